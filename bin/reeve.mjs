@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+// Starts Reeve under Node 24 or newer, whatever Node started this file. So: old syntax only, and no import
+// that an old Node does not know. A clone runs its sources as they are, an installed package what was built.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const source = join(root, 'src', 'main.ts')
+const isClone = existsSync(source)
+const entry = isClone ? source : join(root, 'dist', 'main.js')
+
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  process.argv[1] = entry
+  await import(pathToFileURL(entry).href)
+} else {
+  startUnder(bundledNode())
+}
+
+function bundledNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  const name = `node-${platform}-${process.arch}`
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    const exe = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    if (existsSync(exe)) return exe
+  } catch {
+    // Not installed: said below, together with what to do.
+  }
+  console.error(
+    `Reeve needs Node 24 or newer; this is ${process.version}, and the package ${name} is not here.`,
+  )
+  console.error(
+    'Start it with a newer Node, or install again with optional dependencies (npm ci --include=optional).',
+  )
+  process.exit(1)
+}
+
+function startUnder(exe) {
+  const flags = isClone ? ['--conditions=reeve-source'] : []
+  const child = spawn(exe, [...flags, entry, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+  for (const signal of signals) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(`Could not start ${exe}: ${error.message}`)
+    process.exit(1)
+  })
+  // Ends the way the child ended, so that a shell or a supervisor sees the same from outside.
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}

@@ -1,0 +1,56 @@
+import type { Owner, Actor, ProcessRecord } from '../process/record.ts'
+import { type Refusal, refusal } from '../refusal.ts'
+
+export type Right = 'read' | 'write' | 'execute' | 'signal' | 'grant' | 'admin'
+
+export type Resource =
+  | { readonly type: 'process'; readonly record: ProcessRecord; readonly granted?: boolean }
+  | { readonly type: 'registration'; readonly owner: Owner; readonly parent: ProcessRecord | null }
+  | { readonly type: 'session'; readonly id: string }
+  | { readonly type: 'store' }
+
+/** The one seam that every intent passes. Says why not, or nothing. */
+export type Authorize = (subject: Actor, right: Right, resource: Resource) => Refusal | undefined
+
+/**
+ * Each to their own: the host and the kernel may do everything, a session what belongs to it, a process itself and
+ * its children. A grant shows, and gives nothing else.
+ */
+export const ownersOwn: Authorize = (subject, right, resource) => {
+  if (subject === 'host' || subject.startsWith('kernel:')) return undefined
+  if (ownedBy(subject, right, resource)) return undefined
+  return refusal('denied', `${subject} may not ${right} ${nameOf(resource)}.`, 'Ask its owner, or act as the host.', { subject, right })
+}
+
+function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
+  switch (resource.type) {
+    case 'process': {
+      const { record } = resource
+      if (right === 'read' && resource.granted === true) return true
+      return (
+        subject === `session:${record.owner.session}` ||
+        subject === `process:${record.pid}` ||
+        (record.parent !== null && subject === `process:${record.parent}`)
+      )
+    }
+    case 'registration':
+      return subject === `session:${resource.owner.session}` || (resource.parent !== null && subject === `process:${resource.parent.pid}`)
+    case 'session':
+      return subject === `session:${resource.id}`
+    case 'store':
+      return false
+  }
+}
+
+function nameOf(resource: Resource): string {
+  switch (resource.type) {
+    case 'process':
+      return `process ${resource.record.pid}`
+    case 'registration':
+      return `register a process here`
+    case 'session':
+      return `session ${resource.id}`
+    case 'store':
+      return 'the store'
+  }
+}

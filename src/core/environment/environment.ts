@@ -1,0 +1,8 @@
+/** What a `tool` or `engine` runs with, stored once under the hash of its content. Secrets are references, not values. */
+export interface Environment {
+  readonly variables: { readonly [name: string]: string | { readonly secret: string } }
+  readonly policy: { readonly [name: string]: string | number | boolean }
+  readonly options: { readonly [name: string]: string | number | boolean }
+}
+
+export const EMPTY_ENVIRONMENT: Environment = { variables: {}, policy: {}, options: {} }

@@ -1,0 +1,55 @@
+import type { Refusal, RefusalCode } from './refusal.ts'
+
+/** What went wrong outside of the rules: the store, the machine, or this kernel's own end. */
+type TroubleCode =
+  | 'closed'
+  | 'outcome_unknown'
+  | 'schema_too_new'
+  | 'store_busy'
+  | 'store_corrupt'
+  | 'store_full'
+  | 'store_read_only'
+  | 'store_unavailable'
+
+export type ErrorCode = RefusalCode | TroubleCode
+
+/**
+ * Everything that Reeve throws. `code` is stable, `message` says what happened, `remedy` what to do next.
+ *
+ * ```ts
+ * try { await reeve.show({ pid: 'p_nope' }) } catch (error) {
+ *   if (error instanceof ReeveError && error.code === 'unknown_pid') console.error(error.remedy)
+ * }
+ * ```
+ */
+export class ReeveError extends Error {
+  override readonly name: string = 'ReeveError'
+  readonly code: ErrorCode
+  readonly remedy: string
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    remedy: string,
+    options: { cause?: unknown; details?: Readonly<Record<string, unknown>> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.remedy = remedy
+    this.details = options.details ?? {}
+  }
+}
+
+/** A rule said no, and nothing was changed. */
+export class RefusedError extends ReeveError {
+  override readonly name = 'RefusedError'
+  constructor(refusal: Refusal) {
+    super(refusal.code, refusal.message, refusal.remedy, { details: refusal.details ?? {} })
+  }
+}
+
+/** The store could not be asked. Unless `code` is `outcome_unknown`, nothing was changed. */
+export class StoreError extends ReeveError {
+  override readonly name = 'StoreError'
+}

@@ -1,0 +1,31 @@
+import type { Pid } from '../process/pid.ts'
+import type { GroupSeat, Outcome, ProcessRecord, Scope } from '../process/record.ts'
+
+/** Processes whose ends make one notice, with each outcome in its place. */
+export interface Group {
+  readonly id: string
+  readonly size: number
+  readonly scope: Scope | null
+  readonly seats: readonly (Seat | null)[]
+}
+
+export interface Seat {
+  readonly pid: Pid
+  readonly outcome: Pick<Outcome, 'status' | 'exitCode' | 'reason' | 'result'> | null
+}
+
+export function takeSeat(group: Group | null, seat: GroupSeat, pid: Pid, scope: Scope | null): Group {
+  const known = group ?? { id: seat.id, size: seat.size, scope, seats: Array.from({ length: seat.size }, () => null) }
+  return { ...known, seats: known.seats.with(seat.index, { pid, outcome: null }) }
+}
+
+export function settleSeat(group: Group, record: ProcessRecord): Group {
+  if (record.group === null || record.outcome === null) return group
+  const { status, exitCode, reason, result } = record.outcome
+  const seat = { pid: record.pid, outcome: { status, exitCode, reason, result } }
+  return { ...group, seats: group.seats.with(record.group.index, seat) }
+}
+
+export function isComplete(group: Group): boolean {
+  return group.seats.every((seat) => seat !== null && seat.outcome !== null)
+}

@@ -1,0 +1,54 @@
+import { hasEnded, type ProcessRecord } from '../process/record.ts'
+import type { ProcessRow } from '../process/row.ts'
+import type { HolderRow, Proof } from './holder.ts'
+import { isDead } from './holder.ts'
+import type { Lease } from './lease.ts'
+
+/** What is known of the process's present holder, where it has one. */
+export interface HolderEvidence {
+  readonly row: HolderRow | null
+  readonly proof: Proof
+}
+
+export type ClaimDecision =
+  | { readonly type: 'granted'; readonly lease: Lease & { readonly holder: string } }
+  | { readonly type: 'busy'; readonly holder: string; readonly fence: number }
+  | { readonly type: 'refused'; readonly why: 'ended' | 'external' | 'not_ready' | 'not_due' }
+
+/**
+ * Who may execute.
+ *
+ * | lease             | claimant       | answer                                     |
+ * | free              | anyone         | granted, fence + 1                         |
+ * | held              | its own holder | granted, the fence it has                  |
+ * | held, holder dead | anyone         | granted, fence + 1, after recovery said so |
+ * | held              | anyone else    | busy, with the holder                      |
+ *
+ * A dead holder's process is put back in line by recovery first (1.6), in the same transaction, so that what
+ * happened to it is an event; a claim alone never passes over it.
+ */
+export function decideClaim(row: ProcessRow, claimant: string, at: number): ClaimDecision {
+  const refused = whyNot(row.record, at)
+  if (row.holder === claimant) return { type: 'granted', lease: { holder: claimant, fence: row.fence } }
+  if (refused === 'ended' || refused === 'external') return { type: 'refused', why: refused }
+  if (row.holder !== null) return { type: 'busy', holder: row.holder, fence: row.fence }
+  if (refused !== undefined) return { type: 'refused', why: refused }
+  return { type: 'granted', lease: { holder: claimant, fence: row.fence + 1 } }
+}
+
+/** A holder whose row lapsed and came back: what is still its own it takes again, with a higher fence. */
+export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefined {
+  return row.holder === claimant && !hasEnded(row.record) ? { holder: claimant, fence: row.fence + 1 } : undefined
+}
+
+export function holderIsDead(evidence: HolderEvidence): boolean {
+  return isDead(evidence.row, evidence.proof)
+}
+
+function whyNot(record: ProcessRecord, at: number) {
+  if (hasEnded(record)) return 'ended'
+  if (record.recovery === 'external') return 'external'
+  if (record.status !== 'ready') return 'not_ready'
+  if (record.retryAt !== null && record.retryAt > at) return 'not_due'
+  return undefined
+}

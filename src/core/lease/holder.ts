@@ -1,0 +1,49 @@
+import type { Kind } from '../process/record.ts'
+
+/** What a holder executes: a kind, and for kinds that name something (`tool`, `engine`) which names. */
+export interface Served {
+  readonly kind: Kind
+  readonly targets: readonly string[] | null
+}
+
+/** One kernel incarnation, or one keeper: whoever may hold leases. */
+export interface Holder {
+  readonly id: string
+  readonly role: 'kernel' | 'keeper'
+  readonly host: string
+  readonly boot: string
+  readonly pidNamespace: string
+  readonly osPid: number
+  readonly startTime: string
+  readonly incarnation: string
+  readonly serves: readonly Served[]
+}
+
+/** A holder's row as the store's own clock sees it. */
+export interface HolderRow extends Holder {
+  readonly renewedAt: number
+  readonly expired: boolean
+}
+
+/** What could be found out about a holder from here, apart from its row. */
+export type Proof = 'alive' | 'dead' | 'unknown'
+
+/**
+ * Expiry is a guess by time, proof is not. A holder that is provably alive never counts as dead (a laptop that
+ * slept), and one that is provably dead need not be waited for.
+ *
+ * | row     | alive | dead | unknown |
+ * | valid   | live  | dead | live    |
+ * | expired | live  | dead | dead    |
+ * | missing | dead  | dead | dead    |
+ */
+export function isDead(row: HolderRow | null, proof: Proof): boolean {
+  if (row === null || proof === 'dead') return true
+  return row.expired && proof !== 'alive'
+}
+
+export function isServed(serves: readonly Served[], kind: Kind, target: string | null): boolean {
+  return serves.some(
+    (served) => served.kind === kind && (served.targets === null || (target !== null && served.targets.includes(target))),
+  )
+}

@@ -1,0 +1,99 @@
+import { holds, type Lease } from '../lease/lease.ts'
+import { refusal } from '../refusal.ts'
+import { alreadyEnded, append, type Decision, ended, newEvent, refuse, staleFence, whileLive } from './decision.ts'
+import { stopped } from './decide-stop.ts'
+import type { Intent } from './intent.ts'
+import { type Evidence, hasEnded, type Outcome, type ProcessRecord } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/** Recovery's writes: each is a compare-and-swap on the lease that the verdict was reached on. */
+
+export function decidePutBack(row: ProcessRow, intent: Extract<Intent, { type: 'put_back' }>): Decision {
+  return onObserved(row, intent.observed, () => ({
+    type: 'append',
+    events: [
+      newEvent({
+        type: 'holder_lost',
+        payload: { holder: row.holder, evidence: intent.evidence, retryAt: intent.retryAt },
+      }),
+    ],
+    lease: free(row),
+  }))
+}
+
+export function decideAbandon(row: ProcessRow, intent: Extract<Intent, { type: 'abandon' }>): Decision {
+  return onObserved(row, intent.observed, () => ({
+    type: 'append',
+    events: [ended(abandoned(row.record, intent.evidence, intent.at), `abandon:${row.fence}`)],
+    lease: free(row),
+  }))
+}
+
+export function decideGiveUp(row: ProcessRow, intent: Extract<Intent, { type: 'give_up' }>): Decision {
+  return onObserved(row, intent.observed, () => ({
+    type: 'append',
+    events: [ended({ ...stopped(row.record, intent.reason, null, intent.at), status: 'failed' }, `give_up:${row.fence}`)],
+    lease: free(row),
+  }))
+}
+
+/** The holder died while it was being stopped, and it would not be run again: then the stop is its end. */
+export function decideSettleStop(row: ProcessRow, intent: Extract<Intent, { type: 'settle_stop' }>): Decision {
+  const request = row.record.stopRequest
+  if (request === null) return { type: 'keep' }
+  return onObserved(row, intent.observed, () => ({
+    type: 'append',
+    events: [ended(stopped(row.record, request.reason, request.source, intent.at), `settle_stop:${row.fence}`)],
+    lease: free(row),
+  }))
+}
+
+/** An orderly shutdown: what can move goes back in line; what cannot ends here, and says so. */
+export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: 'release' }>): Decision {
+  const { record } = row
+  if (hasEnded(record) || !holds(row, intent.fence)) return { type: 'keep' }
+  if (record.status === 'ready') return { type: 'append', events: [], lease: free(row) }
+  if (record.stopRequest !== null) {
+    const outcome = stopped(record, record.stopRequest.reason, record.stopRequest.source, intent.at)
+    return { type: 'append', events: [ended(outcome, `release:${row.fence}`)], lease: free(row) }
+  }
+  const events =
+    record.recovery === 'rerunnable'
+      ? [newEvent({ type: 'released', payload: { holder: intent.fence.holder } })]
+      : [ended(abandoned(record, 'holder_drain', intent.at), `release:${row.fence}`)]
+  return { type: 'append', events, lease: free(row) }
+}
+
+/** What nobody holds ends at once; what somebody holds ends when its lease has lapsed. The first request counts. */
+export function decideRequestAbandon(row: ProcessRow, intent: Extract<Intent, { type: 'request_abandon' }>): Decision {
+  return whileLive(row, () => {
+    const { record } = row
+    if (record.abandonRequest !== null) return { type: 'keep' }
+    const requested = { type: 'abandon_requested', payload: { reason: intent.reason, source: intent.actor } }
+    if (row.holder !== null) return append(requested)
+    const outcome = { ...abandoned(record, 'requested', intent.at), reason: intent.reason, source: intent.actor }
+    return { type: 'append', events: [newEvent(requested), ended(outcome, 'abandon_requested')], lease: free(row) }
+  })
+}
+
+function onObserved(row: ProcessRow, observed: Lease, then: () => Decision): Decision {
+  if (hasEnded(row.record)) return refuse(alreadyEnded(row.record))
+  if (row.holder !== observed.holder || row.fence !== observed.fence) {
+    if (observed.holder !== null) return refuse(staleFence(row.record, { holder: observed.holder, fence: observed.fence }))
+    return refuse(refusal('busy', `${row.record.pid} was taken by ${row.holder} meanwhile.`, 'Nothing is to be done: somebody else recovers it.'))
+  }
+  return then()
+}
+
+function free(row: ProcessRow): Lease {
+  return { holder: null, fence: row.fence }
+}
+
+function abandoned(record: ProcessRecord, evidence: Evidence, endedAt: number): Outcome {
+  const request = evidence === 'requested' ? record.abandonRequest : null
+  return {
+    ...stopped(record, request?.reason ?? evidence, request?.source ?? null, endedAt),
+    status: 'abandoned',
+    evidence,
+  }
+}

@@ -1,0 +1,66 @@
+import { refusal } from '../refusal.ts'
+import { type Decision, ended, type Facts, newEvent, refuse, whileLive, append } from './decision.ts'
+import type { Intent } from './intent.ts'
+import { hasEnded, type Outcome, type ProcessRecord, STOPS, type StopHow } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/**
+ * A request to end. Somebody who executes it is asked and settles it; what nobody executes ends here and now.
+ * An external process is only told: nobody here can end it.
+ */
+export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { type: 'stop' }>): Decision {
+  const { record } = row
+  if (hasEnded(record)) return { type: 'keep' }
+  if (replayed !== null) return { type: 'replay', event: replayed }
+  if (record.stopRequest !== null && strength(intent.how) <= strength(record.stopRequest.how)) return { type: 'keep' }
+  const requested = newEvent({
+    type: 'stop_requested',
+    payload: { how: intent.how, reason: intent.reason, source: intent.actor, cause: intent.cause },
+    replayKey: intent.replayKey,
+  })
+  if (row.holder !== null || record.recovery === 'external') return { type: 'append', events: [requested] }
+  const outcome = stopped(record, intent.reason, intent.actor, intent.at)
+  return {
+    type: 'append',
+    events: [requested, ended(outcome, `${intent.replayKey}:ended`)],
+    lease: { holder: null, fence: row.fence },
+  }
+}
+
+export function decidePause(row: ProcessRow, intent: Extract<Intent, { type: 'pause' }>): Decision {
+  return whileLive(row, () => {
+    if (row.record.status === 'paused') return { type: 'keep' }
+    if (row.record.status === 'stopping') return refuse(stopping(row.record))
+    return append({ type: 'paused', payload: { source: intent.actor } })
+  })
+}
+
+export function decideResume(row: ProcessRow, intent: Extract<Intent, { type: 'resume' }>): Decision {
+  return whileLive(row, () => {
+    if (row.record.status === 'paused') return append({ type: 'resumed', payload: { source: intent.actor } })
+    return refuse(refusal('not_paused', `${row.record.pid} is ${row.record.status}, not paused.`, 'Only a paused process can be resumed.'))
+  })
+}
+
+/** The outcome of what was stopped on request, with nobody executing it. */
+export function stopped(record: ProcessRecord, reason: string, source: Outcome['source'], endedAt: number): Outcome {
+  return {
+    status: 'cancelled',
+    exitCode: null,
+    signal: null,
+    reason,
+    source,
+    result: null,
+    evidence: null,
+    startedAt: record.firstStarted?.at ?? null,
+    endedAt,
+  }
+}
+
+export function stopping(record: ProcessRecord) {
+  return refusal('stopping', `${record.pid} is being stopped (${record.stopRequest?.reason ?? 'on request'}).`, 'Wait for its outcome.')
+}
+
+function strength(how: StopHow): number {
+  return STOPS.indexOf(how)
+}

@@ -1,0 +1,112 @@
+import { sameJson } from '../json/canonical.ts'
+import type { Json } from '../json/json.ts'
+import { holds } from '../lease/lease.ts'
+import { refusal } from '../refusal.ts'
+import { decideAppend } from './decide-append.ts'
+import { decideAbandon, decideGiveUp, decidePutBack, decideRelease, decideRequestAbandon, decideSettleStop } from './decide-settle.ts'
+import { decidePause, decideResume, decideStop } from './decide-stop.ts'
+import { decideAnswer, decideEnterWait, decideLeaveWait, decideSignal } from './decide-wait.ts'
+import { alreadyEnded, append, type Decision, ended, type Facts, needsFence, type Rules, refuse, replayConflict, staleFence, whileLive } from './decision.ts'
+import type { StoredEvent } from './event.ts'
+import type { Intent } from './intent.ts'
+import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
+export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
+  switch (intent.type) {
+    case 'start':
+      return decideStart(facts.row, intent)
+    case 'end':
+      return decideEnd(facts, intent)
+    case 'append':
+      return decideAppend(facts, intent, rules)
+    case 'stop':
+      return decideStop(facts, intent)
+    case 'pause':
+      return decidePause(facts.row, intent)
+    case 'resume':
+      return decideResume(facts.row, intent)
+    case 'signal':
+      return decideSignal(facts, intent, rules)
+    case 'enter_wait':
+      return decideEnterWait(facts, intent)
+    case 'leave_wait':
+      return decideLeaveWait(facts, intent)
+    case 'answer':
+      return decideAnswer(facts, intent)
+    case 'request_abandon':
+      return decideRequestAbandon(facts.row, intent)
+    case 'reown':
+      return whileLive(facts.row, () => append({ type: 'reowned', payload: { owner: intent.owner } }))
+    case 'change_cwd':
+      return whileLive(facts.row, () => append({ type: 'cwd_changed', payload: { cwd: intent.cwd } }))
+    case 'set_external_ref':
+      return decideExternalRef(facts.row, intent.ref)
+    case 'clear_wake_target':
+      return facts.row.record.wakeTarget === intent.session && !hasEnded(facts.row.record)
+        ? append({ type: 'wake_target_cleared', payload: { session: intent.session } })
+        : { type: 'keep' }
+    case 'put_back':
+      return decidePutBack(facts.row, intent)
+    case 'abandon':
+      return decideAbandon(facts.row, intent)
+    case 'give_up':
+      return decideGiveUp(facts.row, intent)
+    case 'settle_stop':
+      return decideSettleStop(facts.row, intent)
+    case 'release':
+      return decideRelease(facts.row, intent)
+  }
+}
+
+function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>): Decision {
+  const { record } = row
+  if (hasEnded(record)) return refuse(alreadyEnded(record))
+  if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
+  if (record.status !== 'ready') {
+    return refuse(refusal('not_claimable', `${record.pid} is ${record.status}, not ready.`, 'Wait until it is ready, or look at it first.'))
+  }
+  return append({ type: 'started', payload: { holder: intent.fence.holder, attempt: record.attempts + 1 } })
+}
+
+function decideEnd({ row, replayed }: Facts, intent: Extract<Intent, { type: 'end' }>): Decision {
+  const { record } = row
+  if (record.outcome !== null) return replayOfEnd(record, record.outcome, replayed, intent)
+  const unfenced = needsFence(row, intent.fence)
+  if (unfenced) return refuse(unfenced)
+  const outcome = endingToOutcome(record, intent)
+  return { type: 'append', events: [ended(outcome, intent.replayKey)], lease: { holder: null, fence: row.fence } }
+}
+
+/** An exact retry of the first end is answered with it; anything else after the end is refused. */
+function replayOfEnd(record: ProcessRecord, first: Outcome, replayed: StoredEvent | null, intent: Extract<Intent, { type: 'end' }>): Decision {
+  if (replayed === null) return refuse(alreadyEnded(record))
+  const again = { ...endingToOutcome(record, intent), endedAt: first.endedAt, startedAt: first.startedAt, source: first.source }
+  if (replayed.type === 'ended' && sameJson(again as unknown as Json, first as unknown as Json)) return { type: 'replay', event: replayed }
+  return refuse(replayConflict(record, intent.replayKey))
+}
+
+function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 'end' }>): Outcome {
+  const { ending } = intent
+  const stopped = ending.status === 'cancelled' ? record.stopRequest : null
+  return {
+    status: ending.status,
+    exitCode: ending.exitCode ?? null,
+    signal: ending.signal ?? null,
+    reason: ending.reason ?? stopped?.reason ?? null,
+    source: stopped?.source ?? null,
+    result: ending.result ?? null,
+    evidence: null,
+    startedAt: record.firstStarted?.at ?? null,
+    endedAt: intent.at,
+  }
+}
+
+function decideExternalRef(row: ProcessRow, ref: Json): Decision {
+  const { record } = row
+  if (record.kind !== 'external') {
+    return refuse(refusal('not_external', `${record.pid} is a ${record.kind}; only external processes have an outside reference.`, 'Register it with kind external.'))
+  }
+  return whileLive(row, () => (record.externalRef === null ? append({ type: 'external_ref_set', payload: { ref } }) : { type: 'keep' }))
+}

@@ -1,0 +1,107 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Pid } from './pid.ts'
+import type {
+  Actor,
+  EventType,
+  Evidence,
+  GroupSeat,
+  Kind,
+  Lifetime,
+  Limits,
+  Outcome,
+  Owner,
+  Recovery,
+  StopHow,
+  WaitOn,
+} from './record.ts'
+
+/** A registration with every default filled in: what `registered` says, and the record begins as. */
+export interface Registration {
+  readonly pid: Pid
+  readonly name: string | null
+  readonly kind: Kind
+  readonly spec: JsonObject
+  readonly label: string
+  readonly definition: Json
+  readonly parent: Pid | null
+  readonly root: Pid
+  readonly depth: number
+  readonly restartOf: Pid | null
+  readonly group: GroupSeat | null
+  readonly owner: Owner
+  readonly originator: Actor
+  readonly causedBy: JsonObject | null
+  readonly replyTo: Json
+  readonly lifetime: Lifetime
+  readonly recovery: Recovery
+  readonly envRef: string | null
+  readonly cwd: string | null
+  readonly eventTypes: { readonly [type: string]: EventType }
+  readonly registrationHash: string
+  readonly wakeTarget: string | null
+  readonly limits: Limits
+}
+
+export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
+
+/** The reserved types: the whole lifecycle. Everything else a process has to declare. */
+export type ReservedEvent =
+  | { readonly type: 'registered'; readonly payload: Registration }
+  | { readonly type: 'child_registered'; readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string } }
+  | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
+  | { readonly type: 'holder_lost'; readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number } }
+  | { readonly type: 'released'; readonly payload: { readonly holder: string } }
+  | { readonly type: 'paused'; readonly payload: { readonly source: Actor } }
+  | { readonly type: 'resumed'; readonly payload: { readonly source: Actor } }
+  | { readonly type: 'stop_requested'; readonly payload: { readonly how: StopHow; readonly reason: string; readonly source: Actor; readonly cause: Pid | null } }
+  | { readonly type: 'wait_entered'; readonly payload: { readonly on: WaitOn; readonly name: string; readonly ordinal: number; readonly until: number | null } }
+  | { readonly type: 'wait_left'; readonly payload: { readonly on: WaitOn; readonly name: string; readonly ordinal: number; readonly how: WaitLeftHow; readonly signalSeq: number | null; readonly value: Json } }
+  | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
+  | { readonly type: 'reowned'; readonly payload: { readonly owner: Owner } }
+  | { readonly type: 'cwd_changed'; readonly payload: { readonly cwd: string } }
+  | { readonly type: 'abandon_requested'; readonly payload: { readonly reason: string; readonly source: Actor } }
+  | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
+  | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
+  | { readonly type: 'ended'; readonly payload: Outcome }
+
+/** A stored fact about one process, in the past tense. */
+export interface ProcessEvent {
+  readonly pid: Pid
+  /** Place among this process's events: from 1, without gaps. */
+  readonly seq: number
+  readonly type: string
+  readonly at: number
+  readonly actor: Actor
+  /** Makes the event safe to repeat: the same key is the same event. */
+  readonly replayKey: string | null
+  readonly payload: Json
+}
+
+/** An event with its place in the one order over all processes. */
+export interface StoredEvent extends ProcessEvent {
+  readonly position: number
+}
+
+const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
+  'registered',
+  'child_registered',
+  'started',
+  'holder_lost',
+  'released',
+  'paused',
+  'resumed',
+  'stop_requested',
+  'wait_entered',
+  'wait_left',
+  'reowned',
+  'cwd_changed',
+  'abandon_requested',
+  'external_ref_set',
+  'wake_target_cleared',
+  'ended',
+])
+
+/** Reserved types are Reeve's own: nobody declares or appends them. */
+export function isReserved(type: string): boolean {
+  return RESERVED.has(type) || type.startsWith('signal.')
+}

@@ -1,0 +1,71 @@
+import type { Change } from '../change.ts'
+import { type Group, settleSeat, takeSeat } from '../group/group.ts'
+import { listenerOf, noticesOf } from '../inbox/notice.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { NewEvent } from './decision.ts'
+import type { ProcessEvent, StoredEvent } from './event.ts'
+import { evolve } from './evolve.ts'
+import type { Pid } from './pid.ts'
+import { type Actor, hasEnded, type ProcessRecord } from './record.ts'
+import type { Carry, ProcessRow } from './row.ts'
+
+export interface Folding {
+  readonly pid: Pid
+  readonly was: ProcessRow | null
+  readonly group: Group | null
+  readonly events: readonly NewEvent[]
+  readonly lease: Lease | undefined
+  readonly actor: Actor
+  readonly at: number
+}
+
+/** From decided events to changes: numbers them, folds them into the record, and adds all that follows from them. */
+export function fold(folding: Folding): { readonly row: ProcessRow; readonly changes: Change[] } {
+  const { pid, was, actor, lease } = folding
+  // A clock that jumped back must not make a process end before it began.
+  const at = Math.max(folding.at, was?.record.updatedAt ?? 0)
+  const events: ProcessEvent[] = []
+  const notices: Change[] = []
+  let record: ProcessRecord | null = was?.record ?? null
+  let group = folding.group
+  for (const event of folding.events) {
+    const seq: number = (record?.revision ?? 0) + 1
+    const stored = { pid, seq, type: event.type, at, actor, replayKey: event.replayKey, payload: event.payload }
+    const before: ProcessRecord | null = record
+    record = evolve(before, stored)
+    events.push(stored)
+    group = groupAfter(group, before, record)
+    for (const notice of noticesOf(record, stored, group)) notices.push({ type: 'notice', notice })
+  }
+  if (record === null) throw new Error(`A fold of ${pid} without a record or an event`)
+  const row: ProcessRow = {
+    record,
+    holder: lease === undefined ? (was?.holder ?? null) : lease.holder,
+    fence: lease?.fence ?? was?.fence ?? 0,
+    carry: carryAfter(was, record),
+  }
+  const changes: Change[] = [{ type: 'process', was, row, events }, ...notices]
+  if (group !== null && group !== folding.group) changes.push({ type: 'group', was: folding.group, group })
+  return { row, changes }
+}
+
+/** The record again, from nothing but the events: what it must equal at any time. */
+export function refold(events: readonly (ProcessEvent | StoredEvent)[]): ProcessRecord | null {
+  return events.reduce<ProcessRecord | null>((record, event) => evolve(record, event), null)
+}
+
+function groupAfter(group: Group | null, before: ProcessRecord | null, record: ProcessRecord): Group | null {
+  if (record.group === null) return null
+  if (before === null) return takeSeat(group, record.group, record.pid, listenerOf(record))
+  return group !== null && hasEnded(record) && !hasEnded(before) ? settleSeat(group, record) : group
+}
+
+function carryAfter(was: ProcessRow | null, record: ProcessRecord): Carry | null {
+  if (record.children === 0) return null
+  const before = was?.record ?? null
+  const stopAsked = record.stopRequest !== null && record.stopRequest.how !== 'interrupt'
+  if (stopAsked && record.stopRequest !== before?.stopRequest) return 'stop'
+  if (hasEnded(record) && before !== null && !hasEnded(before)) return was?.carry ?? 'end'
+  return was?.carry ?? null
+}
+

@@ -1,0 +1,75 @@
+import type { Json } from '../json/json.ts'
+import type { Fence, Lease } from '../lease/lease.ts'
+import type { WaitLeftHow } from './event.ts'
+import type { Pid } from './pid.ts'
+import type { Actor, Evidence, Owner, StopHow, WaitOn } from './record.ts'
+import type { EndStatus } from './status.ts'
+
+interface Asked {
+  readonly pid: Pid
+  readonly actor: Actor
+  readonly at: number
+}
+
+/** How an executor, or whoever saw it, says that a process ended. */
+export interface Ending {
+  readonly status: Exclude<EndStatus, 'abandoned'>
+  readonly exitCode?: number | null
+  readonly signal?: string | null
+  readonly reason?: string | null
+  readonly result?: Json
+}
+
+/** Names one wait of a process, the same in every attempt. */
+export interface WaitRef {
+  readonly on: WaitOn
+  readonly name: string
+  readonly ordinal: number
+}
+
+/** Everything that can be asked of a registered process. */
+export type Intent =
+  | (Asked & { readonly type: 'start'; readonly fence: Fence })
+  | (Asked & { readonly type: 'end'; readonly ending: Ending; readonly replayKey: string; readonly fence: Fence | null })
+  | (Asked & { readonly type: 'append'; readonly event: string; readonly payload: Json; readonly replayKey: string | null; readonly fence: Fence | null })
+  | (Asked & { readonly type: 'stop'; readonly how: StopHow; readonly reason: string; readonly cause: Pid | null; readonly replayKey: string })
+  | (Asked & { readonly type: 'pause' })
+  | (Asked & { readonly type: 'resume' })
+  | (Asked & { readonly type: 'signal'; readonly name: string; readonly id: string; readonly value: Json })
+  | (Asked & { readonly type: 'enter_wait'; readonly wait: WaitRef; readonly until: number | null; readonly fence: Fence })
+  | (Asked & { readonly type: 'leave_wait'; readonly wait: WaitRef; readonly how: Exclude<WaitLeftHow, 'signal' | 'answered'>; readonly value: Json; readonly fence: Fence })
+  | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
+  | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
+  | (Asked & { readonly type: 'reown'; readonly owner: Owner })
+  | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
+  | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
+  | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
+  /** Recovery and shutdown. `observed` is the lease the verdict was reached on: another one means that somebody was faster. */
+  | (Asked & { readonly type: 'put_back'; readonly observed: Lease; readonly evidence: Evidence; readonly retryAt: number })
+  | (Asked & { readonly type: 'abandon'; readonly observed: Lease; readonly evidence: Evidence })
+  | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
+  | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
+  | (Asked & { readonly type: 'release'; readonly fence: Fence })
+
+/** The key under which a wait's end is found again, in this attempt or a later one. */
+export function waitLeftKey(wait: WaitRef): string {
+  return `wait:${wait.on}:${wait.name}:${wait.ordinal}:left`
+}
+
+/** The key of the event that would make this intent a repetition, where it has one. */
+export function replayKeyOf(intent: Intent): string | null {
+  switch (intent.type) {
+    case 'end':
+    case 'append':
+    case 'stop':
+      return intent.replayKey
+    case 'signal':
+      return `signal:${intent.name}:${intent.id}`
+    case 'enter_wait':
+    case 'leave_wait':
+    case 'answer':
+      return waitLeftKey(intent.wait)
+    default:
+      return null
+  }
+}

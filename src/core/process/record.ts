@@ -1,0 +1,168 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Pid } from './pid.ts'
+import type { EndStatus, PausedFrom, Status } from './status.ts'
+
+export const KINDS = ['command', 'agent', 'engine', 'tool', 'external'] as const
+export type Kind = (typeof KINDS)[number]
+
+export const LIFETIMES = ['turn', 'session', 'parent', 'daemon', 'detached'] as const
+export type Lifetime = (typeof LIFETIMES)[number]
+
+export const RECOVERIES = ['rerunnable', 'bound', 'external'] as const
+/** What may follow a lost holder: run again, never run again, or nothing that a kernel does. */
+export type Recovery = (typeof RECOVERIES)[number]
+
+export const OWNER_SELECTORS = [
+  'session',
+  'turn',
+  'toolCall',
+  'terminal',
+  'extension',
+  'hook',
+  'sandbox',
+  'source',
+] as const
+/** The scope a process belongs to; lists and interrupts select by it. */
+export type Owner = { readonly [selector in (typeof OWNER_SELECTORS)[number]]?: string }
+
+/** Who asks. `host` is the embedding program or the operator, and `kernel` acts on its own behalf (recovery, lifetimes). */
+export type Actor = 'host' | `session:${string}` | `process:${Pid}` | `kernel:${string}`
+
+/** Whom a notice is addressed to. */
+export type Scope = `session:${string}` | `process:${Pid}` | `human:${string}`
+
+/** An event type that a process declares for itself. */
+export interface EventType {
+  /** JSON Schema of the payload. */
+  readonly schema: JsonObject
+  /** An event of this type ends the process, with its payload as the result. */
+  readonly end?: 'completed' | 'failed' | 'cancelled'
+  /** An event of this type is a notice to the process's wake target, and may start a turn there. */
+  readonly wake?: boolean
+  /** The payload becomes the facet of this name. */
+  readonly facet?: string
+}
+
+export interface Limits {
+  /** How often it may be begun, the first time included, when its holders die. */
+  readonly attempts: number
+  /** How deep the tree may grow, counted from the root; children inherit it. */
+  readonly depth: number
+}
+
+export interface GroupSeat {
+  readonly id: string
+  readonly index: number
+  readonly size: number
+}
+
+export const WAITS = ['child', 'signal', 'message', 'approval', 'timer', 'input'] as const
+export type WaitOn = (typeof WAITS)[number]
+
+/** What a waiting process waits for. `ordinal` counts its waits on that name, from 1. */
+export interface Wait {
+  readonly on: WaitOn
+  readonly name: string
+  readonly ordinal: number
+  readonly since: number
+  readonly until: number | null
+}
+
+export const EVIDENCES = [
+  'keeper_lost',
+  'holder_dead',
+  'holder_drain',
+  'requested',
+  'identity_mismatch',
+] as const
+/** Why an end that nobody saw is believed. */
+export type Evidence = (typeof EVIDENCES)[number]
+
+export interface Outcome {
+  readonly status: EndStatus
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly reason: string | null
+  /** Who asked for the end, where somebody did. */
+  readonly source: Actor | null
+  readonly result: Json
+  readonly evidence: Evidence | null
+  readonly startedAt: number | null
+  readonly endedAt: number
+}
+
+export const STOPS = ['interrupt', 'cancel', 'kill'] as const
+/** How hard a stop was asked for, weakest first. */
+export type StopHow = (typeof STOPS)[number]
+
+export interface StopRequest {
+  readonly how: StopHow
+  readonly reason: string
+  readonly source: Actor
+  /** The process whose stop led to this one. */
+  readonly cause: Pid | null
+  readonly at: number
+}
+
+/** Named signals of one name: those not yet taken wait in the order they came. */
+export interface SignalQueue {
+  readonly received: number
+  readonly taken: number
+  /** `seq` of each signal that no wait has taken. */
+  readonly pending: readonly number[]
+}
+
+/** The fold of a process's events, and nothing else. Times are milliseconds since 1970. */
+export interface ProcessRecord {
+  readonly pid: Pid
+  readonly name: string | null
+  readonly kind: Kind
+  readonly spec: JsonObject
+  readonly identity: { readonly label: string; readonly definition: Json }
+  readonly parent: Pid | null
+  readonly root: Pid
+  readonly depth: number
+  readonly restartOf: Pid | null
+  readonly group: GroupSeat | null
+  readonly owner: Owner
+  readonly originator: Actor
+  readonly causedBy: JsonObject | null
+  readonly replyTo: Json
+  readonly lifetime: Lifetime
+  readonly recovery: Recovery
+  readonly envRef: string | null
+  readonly cwd: string | null
+  readonly eventTypes: { readonly [type: string]: EventType }
+  readonly registrationHash: string
+  readonly wakeTarget: string | null
+  readonly limits: Limits
+  readonly status: Status
+  readonly pausedFrom: PausedFrom | null
+  readonly stopRequest: StopRequest | null
+  readonly wait: Wait | null
+  readonly signals: { readonly [name: string]: SignalQueue }
+  /** How many children were ever registered under it. */
+  readonly children: number
+  readonly attempts: number
+  /** Not to be begun again before then: the backoff after a lost holder. */
+  readonly retryAt: number | null
+  readonly firstStarted: { readonly at: number; readonly holder: string } | null
+  readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
+  readonly externalRef: Json
+  readonly outcome: Outcome | null
+  readonly facets: { readonly [facet: string]: Json }
+  /** `seq` of the last event folded in. */
+  readonly revision: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export function hasEnded(record: ProcessRecord): boolean {
+  return record.outcome !== null
+}
+
+/** The tool or engine a process asks for by name; kinds that name nothing are served whole. */
+export function targetOf(kind: Kind, spec: JsonObject): string | null {
+  const name = kind === 'tool' ? spec['tool'] : kind === 'engine' ? spec['engine'] : undefined
+  return typeof name === 'string' ? name : null
+}

@@ -1,0 +1,247 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import { canonical } from '../json/canonical.ts'
+import type { Group } from '../group/group.ts'
+import { type Refusal, refusal } from '../refusal.ts'
+import type { Session, Turn } from '../session/session.ts'
+import { type NewEvent, newEvent } from './decision.ts'
+import { stopping } from './decide-stop.ts'
+import type { Registration } from './event.ts'
+import type { Pid } from './pid.ts'
+import {
+  type Actor,
+  type EventType,
+  type GroupSeat,
+  hasEnded,
+  type Kind,
+  type Lifetime,
+  type Limits,
+  type Owner,
+  type Recovery,
+} from './record.ts'
+import type { ProcessRow, Tombstone } from './row.ts'
+
+export interface GrantRequest {
+  readonly session: string
+  readonly descriptor?: Json
+}
+
+/** What a caller asks for; everything that is left out gets a default. */
+export interface RegistrationRequest {
+  readonly kind: Kind
+  readonly spec: JsonObject
+  readonly name?: string
+  readonly label?: string
+  readonly definition?: Json
+  readonly parent?: Pid
+  readonly restartOf?: Pid
+  readonly group?: { readonly id: string; readonly size: number; readonly index?: number }
+  readonly owner?: Owner
+  readonly causedBy?: JsonObject
+  readonly replyTo?: Json
+  readonly lifetime?: Lifetime
+  readonly recovery?: Recovery
+  readonly envRef?: string
+  readonly cwd?: string
+  readonly eventTypes?: { readonly [type: string]: EventType }
+  readonly wakeTarget?: string
+  readonly limits?: Partial<Limits>
+  readonly grants?: readonly GrantRequest[]
+}
+
+export interface RegisterIntent {
+  readonly pid: Pid
+  readonly hash: string
+  readonly request: RegistrationRequest
+  readonly actor: Actor
+  readonly at: number
+  /** The environment of kinds that need one and were given none. */
+  readonly defaultEnvRef: string
+  /** A kernel that serves it begins it in the same transaction. */
+  readonly startBy: string | null
+}
+
+export interface RegisterFacts {
+  readonly existing: ProcessRow | null
+  readonly tombstone: Tombstone | null
+  readonly parent: ProcessRow | null
+  /** The nearest ancestor that is being stopped or has ended. */
+  readonly stoppingAncestor: ProcessRow | null
+  readonly session: Session | null
+  readonly turn: Turn | null
+  readonly group: Group | null
+  readonly environmentKnown: boolean
+}
+
+export type RegisterDecision =
+  | { readonly type: 'existing'; readonly row: ProcessRow }
+  | { readonly type: 'register'; readonly registration: Registration; readonly events: readonly NewEvent[]; readonly parentEvents: readonly NewEvent[] }
+  | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+const DEFAULT_ATTEMPTS = 5
+/** Deep enough for any sane delegation, shallow enough that a runaway recursion is stopped early. */
+const DEFAULT_DEPTH = 32
+export const MAX_GROUP = 1_000
+
+/** Whether a process comes to be, and as what. The same pid with the same request is the same process. */
+export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): RegisterDecision {
+  const { existing, tombstone } = facts
+  if (existing !== null) {
+    return existing.record.registrationHash === intent.hash ? { type: 'existing', row: existing } : no(conflict(existing))
+  }
+  if (tombstone !== null) {
+    return no(refusal('pruned_pid', `${intent.pid} was used by a process that has been pruned.`, 'Pids are never used again: leave it out to get a new one.'))
+  }
+  const registration = withDefaults(facts, intent)
+  const refused = refuseParent(facts, intent) ?? refuseKind(facts, registration) ?? refuseScope(facts, registration) ?? refuseGroup(facts, registration)
+  if (refused !== undefined) return no(refused)
+  const registered = newEvent({ type: 'registered', payload: registration })
+  const events =
+    intent.startBy === null
+      ? [registered]
+      : [registered, newEvent({ type: 'started', payload: { holder: intent.startBy, attempt: 1 } })]
+  const parentEvents =
+    facts.parent === null
+      ? []
+      : [newEvent({ type: 'child_registered', payload: { pid: intent.pid, kind: registration.kind, label: registration.label } })]
+  return { type: 'register', registration, events, parentEvents }
+}
+
+/** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */
+export function registrationText(request: RegistrationRequest): string {
+  const { causedBy, ...rest } = request
+  const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
+  return canonical((Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }) as unknown as Json)
+}
+
+function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registration {
+  const { request } = intent
+  const parent = facts.parent?.record ?? null
+  const owner = request.owner ?? parent?.owner ?? {}
+  const needsEnvironment = request.kind === 'tool' || request.kind === 'engine'
+  return {
+    pid: intent.pid,
+    name: request.name ?? null,
+    kind: request.kind,
+    spec: request.spec,
+    label: request.label ?? defaultLabel(request),
+    definition: request.definition ?? null,
+    parent: parent?.pid ?? null,
+    root: parent?.root ?? intent.pid,
+    depth: parent === null ? 0 : parent.depth + 1,
+    restartOf: request.restartOf ?? null,
+    group: seat(facts.group, request.group),
+    owner,
+    originator: intent.actor,
+    causedBy: request.causedBy ?? null,
+    replyTo: request.replyTo ?? null,
+    lifetime: request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
+    recovery: request.recovery ?? defaultRecovery(request.kind),
+    envRef: request.envRef ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
+    cwd: request.cwd ?? parent?.cwd ?? null,
+    eventTypes: request.eventTypes ?? {},
+    registrationHash: intent.hash,
+    wakeTarget: request.wakeTarget ?? null,
+    limits: {
+      attempts: request.limits?.attempts ?? DEFAULT_ATTEMPTS,
+      depth: Math.min(request.limits?.depth ?? DEFAULT_DEPTH, parent?.limits.depth ?? DEFAULT_DEPTH),
+    },
+  }
+}
+
+/** A tool call may have effects that must not happen twice, so only what is durable by itself runs again unasked. */
+function defaultRecovery(kind: Kind): Recovery {
+  if (kind === 'external') return 'external'
+  return kind === 'engine' || kind === 'agent' ? 'rerunnable' : 'bound'
+}
+
+function defaultLabel({ kind, spec }: RegistrationRequest): string {
+  const text = kind === 'command' ? (spec['run'] ?? spec['argv']) : (spec[kind] ?? spec['description'])
+  const label = Array.isArray(text) ? text.join(' ') : typeof text === 'string' ? text : kind
+  return label.length > 120 ? `${label.slice(0, 119)}…` : label
+}
+
+function seat(group: Group | null, asked: RegistrationRequest['group']): GroupSeat | null {
+  if (asked === undefined) return null
+  const index = asked.index ?? firstFree(group)
+  return { id: asked.id, index, size: asked.size }
+}
+
+function firstFree(group: Group | null): number {
+  if (group === null) return 0
+  const free = group.seats.findIndex((taken) => taken === null)
+  return free === -1 ? group.size : free
+}
+
+function refuseParent({ parent, stoppingAncestor }: RegisterFacts, { request, pid }: RegisterIntent): Refusal | undefined {
+  if (request.parent === undefined) return undefined
+  if (parent === null) {
+    return refusal('unknown_pid', `The parent ${request.parent} of ${pid} does not exist.`, 'Register the parent first, or leave it out.')
+  }
+  if (stoppingAncestor === null) return undefined
+  const { record } = stoppingAncestor
+  if (!hasEnded(record)) return stopping(record)
+  return refusal('already_ended', `${record.pid} has ended (${record.status}) and takes no more children.`, 'Register it without a parent, or under a live one.', {
+    outcome: record.outcome,
+  })
+}
+
+function refuseKind({ environmentKnown }: RegisterFacts, registration: Registration): Refusal | undefined {
+  const { kind, recovery, envRef, depth, limits } = registration
+  if (kind === 'command' && recovery !== 'bound') {
+    return refusal('invalid_input', `A command is always bound to its first holder; recovery cannot be ${recovery}.`, 'Leave recovery out.')
+  }
+  if ((kind === 'external') !== (recovery === 'external')) {
+    return refusal('invalid_input', `A process of kind ${kind} cannot have recovery ${recovery}.`, 'External processes have recovery external, and no others do.')
+  }
+  if (kind === 'external' && envRef !== null) {
+    return refusal('environment_forbidden', 'An external process runs elsewhere and has no environment here.', 'Leave envRef out.')
+  }
+  if (envRef !== null && !environmentKnown) {
+    return refusal('environment_unknown', `There is no environment ${envRef}.`, 'Store it first; its reference is the hash of its content.')
+  }
+  if (depth > limits.depth) {
+    return refusal('depth_exceeded', `The tree may be ${limits.depth} deep, and this process would be at ${depth}.`, 'Raise limits.depth at the root, or delegate less deeply.')
+  }
+  return undefined
+}
+
+function refuseScope({ session, turn }: RegisterFacts, { owner, lifetime, parent }: Registration): Refusal | undefined {
+  if (owner.session !== undefined && session === null) {
+    return refusal('session_unknown', `There is no session ${owner.session}.`, 'Open it first.')
+  }
+  if (session !== null && session.endedAt !== null) {
+    return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
+  }
+  if (owner.turn !== undefined && turn === null) {
+    return refusal('turn_unknown', `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`, 'Open it first, and name its session.')
+  }
+  if (turn !== null && turn.endedAt !== null) {
+    return refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.')
+  }
+  const scoped = lifetime === 'turn' ? owner.turn : lifetime === 'session' ? owner.session : lifetime === 'parent' ? parent : ''
+  if (scoped === undefined || scoped === null) {
+    return refusal('lifetime_without_scope', `A lifetime of ${lifetime} needs a ${lifetime} to end with, and the process has none.`, `Give it a ${lifetime}, or another lifetime.`)
+  }
+  return undefined
+}
+
+function refuseGroup({ group }: RegisterFacts, registration: Registration): Refusal | undefined {
+  const wanted = registration.group
+  if (wanted === null) return undefined
+  if (wanted.index >= wanted.size || (group !== null && (group.size !== wanted.size || group.seats[wanted.index] !== null))) {
+    return refusal(
+      'group_conflict',
+      `Group ${wanted.id} has ${group?.size ?? wanted.size} seats, and seat ${wanted.index} of ${wanted.size} cannot be taken.`,
+      'Give all members of a group the same size, and each its own index.',
+    )
+  }
+  return undefined
+}
+
+function conflict({ record }: ProcessRow): Refusal {
+  return refusal('conflict', `${record.pid} is already registered with another request.`, 'Repeat the first request exactly, or leave out the pid (or idempotency key) for a new process.')
+}
+
+function no(refused: Refusal): RegisterDecision {
+  return { type: 'refuse', refusal: refused }
+}

@@ -1,0 +1,46 @@
+import { hasEnded, type Evidence } from '../process/record.ts'
+import type { ProcessRow } from '../process/row.ts'
+
+export interface Backoff {
+  readonly baseMs: number
+  readonly maxMs: number
+}
+
+export type Verdict =
+  | { readonly type: 'leave' }
+  | { readonly type: 'put_back'; readonly retryAt: number }
+  | { readonly type: 'abandon'; readonly evidence: Evidence }
+  | { readonly type: 'give_up'; readonly reason: 'attempts_exhausted' }
+  | { readonly type: 'settle_stop' }
+
+/**
+ * What recovery does with a process that somebody holds.
+ *
+ * | process                          | holder dead                                   | holder live or silent |
+ * | external                         | leave                                         | leave                 |
+ * | command                          | leave: its keeper's kernel settles it         | leave                 |
+ * | not started                      | put back                                      | leave                 |
+ * | rerunnable, being stopped        | settle the stop                               | leave                 |
+ * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
+ * | rerunnable, no attempts left     | give up                                       | leave                 |
+ * | bound, started                   | abandon: `requested` if asked, `holder_dead`  | leave                 |
+ *
+ * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
+ */
+export function verdict(row: ProcessRow, holderDead: boolean, at: number, jitter: number, backoff: Backoff): Verdict {
+  const { record } = row
+  if (!holderDead || row.holder === null || hasEnded(record)) return { type: 'leave' }
+  if (record.recovery === 'external' || record.kind === 'command') return { type: 'leave' }
+  if (record.firstStarted === null) return { type: 'put_back', retryAt: at }
+  if (record.recovery === 'bound') {
+    return { type: 'abandon', evidence: record.abandonRequest === null ? 'holder_dead' : 'requested' }
+  }
+  if (record.stopRequest !== null) return { type: 'settle_stop' }
+  if (record.attempts >= record.limits.attempts) return { type: 'give_up', reason: 'attempts_exhausted' }
+  return { type: 'put_back', retryAt: at + delay(record.attempts, jitter, backoff) }
+}
+
+function delay(attempts: number, jitter: number, { baseMs, maxMs }: Backoff): number {
+  if (attempts <= 1) return 0
+  return Math.round(Math.min(baseMs * 2 ** (attempts - 2), maxMs) * (0.5 + jitter / 2))
+}

@@ -1,0 +1,58 @@
+/**
+ * An expected no, as a value: what happened, and what to do about it. Deciders return refusals and never throw;
+ * a surface turns one into a `ReeveError`, a problem document or an exit code, each in one place.
+ */
+export interface Refusal {
+  readonly code: RefusalCode
+  readonly message: string
+  readonly remedy: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** Stable: callers compare these. Each says one thing, whatever the surface. */
+export type RefusalCode =
+  | 'already_ended'
+  | 'ambiguous_pid'
+  | 'behind_pruned'
+  | 'busy'
+  | 'conflict'
+  | 'denied'
+  | 'depth_exceeded'
+  | 'environment_forbidden'
+  | 'environment_required'
+  | 'environment_unknown'
+  | 'group_conflict'
+  | 'invalid_input'
+  | 'lifetime_without_scope'
+  | 'not_claimable'
+  | 'not_external'
+  | 'not_holding'
+  | 'not_paused'
+  | 'not_waiting'
+  | 'payload_mismatch'
+  | 'payload_too_large'
+  | 'pruned_pid'
+  | 'replay_conflict'
+  | 'replay_key_required'
+  | 'session_ended'
+  | 'session_unknown'
+  | 'signals_full'
+  | 'stale_fence'
+  | 'stopping'
+  | 'turn_ended'
+  | 'turn_unknown'
+  | 'undeclared_event'
+  | 'unknown_pid'
+
+export function refusal(
+  code: RefusalCode,
+  message: string,
+  remedy: string,
+  details?: Readonly<Record<string, unknown>>,
+): Refusal {
+  return details === undefined ? { code, message, remedy } : { code, message, remedy, details }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'code' in value && 'remedy' in value
+}

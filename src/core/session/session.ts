@@ -1,0 +1,80 @@
+import { type Refusal, refusal } from '../refusal.ts'
+
+/** A scope that outlives turns. What lives as long as it does is stopped when it ends. */
+export interface Session {
+  readonly id: string
+  readonly label: string | null
+  readonly openedAt: number
+  readonly touchedAt: number
+  readonly endedAt: number | null
+  readonly deleted: boolean
+  /** Its end must still be carried to the processes whose lifetime it is. */
+  readonly carry: boolean
+}
+
+/** From input until the agent is idle again. Its id is unique within its session. */
+export interface Turn {
+  readonly id: string
+  readonly session: string
+  readonly openedAt: number
+  readonly endedAt: number | null
+  readonly carry: boolean
+}
+
+export type ScopeDecision<Thing> =
+  | { readonly type: 'put'; readonly value: Thing }
+  | { readonly type: 'keep'; readonly value: Thing }
+  | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+export function decideOpenSession(session: Session | null, id: string, label: string | null, at: number): ScopeDecision<Session> {
+  if (session === null) {
+    return put({ id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false })
+  }
+  return session.endedAt === null ? { type: 'keep', value: session } : no(sessionEnded(session))
+}
+
+export function decideTouchSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {
+  if (session === null) return no(sessionUnknown(id))
+  if (session.endedAt !== null) return no(sessionEnded(session))
+  return put({ ...session, touchedAt: Math.max(session.touchedAt, at) })
+}
+
+export function decideEndSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {
+  if (session === null) return no(sessionUnknown(id))
+  if (session.endedAt !== null) return { type: 'keep', value: session }
+  return put({ ...session, endedAt: at, carry: true })
+}
+
+export function decideDeleteSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {
+  if (session === null) return no(sessionUnknown(id))
+  return put({ ...session, endedAt: session.endedAt ?? at, carry: true, deleted: true })
+}
+
+export function decideOpenTurn(session: Session | null, turn: Turn | null, id: { session: string; turn: string }, at: number): ScopeDecision<Turn> {
+  if (session === null) return no(sessionUnknown(id.session))
+  if (session.endedAt !== null) return no(sessionEnded(session))
+  if (turn === null) return put({ id: id.turn, session: id.session, openedAt: at, endedAt: null, carry: false })
+  return turn.endedAt === null ? { type: 'keep', value: turn } : no(refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.'))
+}
+
+export function decideEndTurn(turn: Turn | null, id: { session: string; turn: string }, at: number): ScopeDecision<Turn> {
+  if (turn === null) return no(refusal('turn_unknown', `There is no turn ${id.turn} in session ${id.session}.`, 'Open it first.'))
+  if (turn.endedAt !== null) return { type: 'keep', value: turn }
+  return put({ ...turn, endedAt: at, carry: true })
+}
+
+function put<Thing>(value: Thing): ScopeDecision<Thing> {
+  return { type: 'put', value }
+}
+
+function no<Thing>(refused: Refusal): ScopeDecision<Thing> {
+  return { type: 'refuse', refusal: refused }
+}
+
+export function sessionUnknown(id: string): Refusal {
+  return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.')
+}
+
+function sessionEnded(session: Session): Refusal {
+  return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
+}

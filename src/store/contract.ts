@@ -1,0 +1,143 @@
+import type { Change } from '../core/change.ts'
+import type { Environment } from '../core/environment/environment.ts'
+import type { Group } from '../core/group/group.ts'
+import type { Notice } from '../core/inbox/notice.ts'
+import type { HolderRow, Served } from '../core/lease/holder.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Filter } from '../core/process/filter.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow, Tombstone } from '../core/process/row.ts'
+import type { Grant } from '../core/session/grant.ts'
+import type { Session, Turn } from '../core/session/session.ts'
+
+/**
+ * Everything Reeve asks of a database: answers to questions, writes that are decided on such answers, and word of
+ * what was committed. A store keeps facts and compares what they were decided on; it decides nothing else.
+ */
+export interface Store {
+  /** What is on disk when `write` resolves. */
+  readonly durability: Durability
+
+  /** Answers from what is committed. */
+  ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>>
+
+  /**
+   * Runs a plan and commits its changes: all of them or none, decided on facts that still hold at the commit.
+   * Resolves after the commit, with the plan's answer. What arrives in one turn of the loop is committed together;
+   * each plan sees what those before it changed. A plan may be run more than once, so it must be pure.
+   */
+  write<Answer>(plan: Plan<Answer>): Promise<Answer>
+
+  /** Tells of every commit, here or in another process. A foreign commit comes as a nudge: read the change feed. */
+  onCommit(listener: (commit: Commit) => void): () => void
+
+  close(): Promise<void>
+}
+
+export interface Durability {
+  readonly store: string
+  /** Whether an acknowledged write survives a power cut. */
+  readonly survivesPowerCut: boolean
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Asks what it needs to know, then says what shall change. Pure: it is run again when a fact has changed meanwhile. */
+export type Plan<Answer> = () => Generator<readonly Question[], Verdict<Answer>, readonly unknown[]>
+
+export interface Verdict<Answer> {
+  readonly answer: Answer
+  readonly changes: readonly Change[]
+}
+
+export interface Commit {
+  /** The last position before this commit, and the last one of it. */
+  readonly after: number
+  readonly position: number
+  /** In order; null when another process committed, and the feed has to be read. */
+  readonly events: readonly StoredEvent[] | null
+}
+
+/** One question and its answer per line. Pages go on after a `place`; `limit` bounds every list. */
+export interface Questions {
+  process: [{ readonly pid: Pid }, ProcessRow | null]
+  tombstone: [{ readonly pid: Pid }, Tombstone | null]
+  session: [{ readonly id: string }, Session | null]
+  turn: [{ readonly session: string; readonly id: string }, Turn | null]
+  group: [{ readonly id: string }, Group | null]
+  environment: [{ readonly ref: string }, Environment | null]
+  holder: [{ readonly id: string }, HolderRow | null]
+  event: [{ readonly pid: Pid; readonly replayKey: string }, StoredEvent | null]
+  eventAt: [{ readonly pid: Pid; readonly seq: number }, StoredEvent | null]
+  /** Whole pids that begin with `prefix`. */
+  pids: [{ readonly prefix: string; readonly limit: number }, readonly Pid[]]
+  /** In order of registration, or the newest first. Ended ones too, unless `filter` says otherwise. */
+  processes: [
+    { readonly filter: Filter; readonly newestFirst?: boolean; readonly after: number | null; readonly limit: number },
+    Page<ProcessRow>,
+  ]
+  /** Ready, held by nobody, due, and of a kind (and name) that is served; the longest due first. */
+  claimable: [{ readonly serves: readonly Served[]; readonly at: number; readonly limit: number }, readonly Pid[]]
+  /** When the next one of these becomes due, if later than `at`. */
+  nextDue: [{ readonly serves: readonly Served[]; readonly at: number }, number | null]
+  held: [{ readonly holder: string; readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
+  holders: [object, readonly HolderRow[]]
+  /** Processes whose stop or end must still be carried to their children. */
+  carrying: [{ readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
+  /** Sessions and turns whose end must still be carried to their processes. */
+  carryingScopes: [{ readonly limit: number }, readonly ({ readonly session: Session } | { readonly turn: Turn })[]]
+  /** Live processes that wake this session. */
+  waking: [{ readonly session: string; readonly limit: number }, readonly Pid[]]
+  grants: [{ readonly session?: string; readonly pid?: Pid }, readonly Grant[]]
+  sessions: [{ readonly after: string | null; readonly limit: number }, readonly Session[]]
+  events: [{ readonly pid: Pid; readonly after: number; readonly limit: number }, readonly StoredEvent[]]
+  /** The last `limit` events, in order. */
+  tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
+  changes: [{ readonly after: number; readonly limit: number }, Changes]
+  notices: [{ readonly scope: string; readonly after: number; readonly limit: number }, readonly StoredNotice[]]
+  activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
+  /** Ended before a time, or beyond the newest `keep`; the longest ended first. */
+  prunable: [{ readonly endedBefore: number | null; readonly keep: number | null; readonly limit: number }, readonly ProcessRow[]]
+  /** A random text of this store's own, from which one-shot keys are made. */
+  secret: [object, string]
+}
+
+export type QuestionName = keyof Questions
+export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
+export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Where the next page goes on; null when there is none. */
+  readonly next: number | null
+}
+
+export interface Changes {
+  readonly events: readonly StoredEvent[]
+  /** The last position that is committed. */
+  readonly position: number
+  /** Events up to here may have been pruned: a follower behind it has missed some. */
+  readonly prunedThrough: number
+}
+
+export interface StoredNotice extends Notice {
+  readonly place: number
+}
+
+export interface Activity {
+  readonly live: number
+  /** When the newest of them was registered. */
+  readonly newestAt: number | null
+}
+
+/** Asks one question inside a plan. */
+export function* know<Q extends Question>(question: Q): Generator<readonly Question[], AnswerTo<Q>, readonly unknown[]> {
+  const [answer] = yield [question]
+  return answer as AnswerTo<Q>
+}
+
+/** A plan that changes nothing. */
+export function unchanged<Answer>(answer: Answer): Verdict<Answer> {
+  return { answer, changes: [] }
+}
+
+export type { Change }

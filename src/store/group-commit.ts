@@ -1,0 +1,188 @@
+import type { Clock } from '../core/clock.ts'
+import { ReeveError } from '../core/errors.ts'
+import type { Change, Commit, Plan, Question } from './contract.ts'
+
+/** One database connection, as group commit needs it: synchronous, one transaction at a time. */
+export interface Transaction {
+  /** Throws what `isBusy` recognises when another process is writing. */
+  begin(): void
+  answer(question: Question): unknown
+  apply(change: Change): void
+  /** What was committed, or null if nothing was changed. */
+  commit(): Commit | null
+  rollback(): void
+  isBusy(error: unknown): boolean
+  /** Whether the error is about one plan's changes, not about the database. */
+  isOwn(error: unknown): boolean
+  trouble(error: unknown, committing: boolean): unknown
+}
+
+export interface GroupCommitOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  /** Runs a task on the next turn of the loop. */
+  readonly soon: (task: () => void) => void
+  readonly onCommit: (commit: Commit) => void
+}
+
+/** Bounds the stall of the loop: so many plans per commit, the rest in the next. */
+const BATCH = 256
+/** How long a locked database is waited for, without blocking the loop, before callers are told. */
+const BUSY_MS = 5_000
+const RETRY_MS = 4
+
+interface Waiting {
+  readonly plan: Plan<unknown>
+  readonly since: number
+  readonly resolve: (answer: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Commits together what arrived in one turn of the loop, and answers each caller only after the commit.
+ *
+ * | state   | write                | turn                                            |
+ * | idle    | waits, armed         | –                                               |
+ * | armed   | waits                | commits up to BATCH plans; armed again, or idle |
+ * | backoff | waits                | after a jittered moment: armed                  |
+ * | closed  | rejected             | –                                               |
+ *
+ * Plans of one batch run one after another in one transaction: each sees what those before it changed.
+ */
+export class GroupCommit {
+  readonly #transaction: Transaction
+  readonly #options: GroupCommitOptions
+  #waiting: Waiting[] = []
+  #state: 'idle' | 'armed' | 'backoff' | 'closed' = 'idle'
+
+  constructor(transaction: Transaction, options: GroupCommitOptions) {
+    this.#transaction = transaction
+    this.#options = options
+  }
+
+  write<Answer>(plan: Plan<Answer>): Promise<Answer> {
+    if (this.#state === 'closed') return Promise.reject(closed())
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ plan, since: this.#options.clock.now(), resolve, reject })
+      if (this.#state === 'idle') this.#arm()
+    })
+  }
+
+  /** Everything that was asked before is committed; later writes are rejected. */
+  close(): void {
+    if (this.#state === 'closed') return
+    while (this.#waiting.length > 0 && this.#flush() !== 'busy');
+    this.#state = 'closed'
+    for (const { reject } of this.#waiting.splice(0)) reject(closed())
+  }
+
+  #arm(): void {
+    this.#state = 'armed'
+    this.#options.soon(() => {
+      if (this.#state === 'armed') this.#turn()
+    })
+  }
+
+  #turn(): void {
+    if (this.#flush() === 'busy') {
+      this.#backOff()
+    } else if (this.#waiting.length > 0) {
+      this.#arm()
+    } else {
+      this.#state = 'idle'
+    }
+  }
+
+  #backOff(): void {
+    const { clock, random } = this.#options
+    this.#state = 'backoff'
+    clock.after(1 + random() * RETRY_MS, () => {
+      if (this.#state === 'backoff') this.#arm()
+    })
+  }
+
+  #flush(): 'done' | 'busy' {
+    const batch = this.#waiting.splice(0, BATCH)
+    try {
+      this.#transaction.begin()
+    } catch (error) {
+      if (this.#transaction.isBusy(error)) return this.#putBack(batch, error)
+      for (const { reject } of batch) reject(this.#transaction.trouble(error, false))
+      return 'done'
+    }
+    this.#run(batch)
+    return 'done'
+  }
+
+  #putBack(batch: readonly Waiting[], error: unknown): 'busy' {
+    const { clock } = this.#options
+    const late = (waiting: Waiting) => clock.now() - waiting.since > BUSY_MS
+    for (const { reject } of batch.filter(late)) reject(this.#transaction.trouble(error, false))
+    this.#waiting.unshift(...batch.filter((waiting) => !late(waiting)))
+    return 'busy'
+  }
+
+  #run(batch: readonly Waiting[]): void {
+    const settle: (() => void)[] = []
+    let committing = false
+    let commit: Commit | null
+    try {
+      for (const waiting of batch) settle.push(this.#runOne(waiting))
+      committing = true
+      commit = this.#transaction.commit()
+    } catch (error) {
+      this.#transaction.rollback()
+      this.#failed(batch, error, committing)
+      return
+    }
+    if (commit !== null) this.#options.onCommit(commit)
+    for (const answer of settle) answer()
+  }
+
+  #runOne({ plan, resolve, reject }: Waiting): () => void {
+    const steps = plan()
+    let known: readonly unknown[] = []
+    for (;;) {
+      // A plan that throws has a defect, and is its caller's alone: nothing of it has been applied.
+      let step: IteratorResult<readonly Question[], { answer: unknown; changes: readonly Change[] }>
+      try {
+        step = steps.next(known)
+      } catch (error) {
+        return () => reject(error)
+      }
+      if (step.done) {
+        for (const change of step.value.changes) this.#transaction.apply(change)
+        const { answer } = step.value
+        return () => resolve(answer as never)
+      }
+      known = step.value.map((question) => this.#transaction.answer(question))
+    }
+  }
+
+  /** One plan's impossible change must not take its neighbours down: each is tried alone. */
+  #failed(batch: readonly Waiting[], error: unknown, committing: boolean): void {
+    if (batch.length > 1 && this.#transaction.isOwn(error)) {
+      this.#tryEach(batch)
+      return
+    }
+    const reason = this.#transaction.trouble(error, committing)
+    for (const { reject } of batch) reject(reason)
+  }
+
+  #tryEach(batch: readonly Waiting[]): void {
+    for (const [index, waiting] of batch.entries()) {
+      try {
+        this.#transaction.begin()
+      } catch (error) {
+        if (this.#transaction.isBusy(error)) this.#waiting.unshift(...batch.slice(index))
+        else for (const { reject } of batch.slice(index)) reject(this.#transaction.trouble(error, false))
+        return
+      }
+      this.#run([waiting])
+    }
+  }
+}
+
+export function closed(): ReeveError {
+  return new ReeveError('closed', 'The store has been closed.', 'Open it again.')
+}

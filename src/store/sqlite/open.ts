@@ -1,0 +1,144 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { Cancel, Clock } from '../../core/clock.ts'
+import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
+import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
+import { Listeners } from '../listeners.ts'
+import { migrate } from './migrate.ts'
+import { Tables } from './tables.ts'
+import { isBusy, trouble } from './trouble.ts'
+import { watchFile } from './watch-file.ts'
+
+export interface SqliteOptions {
+  readonly clock?: Clock
+  readonly random?: () => number
+  readonly soon?: (task: () => void) => void
+  /** Calls `look` when another process may have committed. */
+  readonly watch?: (file: string, clock: Clock, look: () => void) => Cancel
+  /** Stands between group commit and the tables: for tests that make writes fail. */
+  readonly wrap?: (transaction: Transaction) => Transaction
+}
+
+const OPEN_BUSY_MS = 5_000
+const OPEN_RETRY_MS = 20
+
+/**
+ * Opens (or makes) a store in one SQLite file, which any number of processes on this machine may share.
+ *
+ * ```ts
+ * const store = await openSqlite('reeve.db')
+ * ```
+ */
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? Math.random
+  const begun = clock.now()
+  for (;;) {
+    try {
+      return new SqliteStore(file, connect(file), { ...options, clock, random })
+    } catch (error) {
+      if (!isBusy(error) || clock.now() - begun > OPEN_BUSY_MS) throw trouble(error, file)
+    }
+    await new Promise<void>((resolve) => clock.after(random() * OPEN_RETRY_MS, resolve))
+  }
+}
+
+function connect(file: string): DatabaseSync {
+  // What processes print and are told is nobody else's business.
+  closeSync(openOwn(file))
+  const db = new DatabaseSync(file, { timeout: 0 })
+  try {
+    db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000')
+    migrate(db, file)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function openOwn(file: string): number {
+  try {
+    return openSync(file, 'a', 0o600)
+  } catch (error) {
+    throw unopenable(file, error)
+  }
+}
+
+function unopenable(file: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const errcode = code === 'EROFS' || code === 'EACCES' || code === 'EPERM' ? 8 : code === 'ENOSPC' ? 13 : 14
+  return trouble(Object.assign(new Error(String(error)), { errcode }), file)
+}
+
+class SqliteStore implements Store {
+  readonly durability: Durability
+  readonly #file: string
+  readonly #db: DatabaseSync
+  readonly #tables: Tables
+  readonly #group: GroupCommit
+  readonly #listeners = new Listeners()
+  readonly #unwatch: Cancel
+  #closed = false
+
+  constructor(file: string, db: DatabaseSync, options: SqliteOptions & { clock: Clock; random: () => number }) {
+    const { clock, random } = options
+    this.#file = file
+    this.#db = db
+    this.#tables = new Tables(db, file, () => clock.now())
+    this.durability = durabilityOf(db)
+    this.#group = new GroupCommit(options.wrap?.(this.#tables) ?? this.#tables, {
+      clock,
+      random,
+      soon: options.soon ?? ((task) => void setImmediate(task)),
+      onCommit: (commit) => this.#listeners.tell(commit),
+    })
+    this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#look())
+  }
+
+  async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
+    if (this.#closed) throw closed()
+    try {
+      this.#look()
+      return this.#tables.answer(question) as AnswerTo<Q>
+    } catch (error) {
+      throw trouble(error, this.#file)
+    }
+  }
+
+  write<Answer>(plan: Plan<Answer>): Promise<Answer> {
+    return this.#group.write(plan)
+  }
+
+  onCommit(listener: (commit: Commit) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#group.close()
+    this.#closed = true
+    this.#unwatch()
+    this.#db.close()
+  }
+
+  #look(): void {
+    if (this.#closed || !this.#tables.noticeForeignCommits()) return
+    const position = this.#tables.position()
+    this.#listeners.tell({ after: position, position, events: null })
+  }
+}
+
+function durabilityOf(db: DatabaseSync): Durability {
+  const read = (pragma: string) => String(Object.values(db.prepare(`pragma ${pragma}`).get() ?? {})[0])
+  const settings = { journal_mode: read('journal_mode'), synchronous: read('synchronous') }
+  return { store: 'sqlite', survivesPowerCut: settings.journal_mode === 'wal' && settings.synchronous === '2', settings }
+}
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, task) => {
+    const timer = setTimeout(task, ms)
+    return () => clearTimeout(timer)
+  },
+}

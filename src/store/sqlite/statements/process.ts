@@ -1,0 +1,234 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { type Filter, matches } from '../../../core/process/filter.ts'
+import type { Pid } from '../../../core/process/pid.ts'
+import { hasEnded, type ProcessRecord, targetOf } from '../../../core/process/record.ts'
+import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
+import type { Page, Questions } from '../../contract.ts'
+
+/** A row with the number that its events and its place in lists go by. */
+export interface NumberedRow {
+  readonly id: number
+  readonly row: ProcessRow
+}
+
+interface Columns {
+  readonly id: number
+  readonly fence: number
+  readonly holder: string | null
+  readonly carry: Carry | null
+  readonly record: string
+}
+
+const COLUMNS = 'id, fence, holder, carry, record'
+/** Rows looked at per query while a filter that no index covers is applied. */
+const SCAN = 500
+
+export function processStatements(db: DatabaseSync) {
+  const byPid = db.prepare(`select ${COLUMNS} from process where pid = ?`)
+  const insert = db.prepare(`insert into process
+    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, record)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const update = db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
+    wake_target = ?, ended_at = ?, record = ? where id = ?`)
+  const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
+  const remove = db.prepare('delete from process where id = ?')
+  const removeEvents = db.prepare('delete from event where process = ?')
+  const removeNotices = db.prepare('delete from notice where process = ?')
+  const removeGrants = db.prepare('delete from visible where pid = ?')
+  const lastPosition = db.prepare('select max(position) as position from event where process = ?')
+  const entomb = db.prepare('insert into tombstone values (?, ?, ?, ?)')
+  const tombstone = db.prepare('select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?')
+  const pids = db.prepare('select pid from process where pid >= ? and pid < ? order by pid limit ?')
+  const held = db.prepare(`select ${COLUMNS} from process where holder = ? and id > ? order by id limit ?`)
+  const carrying = db.prepare(`select ${COLUMNS} from process where carry is not null and id > ? order by id limit ?`)
+  const waking = db.prepare('select pid from process where wake_target = ? and ended_at is null limit ?')
+  const liveOfSession = db.prepare('select count(*) as live, max(created_at) as newestAt from process where session = ? and ended_at is null and created_at >= ?')
+  const liveSince = db.prepare('select count(*) as live, max(created_at) as newestAt from process where ended_at is null and created_at >= ?')
+  const newestLive = db.prepare('select created_at as newestAt from process where ended_at is null order by id desc limit 1')
+  const endedBefore = db.prepare(`select ${COLUMNS} from process where ended_at < ? order by ended_at limit ?`)
+  const endedBeyond = db.prepare(`select ${COLUMNS} from process where ended_at is not null and id in
+    (select id from process where ended_at is not null order by ended_at desc, id desc limit -1 offset ?) order by ended_at limit ?`)
+
+  return {
+    read(pid: Pid): NumberedRow | null {
+      const found = byPid.get(pid) as Columns | undefined
+      return found === undefined ? null : numbered(found)
+    },
+
+    insert(row: ProcessRow): number {
+      const { record } = row
+      const { lastInsertRowid } = insert.run(
+        record.pid,
+        record.revision,
+        row.fence,
+        row.holder,
+        row.carry,
+        dueOf(row),
+        record.kind,
+        targetOf(record.kind, record.spec),
+        record.name,
+        record.parent,
+        record.root,
+        record.owner.session ?? null,
+        record.wakeTarget,
+        record.createdAt,
+        record.outcome?.endedAt ?? null,
+        JSON.stringify(record),
+      )
+      return Number(lastInsertRowid)
+    },
+
+    update(id: number, was: ProcessRow, row: ProcessRow): void {
+      const { record } = row
+      if (was.record === record) {
+        updateLease.run(row.fence, row.holder, row.carry, dueOf(row), id)
+        return
+      }
+      update.run(
+        record.revision,
+        row.fence,
+        row.holder,
+        row.carry,
+        dueOf(row),
+        record.owner.session ?? null,
+        record.wakeTarget,
+        record.outcome?.endedAt ?? null,
+        JSON.stringify(record),
+        id,
+      )
+    },
+
+    /** Removes the process with all that is about it; answers with the last position that went with it. */
+    prune(id: number, tomb: Tombstone): number {
+      const last = (lastPosition.get(id) as { position: number | null }).position ?? 0
+      removeEvents.run(id)
+      removeNotices.run(id)
+      removeGrants.run(tomb.pid)
+      remove.run(id)
+      entomb.run(tomb.pid, tomb.fence, tomb.endedAt, tomb.prunedAt)
+      return last
+    },
+
+    tombstone: (pid: Pid): Tombstone | null => plain<Tombstone>(tombstone.get(pid)),
+
+    pids: (question: Questions['pids'][0]): Pid[] =>
+      pids.all(question.prefix, `${question.prefix}~`, question.limit).map((found) => String(found['pid'])),
+
+    held: (question: Questions['held'][0]): Page<ProcessRow> =>
+      page(held.all(question.holder, question.after ?? 0, question.limit) as unknown as Columns[], question.limit),
+
+    carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
+      page(carrying.all(question.after ?? 0, question.limit) as unknown as Columns[], question.limit),
+
+    waking: (question: Questions['waking'][0]): Pid[] =>
+      waking.all(question.session, question.limit).map((found) => String(found['pid'])),
+
+    claimable({ serves, at, limit }: Questions['claimable'][0]): Pid[] {
+      const found = serves.flatMap((served) => dueRows(db, served, at, limit))
+      return found.sort((a, b) => a.due - b.due || a.id - b.id).slice(0, limit).map(({ pid }) => pid)
+    },
+
+    nextDue({ serves, at }: Questions['nextDue'][0]): number | null {
+      const times = serves.map((served) => nextDueOf(db, served, at)).filter((time) => time !== null)
+      return times.length === 0 ? null : Math.min(...times)
+    },
+
+    /** Narrows by whatever is indexed, and lets the filter itself decide. */
+    list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
+      const items: ProcessRow[] = []
+      const { where, values } = narrow(filter)
+      let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
+      const query = db.prepare(
+        `select ${COLUMNS} from process where ${where} and id ${newestFirst ? '<' : '>'} ? order by id ${newestFirst ? 'desc' : ''} limit ?`,
+      )
+      for (;;) {
+        const found = query.all(...values, place, SCAN) as unknown as Columns[]
+        for (const columns of found) {
+          const { id, row } = numbered(columns)
+          place = id
+          if (!matches(row.record, filter)) continue
+          items.push(row)
+          if (items.length === limit) return { items, next: place }
+        }
+        if (found.length < SCAN) return { items, next: null }
+      }
+    },
+
+    activity({ session, since }: Questions['activity'][0], liveInAll: number) {
+      if (session !== null) return plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ?? NOBODY
+      if (since !== null) return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NOBODY
+      return { live: liveInAll, newestAt: (newestLive.get()?.['newestAt'] as number | undefined) ?? null }
+    },
+
+    prunable({ endedBefore: time, keep, limit }: Questions['prunable'][0]): ProcessRow[] {
+      const old = time === null ? [] : (endedBefore.all(time, limit) as unknown as Columns[])
+      const beyond = keep === null ? [] : (endedBeyond.all(keep, limit) as unknown as Columns[])
+      const found = new Map([...old, ...beyond].map((columns) => [columns.id, columns]))
+      return [...found.values()].slice(0, limit).map((columns) => numbered(columns).row)
+    },
+  }
+}
+
+const NOBODY = { live: 0, newestAt: null }
+
+/** When it may be claimed; null while it may not. */
+function dueOf({ record, holder }: ProcessRow): number | null {
+  const claimable = holder === null && record.status === 'ready' && record.recovery !== 'external'
+  return claimable ? (record.retryAt ?? record.createdAt) : null
+}
+
+function dueRows(db: DatabaseSync, served: Questions['claimable'][0]['serves'][number], at: number, limit: number) {
+  const { where, values } = servedBy(served)
+  const query = db.prepare(`select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`)
+  return query.all(...values, at, limit) as { id: number; pid: Pid; due: number }[]
+}
+
+function nextDueOf(db: DatabaseSync, served: Questions['claimable'][0]['serves'][number], at: number): number | null {
+  const { where, values } = servedBy(served)
+  const found = db.prepare(`select min(due) as due from process where ${where} and due > ?`).get(...values, at)
+  return (found?.['due'] as number | null | undefined) ?? null
+}
+
+function servedBy(served: Questions['claimable'][0]['serves'][number]): { where: string; values: SQLInputValue[] } {
+  const targets = served.targets
+  if (targets === null) return { where: 'kind = ? and due is not null', values: [served.kind] }
+  return { where: `kind = ? and due is not null and target in (${marks(targets)})`, values: [served.kind, ...targets] }
+}
+
+function narrow(filter: Filter): { where: string; values: SQLInputValue[] } {
+  const terms: string[] = []
+  const values: SQLInputValue[] = []
+  const among = (column: string, wanted: readonly string[] | undefined) => {
+    if (wanted === undefined) return
+    terms.push(`${column} in (${marks(wanted)})`)
+    values.push(...wanted)
+  }
+  if (filter.status === undefined) terms.push('ended_at is null')
+  among('pid', filter.pid)
+  among('parent', filter.parent)
+  among('session', filter.owner?.session)
+  among('name', filter.name)
+  among('root', filter.root)
+  return { where: terms.length === 0 ? 'true' : terms.join(' and '), values }
+}
+
+function marks(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ')
+}
+
+function page(found: readonly Columns[], limit: number): Page<ProcessRow> {
+  const rows = found.map(numbered)
+  return { items: rows.map(({ row }) => row), next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) }
+}
+
+function numbered({ id, fence, holder, carry, record }: Columns): NumberedRow {
+  return { id, row: { record: JSON.parse(record) as ProcessRecord, holder, fence, carry } }
+}
+
+function plain<Thing>(found: object | undefined): Thing | null {
+  return found === undefined ? null : ({ ...found } as Thing)
+}
+
+export function becameLive(was: ProcessRow | null, row: ProcessRow): number {
+  return Number(!hasEnded(row.record)) - Number(was !== null && !hasEnded(was.record))
+}

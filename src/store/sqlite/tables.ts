@@ -1,0 +1,253 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoredEvent } from '../../core/process/event.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { Change, Commit, Question } from '../contract.ts'
+import type { Transaction } from '../group-commit.ts'
+import { eventStatements } from './statements/event.ts'
+import { holderStatements } from './statements/holder.ts'
+import { type Meta, metaStatements } from './statements/meta.ts'
+import { noticeStatements } from './statements/notice.ts'
+import { becameLive, type NumberedRow, processStatements } from './statements/process.ts'
+import { scopeStatements } from './statements/scope.ts'
+import { isBusy, isConstraint, trouble } from './trouble.ts'
+
+/** Rows kept in memory so that a busy process is not parsed anew for every event. */
+const CACHE_ROWS = 10_000
+
+/** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
+export class Tables implements Transaction {
+  readonly #db: DatabaseSync
+  readonly #file: string
+  readonly #now: () => number
+  readonly #process: ReturnType<typeof processStatements>
+  readonly #event: ReturnType<typeof eventStatements>
+  readonly #scope: ReturnType<typeof scopeStatements>
+  readonly #holder: ReturnType<typeof holderStatements>
+  readonly #notice: ReturnType<typeof noticeStatements>
+  readonly #meta: ReturnType<typeof metaStatements>
+  /** Committed rows; valid as long as no other connection has committed. */
+  #cache = new Map<Pid, NumberedRow>()
+  /** Rows as this transaction has them. */
+  #touched = new Map<Pid, NumberedRow | null>()
+  #foreignVersion: number
+  /** The counters as this transaction found them, and as they become. */
+  #before: Meta | undefined
+  #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
+  #events: StoredEvent[] = []
+
+  constructor(db: DatabaseSync, file: string, now: () => number) {
+    this.#db = db
+    this.#file = file
+    this.#now = now
+    this.#process = processStatements(db)
+    this.#event = eventStatements(db)
+    this.#scope = scopeStatements(db)
+    this.#holder = holderStatements(db)
+    this.#notice = noticeStatements(db)
+    this.#meta = metaStatements(db)
+    this.#foreignVersion = this.#meta.foreignVersion()
+  }
+
+  /** Whether another connection has committed since this was last asked. */
+  noticeForeignCommits(): boolean {
+    const version = this.#meta.foreignVersion()
+    if (version === this.#foreignVersion) return false
+    this.#foreignVersion = version
+    this.#cache.clear()
+    return true
+  }
+
+  position(): number {
+    return this.#meta.read().position
+  }
+
+  begin(): void {
+    this.#db.exec('begin immediate')
+    this.noticeForeignCommits()
+    this.#before = undefined
+    this.#events = []
+    this.#touched.clear()
+  }
+
+  commit(): Commit | null {
+    if (this.#before !== undefined) this.#meta.write(this.#counters)
+    this.#db.exec('commit')
+    for (const [pid, row] of this.#touched) this.#remember(pid, row)
+    this.#touched.clear()
+    if (this.#before === undefined) return null
+    return { after: this.#before.position, position: this.#counters.position, events: this.#events }
+  }
+
+  rollback(): void {
+    this.#touched.clear()
+    if (this.#db.isTransaction) this.#db.exec('rollback')
+  }
+
+  isBusy = isBusy
+  isOwn = isConstraint
+
+  trouble(error: unknown, committing: boolean): unknown {
+    return trouble(error, this.#file, committing)
+  }
+
+  answer(question: Question): unknown {
+    switch (question.ask) {
+      case 'process':
+        return this.#read(question.pid)?.row ?? null
+      case 'tombstone':
+        return this.#process.tombstone(question.pid)
+      case 'session':
+        return this.#scope.session(question.id)
+      case 'turn':
+        return this.#scope.turn(question.session, question.id)
+      case 'group':
+        return this.#scope.group(question.id)
+      case 'environment':
+        return this.#scope.environment(question.ref)
+      case 'holder':
+        return this.#holder.read(question.id, this.#now())
+      case 'event':
+        return this.#event.byKey(question)
+      case 'eventAt':
+        return this.#event.bySeq(question)
+      case 'pids':
+        return this.#process.pids(question)
+      case 'processes':
+        return this.#process.list(question)
+      case 'claimable':
+        return this.#process.claimable(question)
+      case 'nextDue':
+        return this.#process.nextDue(question)
+      case 'held':
+        return this.#process.held(question)
+      case 'holders':
+        return this.#holder.all(this.#now())
+      case 'carrying':
+        return this.#process.carrying(question)
+      case 'carryingScopes':
+        return this.#scope.carrying(question.limit)
+      case 'waking':
+        return this.#process.waking(question)
+      case 'grants':
+        return this.#scope.grants(question)
+      case 'sessions':
+        return this.#scope.sessions(question)
+      case 'events':
+        return this.#event.after(question)
+      case 'tail':
+        return this.#event.tail(question)
+      case 'changes':
+        return this.#event.changes(question, this.#meta.read())
+      case 'notices':
+        return this.#notice.after(question)
+      case 'activity':
+        return this.#process.activity(question, this.#meta.read().live)
+      case 'prunable':
+        return this.#process.prunable(question)
+      case 'secret':
+        return this.#meta.secret()
+    }
+  }
+
+  apply(change: Change): void {
+    switch (change.type) {
+      case 'process':
+        this.#applyProcess(change)
+        return
+      case 'prune':
+        this.#applyPrune(change)
+        return
+      case 'notice':
+        this.#notice.insert(this.#idOf(change.notice.pid), change.notice)
+        return
+      case 'drop_notices':
+        this.#notice.drop(change.scope)
+        return
+      case 'group':
+        this.#scope.putGroup(change.group)
+        return
+      case 'session':
+        this.#scope.putSession(change.session)
+        return
+      case 'turn':
+        this.#scope.putTurn(change.turn)
+        return
+      case 'grant':
+        this.#scope.putGrant(change.grant)
+        return
+      case 'revoke':
+        this.#scope.revoke(change.session, change.pid)
+        return
+      case 'environment':
+        this.#scope.putEnvironment(change.ref, change.environment)
+        return
+      case 'holder':
+        this.#holder.put(change.holder, this.#now(), change.ttlMs)
+        return
+      case 'holder_gone':
+        this.#holder.remove(change.id)
+        return
+    }
+  }
+
+  #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
+    const { pid } = row.record
+    let id: number
+    if (was === null) {
+      id = this.#process.insert(row)
+    } else {
+      id = this.#idOf(pid)
+      this.#process.update(id, was, row)
+    }
+    this.#touched.set(pid, { id, row })
+    if (events.length === 0) return
+    const counters = this.#count()
+    counters.live += becameLive(was, row)
+    for (const event of events) {
+      counters.position += 1
+      this.#event.insert(counters.position, id, event)
+      this.#events.push({ ...event, position: counters.position })
+    }
+  }
+
+  #applyPrune({ tombstone }: Extract<Change, { type: 'prune' }>): void {
+    const last = this.#process.prune(this.#idOf(tombstone.pid), tombstone)
+    const counters = this.#count()
+    counters.prunedThrough = Math.max(counters.prunedThrough, last)
+    this.#touched.set(tombstone.pid, null)
+  }
+
+  #count(): Meta {
+    if (this.#before === undefined) {
+      this.#before = this.#meta.read()
+      this.#counters = { ...this.#before }
+    }
+    return this.#counters
+  }
+
+  #idOf(pid: Pid): number {
+    const found = this.#read(pid)
+    if (found === null) throw new Error(`A change of ${pid}, which is not there`)
+    return found.id
+  }
+
+  #read(pid: Pid): NumberedRow | null {
+    const known = this.#touched.get(pid) ?? this.#cache.get(pid)
+    if (known !== undefined) return known
+    if (this.#touched.get(pid) === null) return null
+    const found = this.#process.read(pid)
+    // Outside a transaction the file may be ahead of the cache's version: only what is read inside is kept.
+    if (found !== null && this.#db.isTransaction) this.#touched.set(pid, found)
+    return found
+  }
+
+  #remember(pid: Pid, row: NumberedRow | null): void {
+    this.#cache.delete(pid)
+    if (row === null) return
+    this.#cache.set(pid, row)
+    if (this.#cache.size > CACHE_ROWS) {
+      const oldest = this.#cache.keys().next().value
+      if (oldest !== undefined) this.#cache.delete(oldest)
+    }
+  }
+}

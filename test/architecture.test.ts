@@ -1,0 +1,123 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { violations } from '../scripts/check-boundaries.ts'
+
+const found = (path: string, ...lines: string[]) =>
+  violations([{ path, text: lines.join('\n') }]).map(
+    ({ file, line, message }) => `${file}:${line} ${message}`,
+  )
+
+test('the sources of Reeve keep every import rule', () => {
+  const paths = globSync('src/**/*.ts')
+  expect(paths.length).toBeGreaterThan(0)
+  expect(violations(paths.map((path) => ({ path, text: readFileSync(path, 'utf8') })))).toEqual([])
+})
+
+test('a violation names file, line, what was imported and what may be', () => {
+  expect(found('src/kernel/claim.ts', '', "import { open } from '../store/sqlite/open.ts'")).toEqual([
+    'src/kernel/claim.ts:2 imports ../store/sqlite/open.ts; src/kernel may import its own files, store/contract.ts, core',
+  ])
+})
+
+describe('forbidden', () => {
+  test.each([
+    ['src/core/lease/decide.ts', "import { hash } from 'node:crypto'"],
+    ['src/core/lease/decide.ts', "import fs from 'fs'"],
+    ['src/core/lease/decide.ts', "import { z } from 'zod'"],
+    ['src/core/lease/decide.ts', "import type { Store } from '../../store/contract.ts'"],
+    ['src/core/lease/decide.ts', "import '../../kernel/claim.ts'"],
+    ['src/core/lease/decide.ts', "export * from '../../kernel/claim.ts'"],
+    ['src/core/lease/decide.ts', "import {\n  a,\n  type B,\n} from '../../kernel/claim.ts'"],
+    ['src/core/lease/decide.ts', "type A = import('../../kernel/claim.ts').A"],
+    ['src/core/lease/decide.ts', 'const a = import(name)'],
+    ['src/keeper/main.ts', "import { z } from 'zod'"],
+    ['src/keeper/main.ts', "import type { Pid } from '../core/process/types.ts'"],
+    ['src/verbs/start.ts', "import { decide } from '../core/process/decide.ts'"],
+    ['src/verbs/start.ts', "import { type Pid } from '../core/process/types.ts'"],
+    ['src/verbs/start.ts', "export type { A }\nimport { decide } from '../core/process/decide.ts'"],
+    ['src/verbs/start.ts', "import { readFile } from 'node:fs/promises'"],
+    ['src/store/contract.ts', "import { DatabaseSync } from 'node:sqlite'"],
+    ['src/store/contract.ts', "import postgres from 'postgres'"],
+    ['src/store/sqlite/open.ts', "import postgres from 'postgres'"],
+    ['src/store/sqlite/open.ts', "import { open } from '../postgres/open.ts'"],
+    ['src/store/postgres/open.ts', "import { DatabaseSync } from 'node:sqlite'"],
+    ['src/store/postgres/open.ts', "import { claim } from '../../kernel/claim.ts'"],
+    ['src/kernel/claim.ts', "import { setTimeout } from 'node:timers/promises'"],
+    ['src/kernel/claim.ts', "import { z } from 'zod'"],
+    ['src/kernel/claim.ts', "import { start } from '../verbs/start.ts'"],
+    ['src/authority/gate.ts', "import type { Store } from '../store/contract.ts'"],
+    ['src/memory/view.ts', "import { run } from '../agent/run.ts'"],
+    ['src/command/run.ts', "import { run } from '../agent/run.ts'"],
+    ['src/command/run.ts', "import { main } from '../keeper/main.ts'"],
+    ['src/agent/run.ts', "import type { Frame } from '../keeper/protocol.ts'"],
+    ['src/engine/run.ts', "import { run } from '../tool/run.ts'"],
+    ['src/tool/run.ts', "import type { Store } from '../store/contract.ts'"],
+    ['src/client/connect.ts', "import type { Pid } from '../core/process/types.ts'"],
+    ['src/server/http.ts', "import { connect } from '../client/connect.ts'"],
+    ['src/cli/run.ts', "import { claim } from '../kernel/claim.ts'"],
+    ['src/mcp/serve.ts', "import { http } from '../server/http.ts'"],
+    ['src/acp/serve.ts', "import { run } from '../cli/run.ts'"],
+    ['src/testing/index.ts', "import { open } from '../store/sqlite/open.ts'"],
+    ['src/testing/index.ts', "import { test } from 'vitest'"],
+    ['src/main.ts', "import { startPostgres } from '../test/postgres-server.ts'"],
+    ['src/main.ts', "import { connect } from 'reeve'"],
+    ['src/util/strings.ts', 'export const empty = 1'],
+  ])('%s: %s', (path, text) => {
+    expect(found(path, text)).toHaveLength(1)
+  })
+})
+
+describe('allowed', () => {
+  test.each([
+    ['src/core/lease/decide.ts', "import { hasEnded } from '../process/rules.ts'"],
+    [
+      'src/keeper/main.ts',
+      "import { spawn } from 'node:child_process'\nimport { frame } from './protocol.ts'",
+    ],
+    ['src/verbs/start.ts', "import { z } from 'zod'\nimport type { Pid } from '../core/process/types.ts'"],
+    ['src/store/contract.ts', "import { hasEnded } from '../core/process/rules.ts'"],
+    ['src/store/sqlite/open.ts', "import { DatabaseSync } from 'node:sqlite'\nimport '../contract.ts'"],
+    ['src/store/postgres/open.ts', "import postgres from 'postgres'\nimport '../contract.ts'"],
+    [
+      'src/kernel/claim.ts',
+      "import type { Store } from '../store/contract.ts'\nimport '../core/lease/decide.ts'",
+    ],
+    ['src/command/run.ts', "import type { Frame } from '../keeper/protocol.ts'\nimport '../memory/view.ts'"],
+    ['src/server/http.ts', "import { createServer } from 'node:http'\nimport '../command/run.ts'"],
+    ['src/cli/run.ts', "import { connect } from '../client/connect.ts'\nimport '../verbs/start.ts'"],
+    ['src/testing/index.ts', "import assert from 'node:assert/strict'\nimport '../store/contract.ts'"],
+    ['src/daemon/up.ts', "import '../server/http.ts'\nimport 'node:sqlite'\nimport 'postgres'"],
+    ['src/index.ts', "export * from './store/sqlite/open.ts'\nconst a = import(name)"],
+  ])('%s: %s', (path, text) => {
+    expect(found(path, text)).toEqual([])
+  })
+})
+
+describe('core says nothing about clocks, chance or waiting', () => {
+  test.each([
+    ['Date.now()', 'const at = Date.now()'],
+    ['new Date()', 'const at = new Date()'],
+    ['Math.random()', 'const dice = Math.random()'],
+    ['setTimeout()', 'setTimeout(again, 10)'],
+    ['crypto', 'const id = crypto.randomUUID()'],
+    ['await', 'const answer = await later'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is source text
+    ['await', 'const text = `${a}: ${{ b: await later }.b}`'],
+    ['Promise', 'type Later = Promise<string>'],
+  ])('%s in: %s', (name, text) => {
+    expect(found('src/core/lease/decide.ts', text)).toEqual([
+      `src/core/lease/decide.ts:1 uses ${name}; core is pure: time, ids and answers of others arrive as arguments`,
+    ])
+  })
+
+  test('comments, strings, a given date and other folders may speak of them', () => {
+    const text = [
+      '/* await */ const at = new Date(intent.at) // Date.now()',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is source text
+      "const a = 'await', b = `Promise<${at}> crypto`, c = /await `/",
+      "/** import '../kernel/claim.ts' */",
+    ]
+    expect(found('src/core/lease/decide.ts', ...text)).toEqual([])
+    expect(found('src/kernel/claim.ts', 'const answer = await later')).toEqual([])
+  })
+})

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config'
+
+// `import 'reeve'` in a test means the sources, as it does for tsc and for `node --conditions=reeve-source`.
+// The others are the defaults, which a list of one's own replaces.
+const conditions = ['reeve-source', 'module', 'node', 'development|production']
+const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+
+export default defineConfig({
+  test: {
+    globalSetup: 'test/postgres-server.ts',
+    projects: [
+      { ...sources, test: { name: 'unit', include: ['test/**/*.test.ts'], pool: 'threads' } },
+      {
+        ...sources,
+        test: {
+          name: 'proc',
+          include: ['test/**/*.proc.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
