@@ -12,7 +12,12 @@ import type { Session, Turn } from './session/session.ts'
  * store without serial transactions can tell that somebody was faster. All changes of one decision happen, or none.
  */
 export type Change =
-  | { readonly type: 'process'; readonly was: ProcessRow | null; readonly row: ProcessRow; readonly events: readonly ProcessEvent[] }
+  | {
+      readonly type: 'process'
+      readonly was: ProcessRow | null
+      readonly row: ProcessRow
+      readonly events: readonly ProcessEvent[]
+    }
   | { readonly type: 'prune'; readonly was: ProcessRow; readonly tombstone: Tombstone }
   | { readonly type: 'notice'; readonly notice: Notice }
   | { readonly type: 'drop_notices'; readonly scope: string }

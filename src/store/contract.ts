@@ -31,7 +31,17 @@ export interface Store {
   /** Tells of every commit, here or in another process. A foreign commit comes as a nudge: read the change feed. */
   onCommit(listener: (commit: Commit) => void): () => void
 
+  /** Proof of life on one machine, where the store has such a thing. */
+  readonly locks?: HolderLocks
+
   close(): Promise<void>
+}
+
+/** Locks that end with the operating system process that has them, however it dies. */
+export interface HolderLocks {
+  /** Takes the lock of this holder, for as long as it lives or until the answer is called. */
+  hold(holder: string): () => void
+  isHeld(holder: string): boolean
 }
 
 export interface Durability {
@@ -72,11 +82,19 @@ export interface Questions {
   pids: [{ readonly prefix: string; readonly limit: number }, readonly Pid[]]
   /** In order of registration, or the newest first. Ended ones too, unless `filter` says otherwise. */
   processes: [
-    { readonly filter: Filter; readonly newestFirst?: boolean; readonly after: number | null; readonly limit: number },
+    {
+      readonly filter: Filter
+      readonly newestFirst?: boolean
+      readonly after: number | null
+      readonly limit: number
+    },
     Page<ProcessRow>,
   ]
   /** Ready, held by nobody, due, and of a kind (and name) that is served; the longest due first. */
-  claimable: [{ readonly serves: readonly Served[]; readonly at: number; readonly limit: number }, readonly Pid[]]
+  claimable: [
+    { readonly serves: readonly Served[]; readonly at: number; readonly limit: number },
+    readonly Pid[],
+  ]
   /** When the next one of these becomes due, if later than `at`. */
   nextDue: [{ readonly serves: readonly Served[]; readonly at: number }, number | null]
   held: [{ readonly holder: string; readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
@@ -84,7 +102,10 @@ export interface Questions {
   /** Processes whose stop or end must still be carried to their children. */
   carrying: [{ readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
   /** Sessions and turns whose end must still be carried to their processes. */
-  carryingScopes: [{ readonly limit: number }, readonly ({ readonly session: Session } | { readonly turn: Turn })[]]
+  carryingScopes: [
+    { readonly limit: number },
+    readonly ({ readonly session: Session } | { readonly turn: Turn })[],
+  ]
   /** Live processes that wake this session. */
   waking: [{ readonly session: string; readonly limit: number }, readonly Pid[]]
   grants: [{ readonly session?: string; readonly pid?: Pid }, readonly Grant[]]
@@ -93,10 +114,16 @@ export interface Questions {
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
-  notices: [{ readonly scope: string; readonly after: number; readonly limit: number }, readonly StoredNotice[]]
+  notices: [
+    { readonly scope: string; readonly after: number; readonly limit: number },
+    readonly StoredNotice[],
+  ]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
   /** Ended before a time, or beyond the newest `keep`; the longest ended first. */
-  prunable: [{ readonly endedBefore: number | null; readonly keep: number | null; readonly limit: number }, readonly ProcessRow[]]
+  prunable: [
+    { readonly endedBefore: number | null; readonly keep: number | null; readonly limit: number },
+    readonly ProcessRow[],
+  ]
   /** A random text of this store's own, from which one-shot keys are made. */
   secret: [object, string]
 }
@@ -130,7 +157,9 @@ export interface Activity {
 }
 
 /** Asks one question inside a plan. */
-export function* know<Q extends Question>(question: Q): Generator<readonly Question[], AnswerTo<Q>, readonly unknown[]> {
+export function* know<Q extends Question>(
+  question: Q,
+): Generator<readonly Question[], AnswerTo<Q>, readonly unknown[]> {
   const [answer] = yield [question]
   return answer as AnswerTo<Q>
 }

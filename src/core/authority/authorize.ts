@@ -1,4 +1,4 @@
-import type { Owner, Actor, ProcessRecord } from '../process/record.ts'
+import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 export type Right = 'read' | 'write' | 'execute' | 'signal' | 'grant' | 'admin'
@@ -19,7 +19,12 @@ export type Authorize = (subject: Actor, right: Right, resource: Resource) => Re
 export const ownersOwn: Authorize = (subject, right, resource) => {
   if (subject === 'host' || subject.startsWith('kernel:')) return undefined
   if (ownedBy(subject, right, resource)) return undefined
-  return refusal('denied', `${subject} may not ${right} ${nameOf(resource)}.`, 'Ask its owner, or act as the host.', { subject, right })
+  return refusal(
+    'denied',
+    `${subject} may not ${right} ${nameOf(resource)}.`,
+    'Ask its owner, or act as the host.',
+    { subject, right },
+  )
 }
 
 function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
@@ -34,7 +39,10 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
       )
     }
     case 'registration':
-      return subject === `session:${resource.owner.session}` || (resource.parent !== null && subject === `process:${resource.parent.pid}`)
+      return (
+        subject === `session:${resource.owner.session}` ||
+        (resource.parent !== null && subject === `process:${resource.parent.pid}`)
+      )
     case 'session':
       return subject === `session:${resource.id}`
     case 'store':

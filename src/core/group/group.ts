@@ -15,7 +15,12 @@ export interface Seat {
 }
 
 export function takeSeat(group: Group | null, seat: GroupSeat, pid: Pid, scope: Scope | null): Group {
-  const known = group ?? { id: seat.id, size: seat.size, scope, seats: Array.from({ length: seat.size }, () => null) }
+  const known = group ?? {
+    id: seat.id,
+    size: seat.size,
+    scope,
+    seats: Array.from({ length: seat.size }, () => null),
+  }
   return { ...known, seats: known.seats.with(seat.index, { pid, outcome: null }) }
 }
 

@@ -22,16 +22,36 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
   if (record.outcome !== null && isEndOf(record, event)) {
     if (group !== null) {
       if (!isComplete(group) || group.scope === null) return []
-      return [{ ...told, scope: group.scope, kind: 'group_completion', payload: { group: group.id, seats: group.seats as unknown as Json } }]
+      return [
+        {
+          ...told,
+          scope: group.scope,
+          kind: 'group_completion',
+          payload: { group: group.id, seats: group.seats as unknown as Json },
+        },
+      ]
     }
     const scope = listenerOf(record)
     const { status, exitCode, reason } = record.outcome
-    const payload = { label: record.identity.label, status, exitCode, reason, endedAt: record.outcome.endedAt }
+    const payload = {
+      label: record.identity.label,
+      status,
+      exitCode,
+      reason,
+      endedAt: record.outcome.endedAt,
+    }
     return scope === null ? [] : [{ ...told, scope, kind: 'completion', payload }]
   }
   const wakes = record.eventTypes[event.type]?.wake === true && record.wakeTarget !== null
   if (!wakes) return []
-  return [{ ...told, scope: `session:${record.wakeTarget}`, kind: 'wake', payload: { type: event.type, value: event.payload } }]
+  return [
+    {
+      ...told,
+      scope: `session:${record.wakeTarget}`,
+      kind: 'wake',
+      payload: { type: event.type, value: event.payload },
+    },
+  ]
 }
 
 /** Who hears of the end: whoever it wakes, else the session it belongs to, else its parent. */

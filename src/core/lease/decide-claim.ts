@@ -38,7 +38,9 @@ export function decideClaim(row: ProcessRow, claimant: string, at: number): Clai
 
 /** A holder whose row lapsed and came back: what is still its own it takes again, with a higher fence. */
 export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefined {
-  return row.holder === claimant && !hasEnded(row.record) ? { holder: claimant, fence: row.fence + 1 } : undefined
+  return row.holder === claimant && !hasEnded(row.record)
+    ? { holder: claimant, fence: row.fence + 1 }
+    : undefined
 }
 
 export function holderIsDead(evidence: HolderEvidence): boolean {

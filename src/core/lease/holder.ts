@@ -44,6 +44,8 @@ export function isDead(row: HolderRow | null, proof: Proof): boolean {
 
 export function isServed(serves: readonly Served[], kind: Kind, target: string | null): boolean {
   return serves.some(
-    (served) => served.kind === kind && (served.targets === null || (target !== null && served.targets.includes(target))),
+    (served) =>
+      served.kind === kind &&
+      (served.targets === null || (target !== null && served.targets.includes(target))),
   )
 }

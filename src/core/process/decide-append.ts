@@ -1,13 +1,25 @@
 import { sameJson } from '../json/canonical.ts'
+import { sizeOf } from '../json/size.ts'
 import { refusal } from '../refusal.ts'
-import { alreadyEnded, type Decision, type Facts, needsFence, type Rules, refuse, replayConflict } from './decision.ts'
+import {
+  alreadyEnded,
+  type Decision,
+  type Facts,
+  needsFence,
+  type Rules,
+  refuse,
+  replayConflict,
+} from './decision.ts'
 import { isReserved } from './event.ts'
 import type { Intent } from './intent.ts'
 import { hasEnded } from './record.ts'
-import { sizeOf } from '../json/size.ts'
 
 /** An event of a type that the process declared for itself. */
-export function decideAppend({ row, replayed }: Facts, intent: Extract<Intent, { type: 'append' }>, rules: Rules): Decision {
+export function decideAppend(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'append' }>,
+  rules: Rules,
+): Decision {
   const { record } = row
   if (replayed !== null) {
     const same = replayed.type === intent.event && sameJson(replayed.payload, intent.payload)
@@ -31,18 +43,38 @@ export function decideAppend({ row, replayed }: Facts, intent: Extract<Intent, {
     )
   }
   if (type.end !== undefined && intent.replayKey === null) {
-    return refuse(refusal('replay_key_required', `${intent.event} ends ${record.pid}, so it must carry a replay key.`, 'Give it one, so that a repetition is recognised.'))
+    return refuse(
+      refusal(
+        'replay_key_required',
+        `${intent.event} ends ${record.pid}, so it must carry a replay key.`,
+        'Give it one, so that a repetition is recognised.',
+      ),
+    )
   }
   const misfit = rules.validate(type.schema, intent.payload)
   if (misfit !== undefined) {
-    return refuse(refusal('payload_mismatch', `The payload of ${intent.event} does not fit its schema: ${misfit}.`, 'Send a payload that fits, or declare another schema.'))
+    return refuse(
+      refusal(
+        'payload_mismatch',
+        `The payload of ${intent.event} does not fit its schema: ${misfit}.`,
+        'Send a payload that fits, or declare another schema.',
+      ),
+    )
   }
   const bytes = sizeOf(intent.payload)
   if (bytes > rules.maxPayloadBytes) {
-    return refuse(refusal('payload_too_large', `The payload of ${intent.event} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept in an event.`, 'Put the bytes in a file and the path in the event.'))
+    return refuse(
+      refusal(
+        'payload_too_large',
+        `The payload of ${intent.event} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept in an event.`,
+        'Put the bytes in a file and the path in the event.',
+      ),
+    )
   }
   const events = [{ type: intent.event, payload: intent.payload, replayKey: intent.replayKey }]
-  return type.end === undefined ? { type: 'append', events } : { type: 'append', events, lease: { holder: null, fence: row.fence } }
+  return type.end === undefined
+    ? { type: 'append', events }
+    : { type: 'append', events, lease: { holder: null, fence: row.fence } }
 }
 
 function declaredTypes(types: { readonly [type: string]: unknown }): string {

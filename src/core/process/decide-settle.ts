@@ -1,7 +1,16 @@
 import { holds, type Lease } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
-import { alreadyEnded, append, type Decision, ended, newEvent, refuse, staleFence, whileLive } from './decision.ts'
 import { stopped } from './decide-stop.ts'
+import {
+  alreadyEnded,
+  append,
+  type Decision,
+  ended,
+  newEvent,
+  refuse,
+  staleFence,
+  whileLive,
+} from './decision.ts'
 import type { Intent } from './intent.ts'
 import { type Evidence, hasEnded, type Outcome, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
@@ -32,18 +41,28 @@ export function decideAbandon(row: ProcessRow, intent: Extract<Intent, { type: '
 export function decideGiveUp(row: ProcessRow, intent: Extract<Intent, { type: 'give_up' }>): Decision {
   return onObserved(row, intent.observed, () => ({
     type: 'append',
-    events: [ended({ ...stopped(row.record, intent.reason, null, intent.at), status: 'failed' }, `give_up:${row.fence}`)],
+    events: [
+      ended(
+        { ...stopped(row.record, intent.reason, null, intent.at), status: 'failed' },
+        `give_up:${row.fence}`,
+      ),
+    ],
     lease: free(row),
   }))
 }
 
 /** The holder died while it was being stopped, and it would not be run again: then the stop is its end. */
-export function decideSettleStop(row: ProcessRow, intent: Extract<Intent, { type: 'settle_stop' }>): Decision {
+export function decideSettleStop(
+  row: ProcessRow,
+  intent: Extract<Intent, { type: 'settle_stop' }>,
+): Decision {
   const request = row.record.stopRequest
   if (request === null) return { type: 'keep' }
   return onObserved(row, intent.observed, () => ({
     type: 'append',
-    events: [ended(stopped(row.record, request.reason, request.source, intent.at), `settle_stop:${row.fence}`)],
+    events: [
+      ended(stopped(row.record, request.reason, request.source, intent.at), `settle_stop:${row.fence}`),
+    ],
     lease: free(row),
   }))
 }
@@ -65,22 +84,40 @@ export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: '
 }
 
 /** What nobody holds ends at once; what somebody holds ends when its lease has lapsed. The first request counts. */
-export function decideRequestAbandon(row: ProcessRow, intent: Extract<Intent, { type: 'request_abandon' }>): Decision {
+export function decideRequestAbandon(
+  row: ProcessRow,
+  intent: Extract<Intent, { type: 'request_abandon' }>,
+): Decision {
   return whileLive(row, () => {
     const { record } = row
     if (record.abandonRequest !== null) return { type: 'keep' }
     const requested = { type: 'abandon_requested', payload: { reason: intent.reason, source: intent.actor } }
     if (row.holder !== null) return append(requested)
-    const outcome = { ...abandoned(record, 'requested', intent.at), reason: intent.reason, source: intent.actor }
-    return { type: 'append', events: [newEvent(requested), ended(outcome, 'abandon_requested')], lease: free(row) }
+    const outcome = {
+      ...abandoned(record, 'requested', intent.at),
+      reason: intent.reason,
+      source: intent.actor,
+    }
+    return {
+      type: 'append',
+      events: [newEvent(requested), ended(outcome, 'abandon_requested')],
+      lease: free(row),
+    }
   })
 }
 
 function onObserved(row: ProcessRow, observed: Lease, then: () => Decision): Decision {
   if (hasEnded(row.record)) return refuse(alreadyEnded(row.record))
   if (row.holder !== observed.holder || row.fence !== observed.fence) {
-    if (observed.holder !== null) return refuse(staleFence(row.record, { holder: observed.holder, fence: observed.fence }))
-    return refuse(refusal('busy', `${row.record.pid} was taken by ${row.holder} meanwhile.`, 'Nothing is to be done: somebody else recovers it.'))
+    if (observed.holder !== null)
+      return refuse(staleFence(row.record, { holder: observed.holder, fence: observed.fence }))
+    return refuse(
+      refusal(
+        'busy',
+        `${row.record.pid} was taken by ${row.holder} meanwhile.`,
+        'Nothing is to be done: somebody else recovers it.',
+      ),
+    )
   }
   return then()
 }

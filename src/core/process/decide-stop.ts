@@ -1,5 +1,5 @@
 import { refusal } from '../refusal.ts'
-import { type Decision, ended, type Facts, newEvent, refuse, whileLive, append } from './decision.ts'
+import { append, type Decision, ended, type Facts, newEvent, refuse, whileLive } from './decision.ts'
 import type { Intent } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord, STOPS, type StopHow } from './record.ts'
 import type { ProcessRow } from './row.ts'
@@ -12,7 +12,8 @@ export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { t
   const { record } = row
   if (hasEnded(record)) return { type: 'keep' }
   if (replayed !== null) return { type: 'replay', event: replayed }
-  if (record.stopRequest !== null && strength(intent.how) <= strength(record.stopRequest.how)) return { type: 'keep' }
+  if (record.stopRequest !== null && strength(intent.how) <= strength(record.stopRequest.how))
+    return { type: 'keep' }
   const requested = newEvent({
     type: 'stop_requested',
     payload: { how: intent.how, reason: intent.reason, source: intent.actor, cause: intent.cause },
@@ -38,12 +39,23 @@ export function decidePause(row: ProcessRow, intent: Extract<Intent, { type: 'pa
 export function decideResume(row: ProcessRow, intent: Extract<Intent, { type: 'resume' }>): Decision {
   return whileLive(row, () => {
     if (row.record.status === 'paused') return append({ type: 'resumed', payload: { source: intent.actor } })
-    return refuse(refusal('not_paused', `${row.record.pid} is ${row.record.status}, not paused.`, 'Only a paused process can be resumed.'))
+    return refuse(
+      refusal(
+        'not_paused',
+        `${row.record.pid} is ${row.record.status}, not paused.`,
+        'Only a paused process can be resumed.',
+      ),
+    )
   })
 }
 
 /** The outcome of what was stopped on request, with nobody executing it. */
-export function stopped(record: ProcessRecord, reason: string, source: Outcome['source'], endedAt: number): Outcome {
+export function stopped(
+  record: ProcessRecord,
+  reason: string,
+  source: Outcome['source'],
+  endedAt: number,
+): Outcome {
   return {
     status: 'cancelled',
     exitCode: null,
@@ -58,7 +70,11 @@ export function stopped(record: ProcessRecord, reason: string, source: Outcome['
 }
 
 export function stopping(record: ProcessRecord) {
-  return refusal('stopping', `${record.pid} is being stopped (${record.stopRequest?.reason ?? 'on request'}).`, 'Wait for its outcome.')
+  return refusal(
+    'stopping',
+    `${record.pid} is being stopped (${record.stopRequest?.reason ?? 'on request'}).`,
+    'Wait for its outcome.',
+  )
 }
 
 function strength(how: StopHow): number {

@@ -2,72 +2,126 @@ import { sameJson } from '../json/canonical.ts'
 import { sizeOf } from '../json/size.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
-import { alreadyEnded, type Decision, type Facts, newEvent, type Rules, refuse, replayConflict, staleFence } from './decision.ts'
 import { stopping } from './decide-stop.ts'
+import {
+  alreadyEnded,
+  type Decision,
+  type Facts,
+  newEvent,
+  type Rules,
+  refuse,
+  replayConflict,
+  staleFence,
+} from './decision.ts'
 import type { ReservedEvent } from './event.ts'
-import { type Intent, type WaitRef, waitLeftKey } from './intent.ts'
+import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
 import { hasEnded, type Wait } from './record.ts'
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
 
 /** Durable and ordered: taken at once by a wait on its name, or kept for the next one. */
-export function decideSignal({ row, replayed }: Facts, intent: Extract<Intent, { type: 'signal' }>, rules: Rules): Decision {
+export function decideSignal(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'signal' }>,
+  rules: Rules,
+): Decision {
   const { record } = row
   const type = `signal.${intent.name}`
   const key = `signal:${intent.name}:${intent.id}`
   const payload = { id: intent.id, value: intent.value }
-  if (replayed !== null) return sameJson(replayed.payload, payload) ? { type: 'replay', event: replayed } : refuse(replayConflict(record, key))
+  if (replayed !== null)
+    return sameJson(replayed.payload, payload)
+      ? { type: 'replay', event: replayed }
+      : refuse(replayConflict(record, key))
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   const bytes = sizeOf(intent.value)
   if (bytes > rules.maxPayloadBytes) {
-    return refuse(refusal('payload_too_large', `The value of signal ${intent.name} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept.`, 'Put the bytes in a file and the path in the signal.'))
+    return refuse(
+      refusal(
+        'payload_too_large',
+        `The value of signal ${intent.name} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept.`,
+        'Put the bytes in a file and the path in the signal.',
+      ),
+    )
   }
   const pending = record.signals[intent.name]?.pending.length ?? 0
   if (pending >= rules.maxPendingSignals) {
-    return refuse(refusal('signals_full', `${record.pid} has ${pending} signals ${intent.name} that it has not taken.`, 'Wait until it takes some.'))
+    return refuse(
+      refusal(
+        'signals_full',
+        `${record.pid} has ${pending} signals ${intent.name} that it has not taken.`,
+        'Wait until it takes some.',
+      ),
+    )
   }
   const signalled = newEvent({ type, payload, replayKey: key })
   const { wait } = record
-  if (wait === null || wait.on !== 'signal' || wait.name !== intent.name) return { type: 'append', events: [signalled] }
-  return { type: 'append', events: [signalled, left(wait, { how: 'signal', signalSeq: record.revision + 1, value: null })] }
+  if (wait === null || wait.on !== 'signal' || wait.name !== intent.name)
+    return { type: 'append', events: [signalled] }
+  return {
+    type: 'append',
+    events: [signalled, left(wait, { how: 'signal', signalSeq: record.revision + 1, value: null })],
+  }
 }
 
 /**
  * Entering a wait names it by what it is on and how many such waits came before, so that a later attempt of the
  * same code enters the same wait, and finds there what it was already given.
  */
-export function decideEnterWait({ row, replayed }: Facts, intent: Extract<Intent, { type: 'enter_wait' }>): Decision {
+export function decideEnterWait(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'enter_wait' }>,
+): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (replayed !== null) return { type: 'replay', event: replayed }
   if (record.wait !== null) {
     if (isWait(record.wait, intent.wait)) return { type: 'keep' }
-    return refuse(refusal('conflict', `${record.pid} already waits on ${record.wait.on} ${record.wait.name}.`, 'Finish that wait before the next one: a process waits for one thing at a time.'))
+    return refuse(
+      refusal(
+        'conflict',
+        `${record.pid} already waits on ${record.wait.on} ${record.wait.name}.`,
+        'Finish that wait before the next one: a process waits for one thing at a time.',
+      ),
+    )
   }
   if (record.status === 'stopping') return refuse(stopping(record))
   const entered = newEvent({
     type: 'wait_entered',
     payload: { ...intent.wait, until: intent.until },
-    replayKey: `${waitLeftKey(intent.wait)}:entered:${record.attempts}`,
+    replayKey: waitEnteredKey(intent.wait, record.attempts),
   })
   const first = intent.wait.on === 'signal' ? record.signals[intent.wait.name]?.pending[0] : undefined
   if (first === undefined) return { type: 'append', events: [entered] }
-  return { type: 'append', events: [entered, left(intent.wait, { how: 'signal', signalSeq: first, value: null })] }
+  return {
+    type: 'append',
+    events: [entered, left(intent.wait, { how: 'signal', signalSeq: first, value: null })],
+  }
 }
 
 /** The executor itself leaves: the time is up, the timer is due, the child has ended. Whoever answered before wins. */
-export function decideLeaveWait({ row, replayed }: Facts, intent: Extract<Intent, { type: 'leave_wait' }>): Decision {
+export function decideLeaveWait(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'leave_wait' }>,
+): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (replayed !== null) return { type: 'replay', event: replayed }
-  if (record.wait === null || !isWait(record.wait, intent.wait)) return refuse(notWaiting(record.pid, intent.wait))
-  return { type: 'append', events: [left(intent.wait, { how: intent.how, signalSeq: null, value: intent.value })] }
+  if (record.wait === null || !isWait(record.wait, intent.wait))
+    return refuse(notWaiting(record.pid, intent.wait))
+  return {
+    type: 'append',
+    events: [left(intent.wait, { how: intent.how, signalSeq: null, value: intent.value })],
+  }
 }
 
 /** An answer from outside, through the wait's one-shot key. */
-export function decideAnswer({ row, replayed }: Facts, intent: Extract<Intent, { type: 'answer' }>): Decision {
+export function decideAnswer(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'answer' }>,
+): Decision {
   if (replayed !== null || hasEnded(row.record)) return { type: 'keep' }
   const { wait } = row.record
   if (wait === null || !isWait(wait, intent.wait)) return refuse(notWaiting(row.record.pid, intent.wait))
@@ -84,5 +138,9 @@ function isWait(wait: Wait, ref: WaitRef): boolean {
 }
 
 function notWaiting(pid: string, wait: WaitRef) {
-  return refusal('not_waiting', `${pid} does not wait on ${wait.on} ${wait.name} (${wait.ordinal}).`, 'Look at its record to see what it waits for.')
+  return refusal(
+    'not_waiting',
+    `${pid} does not wait on ${wait.on} ${wait.name} (${wait.ordinal}).`,
+    'Look at its record to see what it waits for.',
+  )
 }

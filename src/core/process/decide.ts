@@ -3,10 +3,29 @@ import type { Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
-import { decideAbandon, decideGiveUp, decidePutBack, decideRelease, decideRequestAbandon, decideSettleStop } from './decide-settle.ts'
+import {
+  decideAbandon,
+  decideGiveUp,
+  decidePutBack,
+  decideRelease,
+  decideRequestAbandon,
+  decideSettleStop,
+} from './decide-settle.ts'
 import { decidePause, decideResume, decideStop } from './decide-stop.ts'
 import { decideAnswer, decideEnterWait, decideLeaveWait, decideSignal } from './decide-wait.ts'
-import { alreadyEnded, append, type Decision, ended, type Facts, needsFence, type Rules, refuse, replayConflict, staleFence, whileLive } from './decision.ts'
+import {
+  alreadyEnded,
+  append,
+  type Decision,
+  ended,
+  type Facts,
+  needsFence,
+  type Rules,
+  refuse,
+  replayConflict,
+  staleFence,
+  whileLive,
+} from './decision.ts'
 import type { StoredEvent } from './event.ts'
 import type { Intent } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
@@ -65,7 +84,13 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (record.status !== 'ready') {
-    return refuse(refusal('not_claimable', `${record.pid} is ${record.status}, not ready.`, 'Wait until it is ready, or look at it first.'))
+    return refuse(
+      refusal(
+        'not_claimable',
+        `${record.pid} is ${record.status}, not ready.`,
+        'Wait until it is ready, or look at it first.',
+      ),
+    )
   }
   return append({ type: 'started', payload: { holder: intent.fence.holder, attempt: record.attempts + 1 } })
 }
@@ -76,14 +101,29 @@ function decideEnd({ row, replayed }: Facts, intent: Extract<Intent, { type: 'en
   const unfenced = needsFence(row, intent.fence)
   if (unfenced) return refuse(unfenced)
   const outcome = endingToOutcome(record, intent)
-  return { type: 'append', events: [ended(outcome, intent.replayKey)], lease: { holder: null, fence: row.fence } }
+  return {
+    type: 'append',
+    events: [ended(outcome, intent.replayKey)],
+    lease: { holder: null, fence: row.fence },
+  }
 }
 
 /** An exact retry of the first end is answered with it; anything else after the end is refused. */
-function replayOfEnd(record: ProcessRecord, first: Outcome, replayed: StoredEvent | null, intent: Extract<Intent, { type: 'end' }>): Decision {
+function replayOfEnd(
+  record: ProcessRecord,
+  first: Outcome,
+  replayed: StoredEvent | null,
+  intent: Extract<Intent, { type: 'end' }>,
+): Decision {
   if (replayed === null) return refuse(alreadyEnded(record))
-  const again = { ...endingToOutcome(record, intent), endedAt: first.endedAt, startedAt: first.startedAt, source: first.source }
-  if (replayed.type === 'ended' && sameJson(again as unknown as Json, first as unknown as Json)) return { type: 'replay', event: replayed }
+  const again = {
+    ...endingToOutcome(record, intent),
+    endedAt: first.endedAt,
+    startedAt: first.startedAt,
+    source: first.source,
+  }
+  if (replayed.type === 'ended' && sameJson(again as unknown as Json, first as unknown as Json))
+    return { type: 'replay', event: replayed }
   return refuse(replayConflict(record, intent.replayKey))
 }
 
@@ -106,7 +146,15 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
 function decideExternalRef(row: ProcessRow, ref: Json): Decision {
   const { record } = row
   if (record.kind !== 'external') {
-    return refuse(refusal('not_external', `${record.pid} is a ${record.kind}; only external processes have an outside reference.`, 'Register it with kind external.'))
+    return refuse(
+      refusal(
+        'not_external',
+        `${record.pid} is a ${record.kind}; only external processes have an outside reference.`,
+        'Register it with kind external.',
+      ),
+    )
   }
-  return whileLive(row, () => (record.externalRef === null ? append({ type: 'external_ref_set', payload: { ref } }) : { type: 'keep' }))
+  return whileLive(row, () =>
+    record.externalRef === null ? append({ type: 'external_ref_set', payload: { ref } }) : { type: 'keep' },
+  )
 }

@@ -50,7 +50,9 @@ export function whileLive(row: ProcessRow, then: () => Decision): Decision {
   return hasEnded(row.record) ? refuse(alreadyEnded(row.record)) : then()
 }
 
-export function append(...events: readonly { type: string; payload: object; replayKey?: string | null }[]): Decision {
+export function append(
+  ...events: readonly { type: string; payload: object; replayKey?: string | null }[]
+): Decision {
   return { type: 'append', events: events.map(newEvent) }
 }
 
@@ -67,9 +69,14 @@ export function refuse(no: Refusal): Decision {
 }
 
 export function alreadyEnded(record: ProcessRecord): Refusal {
-  return refusal('already_ended', `${record.pid} has ended (${record.status}).`, 'Its outcome is final: read it, or start another process.', {
-    outcome: record.outcome,
-  })
+  return refusal(
+    'already_ended',
+    `${record.pid} has ended (${record.status}).`,
+    'Its outcome is final: read it, or start another process.',
+    {
+      outcome: record.outcome,
+    },
+  )
 }
 
 export function staleFence(record: ProcessRecord, fence: Fence): Refusal {

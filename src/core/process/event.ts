@@ -47,19 +47,54 @@ export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
 /** The reserved types: the whole lifecycle. Everything else a process has to declare. */
 export type ReservedEvent =
   | { readonly type: 'registered'; readonly payload: Registration }
-  | { readonly type: 'child_registered'; readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string } }
+  | {
+      readonly type: 'child_registered'
+      readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string }
+    }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
-  | { readonly type: 'holder_lost'; readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number } }
+  | {
+      readonly type: 'holder_lost'
+      readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number }
+    }
   | { readonly type: 'released'; readonly payload: { readonly holder: string } }
   | { readonly type: 'paused'; readonly payload: { readonly source: Actor } }
   | { readonly type: 'resumed'; readonly payload: { readonly source: Actor } }
-  | { readonly type: 'stop_requested'; readonly payload: { readonly how: StopHow; readonly reason: string; readonly source: Actor; readonly cause: Pid | null } }
-  | { readonly type: 'wait_entered'; readonly payload: { readonly on: WaitOn; readonly name: string; readonly ordinal: number; readonly until: number | null } }
-  | { readonly type: 'wait_left'; readonly payload: { readonly on: WaitOn; readonly name: string; readonly ordinal: number; readonly how: WaitLeftHow; readonly signalSeq: number | null; readonly value: Json } }
+  | {
+      readonly type: 'stop_requested'
+      readonly payload: {
+        readonly how: StopHow
+        readonly reason: string
+        readonly source: Actor
+        readonly cause: Pid | null
+      }
+    }
+  | {
+      readonly type: 'wait_entered'
+      readonly payload: {
+        readonly on: WaitOn
+        readonly name: string
+        readonly ordinal: number
+        readonly until: number | null
+      }
+    }
+  | {
+      readonly type: 'wait_left'
+      readonly payload: {
+        readonly on: WaitOn
+        readonly name: string
+        readonly ordinal: number
+        readonly how: WaitLeftHow
+        readonly signalSeq: number | null
+        readonly value: Json
+      }
+    }
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
   | { readonly type: 'reowned'; readonly payload: { readonly owner: Owner } }
   | { readonly type: 'cwd_changed'; readonly payload: { readonly cwd: string } }
-  | { readonly type: 'abandon_requested'; readonly payload: { readonly reason: string; readonly source: Actor } }
+  | {
+      readonly type: 'abandon_requested'
+      readonly payload: { readonly reason: string; readonly source: Actor }
+    }
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }

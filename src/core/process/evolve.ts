@@ -34,7 +34,12 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'resumed':
       return { ...record, status: record.pausedFrom ?? 'running', pausedFrom: null }
     case 'stop_requested':
-      return { ...record, status: 'stopping', pausedFrom: null, stopRequest: { ...known.payload, at: event.at } }
+      return {
+        ...record,
+        status: 'stopping',
+        pausedFrom: null,
+        stopRequest: { ...known.payload, at: event.at },
+      }
     case 'wait_entered':
       return { ...record, status: 'waiting', wait: { ...known.payload, since: event.at } }
     case 'wait_left':
@@ -97,14 +102,20 @@ function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   return { ...record, signals: { ...record.signals, [name]: grown } }
 }
 
-function waitLeft(record: ProcessRecord, left: Extract<ReservedEvent, { type: 'wait_left' }>['payload']): ProcessRecord {
+function waitLeft(
+  record: ProcessRecord,
+  left: Extract<ReservedEvent, { type: 'wait_left' }>['payload'],
+): ProcessRecord {
   const status = record.status === 'waiting' ? 'running' : record.status
   const pausedFrom = record.pausedFrom === 'waiting' ? 'running' : record.pausedFrom
   const queue = record.signals[left.name]
   const moved = { ...record, status, pausedFrom, wait: null }
   if (left.how !== 'signal' || queue === undefined) return moved
   const pending = queue.pending.filter((seq) => seq !== left.signalSeq)
-  return { ...moved, signals: { ...record.signals, [left.name]: { ...queue, taken: queue.taken + 1, pending } } }
+  return {
+    ...moved,
+    signals: { ...record.signals, [left.name]: { ...queue, taken: queue.taken + 1, pending } },
+  }
 }
 
 /** An event of a type that the process declared: it may set a facet, and it may be the end. */
@@ -124,7 +135,17 @@ function outcomeOf(
   endedAt: number,
 ): Outcome {
   const startedAt = record.firstStarted?.at ?? null
-  return { status, exitCode: null, signal: null, reason, source: null, result, evidence: null, startedAt, endedAt }
+  return {
+    status,
+    exitCode: null,
+    signal: null,
+    reason,
+    source: null,
+    result,
+    evidence: null,
+    startedAt,
+    endedAt,
+  }
 }
 
 function end(record: ProcessRecord, outcome: Outcome): ProcessRecord {

@@ -34,7 +34,8 @@ export function matches(record: ProcessRecord, filter: Filter): boolean {
     (filter.createdAfter === undefined || record.createdAt > filter.createdAfter) &&
     (filter.createdBefore === undefined || record.createdAt < filter.createdBefore) &&
     OWNER_SELECTORS.every((selector) => has(filter.owner?.[selector], record.owner[selector] ?? null)) &&
-    (filter.definition === undefined || filter.definition.some((wanted) => contains(record.identity.definition, wanted)))
+    (filter.definition === undefined ||
+      filter.definition.some((wanted) => contains(record.identity.definition, wanted)))
   )
 }
 

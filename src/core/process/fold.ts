@@ -30,7 +30,15 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
   let group = folding.group
   for (const event of folding.events) {
     const seq: number = (record?.revision ?? 0) + 1
-    const stored = { pid, seq, type: event.type, at, actor, replayKey: event.replayKey, payload: event.payload }
+    const stored = {
+      pid,
+      seq,
+      type: event.type,
+      at,
+      actor,
+      replayKey: event.replayKey,
+      payload: event.payload,
+    }
     const before: ProcessRecord | null = record
     record = evolve(before, stored)
     events.push(stored)
@@ -68,4 +76,3 @@ function carryAfter(was: ProcessRow | null, record: ProcessRecord): Carry | null
   if (hasEnded(record) && before !== null && !hasEnded(before)) return was?.carry ?? 'end'
   return was?.carry ?? null
 }
-

@@ -30,14 +30,42 @@ export interface WaitRef {
 /** Everything that can be asked of a registered process. */
 export type Intent =
   | (Asked & { readonly type: 'start'; readonly fence: Fence })
-  | (Asked & { readonly type: 'end'; readonly ending: Ending; readonly replayKey: string; readonly fence: Fence | null })
-  | (Asked & { readonly type: 'append'; readonly event: string; readonly payload: Json; readonly replayKey: string | null; readonly fence: Fence | null })
-  | (Asked & { readonly type: 'stop'; readonly how: StopHow; readonly reason: string; readonly cause: Pid | null; readonly replayKey: string })
+  | (Asked & {
+      readonly type: 'end'
+      readonly ending: Ending
+      readonly replayKey: string
+      readonly fence: Fence | null
+    })
+  | (Asked & {
+      readonly type: 'append'
+      readonly event: string
+      readonly payload: Json
+      readonly replayKey: string | null
+      readonly fence: Fence | null
+    })
+  | (Asked & {
+      readonly type: 'stop'
+      readonly how: StopHow
+      readonly reason: string
+      readonly cause: Pid | null
+      readonly replayKey: string
+    })
   | (Asked & { readonly type: 'pause' })
   | (Asked & { readonly type: 'resume' })
   | (Asked & { readonly type: 'signal'; readonly name: string; readonly id: string; readonly value: Json })
-  | (Asked & { readonly type: 'enter_wait'; readonly wait: WaitRef; readonly until: number | null; readonly fence: Fence })
-  | (Asked & { readonly type: 'leave_wait'; readonly wait: WaitRef; readonly how: Exclude<WaitLeftHow, 'signal' | 'answered'>; readonly value: Json; readonly fence: Fence })
+  | (Asked & {
+      readonly type: 'enter_wait'
+      readonly wait: WaitRef
+      readonly until: number | null
+      readonly fence: Fence
+    })
+  | (Asked & {
+      readonly type: 'leave_wait'
+      readonly wait: WaitRef
+      readonly how: Exclude<WaitLeftHow, 'signal' | 'answered'>
+      readonly value: Json
+      readonly fence: Fence
+    })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
   | (Asked & { readonly type: 'reown'; readonly owner: Owner })
@@ -45,7 +73,12 @@ export type Intent =
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
   /** Recovery and shutdown. `observed` is the lease the verdict was reached on: another one means that somebody was faster. */
-  | (Asked & { readonly type: 'put_back'; readonly observed: Lease; readonly evidence: Evidence; readonly retryAt: number })
+  | (Asked & {
+      readonly type: 'put_back'
+      readonly observed: Lease
+      readonly evidence: Evidence
+      readonly retryAt: number
+    })
   | (Asked & { readonly type: 'abandon'; readonly observed: Lease; readonly evidence: Evidence })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
@@ -54,6 +87,11 @@ export type Intent =
 /** The key under which a wait's end is found again, in this attempt or a later one. */
 export function waitLeftKey(wait: WaitRef): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:left`
+}
+
+/** A wait that was cut off by a crash is entered again by the next attempt, under that attempt's own key. */
+export function waitEnteredKey(wait: WaitRef, attempt: number): string {
+  return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${attempt}`
 }
 
 /** The key of the event that would make this intent a repetition, where it has one. */

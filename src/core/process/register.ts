@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../json/json.ts'
-import { canonical } from '../json/canonical.ts'
 import type { Group } from '../group/group.ts'
+import { canonical } from '../json/canonical.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
-import { type NewEvent, newEvent } from './decision.ts'
 import { stopping } from './decide-stop.ts'
+import { type NewEvent, newEvent } from './decision.ts'
 import type { Registration } from './event.ts'
 import type { Pid } from './pid.ts'
 import {
@@ -74,7 +74,12 @@ export interface RegisterFacts {
 
 export type RegisterDecision =
   | { readonly type: 'existing'; readonly row: ProcessRow }
-  | { readonly type: 'register'; readonly registration: Registration; readonly events: readonly NewEvent[]; readonly parentEvents: readonly NewEvent[] }
+  | {
+      readonly type: 'register'
+      readonly registration: Registration
+      readonly events: readonly NewEvent[]
+      readonly parentEvents: readonly NewEvent[]
+    }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
 const DEFAULT_ATTEMPTS = 5
@@ -86,13 +91,25 @@ export const MAX_GROUP = 1_000
 export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): RegisterDecision {
   const { existing, tombstone } = facts
   if (existing !== null) {
-    return existing.record.registrationHash === intent.hash ? { type: 'existing', row: existing } : no(conflict(existing))
+    return existing.record.registrationHash === intent.hash
+      ? { type: 'existing', row: existing }
+      : no(conflict(existing))
   }
   if (tombstone !== null) {
-    return no(refusal('pruned_pid', `${intent.pid} was used by a process that has been pruned.`, 'Pids are never used again: leave it out to get a new one.'))
+    return no(
+      refusal(
+        'pruned_pid',
+        `${intent.pid} was used by a process that has been pruned.`,
+        'Pids are never used again: leave it out to get a new one.',
+      ),
+    )
   }
   const registration = withDefaults(facts, intent)
-  const refused = refuseParent(facts, intent) ?? refuseKind(facts, registration) ?? refuseScope(facts, registration) ?? refuseGroup(facts, registration)
+  const refused =
+    refuseParent(facts, intent) ??
+    refuseKind(facts, registration) ??
+    refuseScope(facts, registration) ??
+    refuseGroup(facts, registration)
   if (refused !== undefined) return no(refused)
   const registered = newEvent({ type: 'registered', payload: registration })
   const events =
@@ -102,7 +119,12 @@ export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): Re
   const parentEvents =
     facts.parent === null
       ? []
-      : [newEvent({ type: 'child_registered', payload: { pid: intent.pid, kind: registration.kind, label: registration.label } })]
+      : [
+          newEvent({
+            type: 'child_registered',
+            payload: { pid: intent.pid, kind: registration.kind, label: registration.label },
+          }),
+        ]
   return { type: 'register', registration, events, parentEvents }
 }
 
@@ -134,7 +156,8 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     originator: intent.actor,
     causedBy: request.causedBy ?? null,
     replyTo: request.replyTo ?? null,
-    lifetime: request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
+    lifetime:
+      request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
     recovery: request.recovery ?? defaultRecovery(request.kind),
     envRef: request.envRef ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
     cwd: request.cwd ?? parent?.cwd ?? null,
@@ -172,40 +195,75 @@ function firstFree(group: Group | null): number {
   return free === -1 ? group.size : free
 }
 
-function refuseParent({ parent, stoppingAncestor }: RegisterFacts, { request, pid }: RegisterIntent): Refusal | undefined {
+function refuseParent(
+  { parent, stoppingAncestor }: RegisterFacts,
+  { request, pid }: RegisterIntent,
+): Refusal | undefined {
   if (request.parent === undefined) return undefined
   if (parent === null) {
-    return refusal('unknown_pid', `The parent ${request.parent} of ${pid} does not exist.`, 'Register the parent first, or leave it out.')
+    return refusal(
+      'unknown_pid',
+      `The parent ${request.parent} of ${pid} does not exist.`,
+      'Register the parent first, or leave it out.',
+    )
   }
   if (stoppingAncestor === null) return undefined
   const { record } = stoppingAncestor
   if (!hasEnded(record)) return stopping(record)
-  return refusal('already_ended', `${record.pid} has ended (${record.status}) and takes no more children.`, 'Register it without a parent, or under a live one.', {
-    outcome: record.outcome,
-  })
+  return refusal(
+    'already_ended',
+    `${record.pid} has ended (${record.status}) and takes no more children.`,
+    'Register it without a parent, or under a live one.',
+    {
+      outcome: record.outcome,
+    },
+  )
 }
 
 function refuseKind({ environmentKnown }: RegisterFacts, registration: Registration): Refusal | undefined {
   const { kind, recovery, envRef, depth, limits } = registration
   if (kind === 'command' && recovery !== 'bound') {
-    return refusal('invalid_input', `A command is always bound to its first holder; recovery cannot be ${recovery}.`, 'Leave recovery out.')
+    return refusal(
+      'invalid_input',
+      `A command is always bound to its first holder; recovery cannot be ${recovery}.`,
+      'Leave recovery out.',
+    )
   }
   if ((kind === 'external') !== (recovery === 'external')) {
-    return refusal('invalid_input', `A process of kind ${kind} cannot have recovery ${recovery}.`, 'External processes have recovery external, and no others do.')
+    return refusal(
+      'invalid_input',
+      `A process of kind ${kind} cannot have recovery ${recovery}.`,
+      'External processes have recovery external, and no others do.',
+    )
   }
   if (kind === 'external' && envRef !== null) {
-    return refusal('environment_forbidden', 'An external process runs elsewhere and has no environment here.', 'Leave envRef out.')
+    return refusal(
+      'environment_forbidden',
+      'An external process runs elsewhere and has no environment here.',
+      'Leave envRef out.',
+    )
   }
   if (envRef !== null && !environmentKnown) {
-    return refusal('environment_unknown', `There is no environment ${envRef}.`, 'Store it first; its reference is the hash of its content.')
+    return refusal(
+      'environment_unknown',
+      `There is no environment ${envRef}.`,
+      'Store it first; its reference is the hash of its content.',
+    )
   }
   if (depth > limits.depth) {
-    return refusal('depth_exceeded', `The tree may be ${limits.depth} deep, and this process would be at ${depth}.`, 'Raise limits.depth at the root, or delegate less deeply.')
+    return refusal(
+      'depth_exceeded',
+      `The tree may be ${limits.depth} deep, and this process would be at ${depth}.`,
+      'Raise limits.depth at the root, or delegate less deeply.',
+    )
   }
   return undefined
 }
 
-function refuseScope({ session, turn }: RegisterFacts, { owner, lifetime, parent }: Registration): Refusal | undefined {
+function refuseScope(
+  { session, turn }: RegisterFacts,
+  { owner, lifetime, parent }: Registration,
+): Refusal | undefined {
   if (owner.session !== undefined && session === null) {
     return refusal('session_unknown', `There is no session ${owner.session}.`, 'Open it first.')
   }
@@ -213,14 +271,29 @@ function refuseScope({ session, turn }: RegisterFacts, { owner, lifetime, parent
     return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
   }
   if (owner.turn !== undefined && turn === null) {
-    return refusal('turn_unknown', `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`, 'Open it first, and name its session.')
+    return refusal(
+      'turn_unknown',
+      `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`,
+      'Open it first, and name its session.',
+    )
   }
   if (turn !== null && turn.endedAt !== null) {
     return refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.')
   }
-  const scoped = lifetime === 'turn' ? owner.turn : lifetime === 'session' ? owner.session : lifetime === 'parent' ? parent : ''
+  const scoped =
+    lifetime === 'turn'
+      ? owner.turn
+      : lifetime === 'session'
+        ? owner.session
+        : lifetime === 'parent'
+          ? parent
+          : ''
   if (scoped === undefined || scoped === null) {
-    return refusal('lifetime_without_scope', `A lifetime of ${lifetime} needs a ${lifetime} to end with, and the process has none.`, `Give it a ${lifetime}, or another lifetime.`)
+    return refusal(
+      'lifetime_without_scope',
+      `A lifetime of ${lifetime} needs a ${lifetime} to end with, and the process has none.`,
+      `Give it a ${lifetime}, or another lifetime.`,
+    )
   }
   return undefined
 }
@@ -228,7 +301,10 @@ function refuseScope({ session, turn }: RegisterFacts, { owner, lifetime, parent
 function refuseGroup({ group }: RegisterFacts, registration: Registration): Refusal | undefined {
   const wanted = registration.group
   if (wanted === null) return undefined
-  if (wanted.index >= wanted.size || (group !== null && (group.size !== wanted.size || group.seats[wanted.index] !== null))) {
+  if (
+    wanted.index >= wanted.size ||
+    (group !== null && (group.size !== wanted.size || group.seats[wanted.index] !== null))
+  ) {
     return refusal(
       'group_conflict',
       `Group ${wanted.id} has ${group?.size ?? wanted.size} seats, and seat ${wanted.index} of ${wanted.size} cannot be taken.`,
@@ -239,7 +315,11 @@ function refuseGroup({ group }: RegisterFacts, registration: Registration): Refu
 }
 
 function conflict({ record }: ProcessRow): Refusal {
-  return refusal('conflict', `${record.pid} is already registered with another request.`, 'Repeat the first request exactly, or leave out the pid (or idempotency key) for a new process.')
+  return refusal(
+    'conflict',
+    `${record.pid} is already registered with another request.`,
+    'Repeat the first request exactly, or leave out the pid (or idempotency key) for a new process.',
+  )
 }
 
 function no(refused: Refusal): RegisterDecision {

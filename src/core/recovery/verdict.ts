@@ -1,4 +1,4 @@
-import { hasEnded, type Evidence } from '../process/record.ts'
+import { type Evidence, hasEnded } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 
 export interface Backoff {
@@ -27,7 +27,13 @@ export type Verdict =
  *
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
-export function verdict(row: ProcessRow, holderDead: boolean, at: number, jitter: number, backoff: Backoff): Verdict {
+export function verdict(
+  row: ProcessRow,
+  holderDead: boolean,
+  at: number,
+  jitter: number,
+  backoff: Backoff,
+): Verdict {
   const { record } = row
   if (!holderDead || row.holder === null || hasEnded(record)) return { type: 'leave' }
   if (record.recovery === 'external' || record.kind === 'command') return { type: 'leave' }

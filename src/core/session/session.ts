@@ -26,7 +26,12 @@ export type ScopeDecision<Thing> =
   | { readonly type: 'keep'; readonly value: Thing }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-export function decideOpenSession(session: Session | null, id: string, label: string | null, at: number): ScopeDecision<Session> {
+export function decideOpenSession(
+  session: Session | null,
+  id: string,
+  label: string | null,
+  at: number,
+): ScopeDecision<Session> {
   if (session === null) {
     return put({ id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false })
   }
@@ -50,15 +55,30 @@ export function decideDeleteSession(session: Session | null, id: string, at: num
   return put({ ...session, endedAt: session.endedAt ?? at, carry: true, deleted: true })
 }
 
-export function decideOpenTurn(session: Session | null, turn: Turn | null, id: { session: string; turn: string }, at: number): ScopeDecision<Turn> {
+export function decideOpenTurn(
+  session: Session | null,
+  turn: Turn | null,
+  id: { session: string; turn: string },
+  at: number,
+): ScopeDecision<Turn> {
   if (session === null) return no(sessionUnknown(id.session))
   if (session.endedAt !== null) return no(sessionEnded(session))
-  if (turn === null) return put({ id: id.turn, session: id.session, openedAt: at, endedAt: null, carry: false })
-  return turn.endedAt === null ? { type: 'keep', value: turn } : no(refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.'))
+  if (turn === null)
+    return put({ id: id.turn, session: id.session, openedAt: at, endedAt: null, carry: false })
+  return turn.endedAt === null
+    ? { type: 'keep', value: turn }
+    : no(refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.'))
 }
 
-export function decideEndTurn(turn: Turn | null, id: { session: string; turn: string }, at: number): ScopeDecision<Turn> {
-  if (turn === null) return no(refusal('turn_unknown', `There is no turn ${id.turn} in session ${id.session}.`, 'Open it first.'))
+export function decideEndTurn(
+  turn: Turn | null,
+  id: { session: string; turn: string },
+  at: number,
+): ScopeDecision<Turn> {
+  if (turn === null)
+    return no(
+      refusal('turn_unknown', `There is no turn ${id.turn} in session ${id.session}.`, 'Open it first.'),
+    )
   if (turn.endedAt !== null) return { type: 'keep', value: turn }
   return put({ ...turn, endedAt: at, carry: true })
 }

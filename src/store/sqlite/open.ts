@@ -1,9 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Cancel, Clock } from '../../core/clock.ts'
-import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
+import type { AnswerTo, Commit, Durability, HolderLocks, Plan, Question, Store } from '../contract.ts'
 import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
 import { Tables } from './tables.ts'
 import { isBusy, trouble } from './trouble.ts'
@@ -48,7 +49,9 @@ function connect(file: string): DatabaseSync {
   closeSync(openOwn(file))
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
-    db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000')
+    db.exec(
+      'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000',
+    )
     migrate(db, file)
     return db
   } catch (error) {
@@ -73,6 +76,7 @@ function unopenable(file: string, error: unknown): unknown {
 
 class SqliteStore implements Store {
   readonly durability: Durability
+  readonly locks: HolderLocks
   readonly #file: string
   readonly #db: DatabaseSync
   readonly #tables: Tables
@@ -81,12 +85,17 @@ class SqliteStore implements Store {
   readonly #unwatch: Cancel
   #closed = false
 
-  constructor(file: string, db: DatabaseSync, options: SqliteOptions & { clock: Clock; random: () => number }) {
+  constructor(
+    file: string,
+    db: DatabaseSync,
+    options: SqliteOptions & { clock: Clock; random: () => number },
+  ) {
     const { clock, random } = options
     this.#file = file
     this.#db = db
     this.#tables = new Tables(db, file, () => clock.now())
     this.durability = durabilityOf(db)
+    this.locks = holderLocks(`${file}-holders`)
     this.#group = new GroupCommit(options.wrap?.(this.#tables) ?? this.#tables, {
       clock,
       random,
@@ -132,7 +141,11 @@ class SqliteStore implements Store {
 function durabilityOf(db: DatabaseSync): Durability {
   const read = (pragma: string) => String(Object.values(db.prepare(`pragma ${pragma}`).get() ?? {})[0])
   const settings = { journal_mode: read('journal_mode'), synchronous: read('synchronous') }
-  return { store: 'sqlite', survivesPowerCut: settings.journal_mode === 'wal' && settings.synchronous === '2', settings }
+  return {
+    store: 'sqlite',
+    survivesPowerCut: settings.journal_mode === 'wal' && settings.synchronous === '2',
+    settings,
+  }
 }
 
 const systemClock: Clock = {

@@ -31,26 +31,55 @@ export function trouble(error: unknown, file: string, committing = false): unkno
       return error
     case BUSY:
     case LOCKED:
-      return problem('store_busy', `${file} is locked by another process.`, 'Try again, or end the process that keeps it locked. Nothing was changed.')
+      return problem(
+        'store_busy',
+        `${file} is locked by another process.`,
+        'Try again, or end the process that keeps it locked. Nothing was changed.',
+      )
     case READONLY:
-      return problem('store_read_only', `${file} cannot be written.`, 'Make the file and its folder writable. Nothing was changed.')
+      return problem(
+        'store_read_only',
+        `${file} cannot be written.`,
+        'Make the file and its folder writable. Nothing was changed.',
+      )
     case FULL:
-      return problem('store_full', `The disk under ${file} is full.`, 'Free some space and try again. Nothing was changed.')
+      return problem(
+        'store_full',
+        `The disk under ${file} is full.`,
+        'Free some space and try again. Nothing was changed.',
+      )
     case CORRUPT:
     case NOTADB:
-      return problem('store_corrupt', `${file} is not a sound Reeve store.`, 'Restore it from a copy; keep the broken file for a look.')
+      return problem(
+        'store_corrupt',
+        `${file} is not a sound Reeve store.`,
+        'Restore it from a copy; keep the broken file for a look.',
+      )
     case CANTOPEN:
-      return problem('store_unavailable', `${file} cannot be opened.`, 'Check that its folder exists and may be written.')
+      return problem(
+        'store_unavailable',
+        `${file} cannot be opened.`,
+        'Check that its folder exists and may be written.',
+      )
     case IOERR:
       return committing
-        ? problem('outcome_unknown', `The disk under ${file} failed during a commit.`, 'Look whether the change is there before you repeat it.')
-        : problem('store_unavailable', `The disk under ${file} failed.`, 'Check the disk and try again. Nothing was changed.')
+        ? problem(
+            'outcome_unknown',
+            `The disk under ${file} failed during a commit.`,
+            'Look whether the change is there before you repeat it.',
+          )
+        : problem(
+            'store_unavailable',
+            `The disk under ${file} failed.`,
+            'Check the disk and try again. Nothing was changed.',
+          )
     default:
       return problem('store_unavailable', `${file} could not be used.`, 'See the cause. Nothing was changed.')
   }
 }
 
 function primaryCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return undefined
   return error.errcode & 0xff
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Json } from '../../../core/json/json.ts'
 import type { ProcessEvent, StoredEvent } from '../../../core/process/event.ts'
 import type { Actor } from '../../../core/process/record.ts'
-import type { Json } from '../../../core/json/json.ts'
 import type { Changes, Questions } from '../../contract.ts'
 
 interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
@@ -14,21 +14,35 @@ const SELECT = `select event.position, process.pid, event.seq, event.type, event
   from event join process on process.id = event.process`
 
 export function eventStatements(db: DatabaseSync) {
-  const insert = db.prepare('insert into event (position, process, seq, type, at, actor, replay_key, payload) values (?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'insert into event (position, process, seq, type, at, actor, replay_key, payload) values (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
   const byKey = db.prepare(`${SELECT} where process.pid = ? and event.replay_key = ?`)
   const bySeq = db.prepare(`${SELECT} where process.pid = ? and event.seq = ?`)
   const after = db.prepare(`${SELECT} where process.pid = ? and event.seq > ? order by event.seq limit ?`)
   const tail = db.prepare(`${SELECT} where process.pid = ? order by event.seq desc limit ?`)
   // The order of the feed is the table's own; a join that begins at `process` would sort it.
-  const changes = db.prepare(`${SELECT.replace(' join ', ' cross join ')} where event.position > ? order by event.position limit ?`)
+  const changes = db.prepare(
+    `${SELECT.replace(' join ', ' cross join ')} where event.position > ? order by event.position limit ?`,
+  )
 
   return {
     insert(position: number, process: number, event: ProcessEvent): void {
-      insert.run(position, process, event.seq, event.type, event.at, event.actor, event.replayKey, JSON.stringify(event.payload))
+      insert.run(
+        position,
+        process,
+        event.seq,
+        event.type,
+        event.at,
+        event.actor,
+        event.replayKey,
+        JSON.stringify(event.payload),
+      )
     },
     byKey: ({ pid, replayKey }: Questions['event'][0]): StoredEvent | null => one(byKey.get(pid, replayKey)),
     bySeq: ({ pid, seq }: Questions['eventAt'][0]): StoredEvent | null => one(bySeq.get(pid, seq)),
-    after: (question: Questions['events'][0]): StoredEvent[] => after.all(question.pid, question.after, question.limit).map(stored),
+    after: (question: Questions['events'][0]): StoredEvent[] =>
+      after.all(question.pid, question.after, question.limit).map(stored),
     tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
     changes: (question: Questions['changes'][0], head: Omit<Changes, 'events'>): Changes => ({
       ...head,
@@ -43,5 +57,14 @@ function one(found: object | undefined): StoredEvent | null {
 
 function stored(found: object): StoredEvent {
   const { position, pid, seq, type, at, actor, replay_key, payload } = found as Columns
-  return { position, pid, seq, type, at, actor: actor as Actor, replayKey: replay_key, payload: JSON.parse(payload) as Json }
+  return {
+    position,
+    pid,
+    seq,
+    type,
+    at,
+    actor: actor as Actor,
+    replayKey: replay_key,
+    payload: JSON.parse(payload) as Json,
+  }
 }

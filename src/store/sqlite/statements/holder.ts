@@ -14,7 +14,8 @@ export function holderStatements(db: DatabaseSync) {
       return found === undefined ? null : holderRow(found, now)
     },
     all: (now: number): HolderRow[] => all.all().map((found) => holderRow(found, now)),
-    put: (holder: Holder, now: number, ttlMs: number) => put.run(holder.id, JSON.stringify(holder), now, now + ttlMs),
+    put: (holder: Holder, now: number, ttlMs: number) =>
+      put.run(holder.id, JSON.stringify(holder), now, now + ttlMs),
     remove: (id: string) => remove.run(id),
   }
 }

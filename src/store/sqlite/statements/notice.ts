@@ -5,8 +5,12 @@ import type { Scope } from '../../../core/process/record.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
 
 export function noticeStatements(db: DatabaseSync) {
-  const insert = db.prepare('insert into notice (scope, process, pid, seq, kind, at, payload, reply_to) values (?, ?, ?, ?, ?, ?, ?, ?)')
-  const after = db.prepare('select place, scope, pid, seq, kind, at, payload, reply_to from notice where scope = ? and place > ? order by place limit ?')
+  const insert = db.prepare(
+    'insert into notice (scope, process, pid, seq, kind, at, payload, reply_to) values (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const after = db.prepare(
+    'select place, scope, pid, seq, kind, at, payload, reply_to from notice where scope = ? and place > ? order by place limit ?',
+  )
   const drop = db.prepare('delete from notice where scope = ?')
 
   return {

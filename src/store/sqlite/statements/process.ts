@@ -28,7 +28,8 @@ export function processStatements(db: DatabaseSync) {
   const insert = db.prepare(`insert into process
     (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, record)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-  const update = db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
+  const update =
+    db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
     wake_target = ?, ended_at = ?, record = ? where id = ?`)
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
   const remove = db.prepare('delete from process where id = ?')
@@ -37,15 +38,27 @@ export function processStatements(db: DatabaseSync) {
   const removeGrants = db.prepare('delete from visible where pid = ?')
   const lastPosition = db.prepare('select max(position) as position from event where process = ?')
   const entomb = db.prepare('insert into tombstone values (?, ?, ?, ?)')
-  const tombstone = db.prepare('select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?')
+  const tombstone = db.prepare(
+    'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
+  )
   const pids = db.prepare('select pid from process where pid >= ? and pid < ? order by pid limit ?')
   const held = db.prepare(`select ${COLUMNS} from process where holder = ? and id > ? order by id limit ?`)
-  const carrying = db.prepare(`select ${COLUMNS} from process where carry is not null and id > ? order by id limit ?`)
+  const carrying = db.prepare(
+    `select ${COLUMNS} from process where carry is not null and id > ? order by id limit ?`,
+  )
   const waking = db.prepare('select pid from process where wake_target = ? and ended_at is null limit ?')
-  const liveOfSession = db.prepare('select count(*) as live, max(created_at) as newestAt from process where session = ? and ended_at is null and created_at >= ?')
-  const liveSince = db.prepare('select count(*) as live, max(created_at) as newestAt from process where ended_at is null and created_at >= ?')
-  const newestLive = db.prepare('select created_at as newestAt from process where ended_at is null order by id desc limit 1')
-  const endedBefore = db.prepare(`select ${COLUMNS} from process where ended_at < ? order by ended_at limit ?`)
+  const liveOfSession = db.prepare(
+    'select count(*) as live, max(created_at) as newestAt from process where session = ? and ended_at is null and created_at >= ?',
+  )
+  const liveSince = db.prepare(
+    'select count(*) as live, max(created_at) as newestAt from process where ended_at is null and created_at >= ?',
+  )
+  const newestLive = db.prepare(
+    'select created_at as newestAt from process where ended_at is null order by id desc limit 1',
+  )
+  const endedBefore = db.prepare(
+    `select ${COLUMNS} from process where ended_at < ? order by ended_at limit ?`,
+  )
   const endedBeyond = db.prepare(`select ${COLUMNS} from process where ended_at is not null and id in
     (select id from process where ended_at is not null order by ended_at desc, id desc limit -1 offset ?) order by ended_at limit ?`)
 
@@ -115,7 +128,10 @@ export function processStatements(db: DatabaseSync) {
       pids.all(question.prefix, `${question.prefix}~`, question.limit).map((found) => String(found['pid'])),
 
     held: (question: Questions['held'][0]): Page<ProcessRow> =>
-      page(held.all(question.holder, question.after ?? 0, question.limit) as unknown as Columns[], question.limit),
+      page(
+        held.all(question.holder, question.after ?? 0, question.limit) as unknown as Columns[],
+        question.limit,
+      ),
 
     carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
       page(carrying.all(question.after ?? 0, question.limit) as unknown as Columns[], question.limit),
@@ -125,7 +141,10 @@ export function processStatements(db: DatabaseSync) {
 
     claimable({ serves, at, limit }: Questions['claimable'][0]): Pid[] {
       const found = serves.flatMap((served) => dueRows(db, served, at, limit))
-      return found.sort((a, b) => a.due - b.due || a.id - b.id).slice(0, limit).map(({ pid }) => pid)
+      return found
+        .sort((a, b) => a.due - b.due || a.id - b.id)
+        .slice(0, limit)
+        .map(({ pid }) => pid)
     },
 
     nextDue({ serves, at }: Questions['nextDue'][0]): number | null {
@@ -155,8 +174,12 @@ export function processStatements(db: DatabaseSync) {
     },
 
     activity({ session, since }: Questions['activity'][0], liveInAll: number) {
-      if (session !== null) return plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ?? NOBODY
-      if (since !== null) return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NOBODY
+      if (session !== null)
+        return (
+          plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ?? NOBODY
+        )
+      if (since !== null)
+        return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NOBODY
       return { live: liveInAll, newestAt: (newestLive.get()?.['newestAt'] as number | undefined) ?? null }
     },
 
@@ -177,22 +200,41 @@ function dueOf({ record, holder }: ProcessRow): number | null {
   return claimable ? (record.retryAt ?? record.createdAt) : null
 }
 
-function dueRows(db: DatabaseSync, served: Questions['claimable'][0]['serves'][number], at: number, limit: number) {
+function dueRows(
+  db: DatabaseSync,
+  served: Questions['claimable'][0]['serves'][number],
+  at: number,
+  limit: number,
+) {
   const { where, values } = servedBy(served)
-  const query = db.prepare(`select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`)
+  const query = db.prepare(
+    `select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`,
+  )
   return query.all(...values, at, limit) as { id: number; pid: Pid; due: number }[]
 }
 
-function nextDueOf(db: DatabaseSync, served: Questions['claimable'][0]['serves'][number], at: number): number | null {
+function nextDueOf(
+  db: DatabaseSync,
+  served: Questions['claimable'][0]['serves'][number],
+  at: number,
+): number | null {
   const { where, values } = servedBy(served)
-  const found = db.prepare(`select min(due) as due from process where ${where} and due > ?`).get(...values, at)
+  const found = db
+    .prepare(`select min(due) as due from process where ${where} and due > ?`)
+    .get(...values, at)
   return (found?.['due'] as number | null | undefined) ?? null
 }
 
-function servedBy(served: Questions['claimable'][0]['serves'][number]): { where: string; values: SQLInputValue[] } {
+function servedBy(served: Questions['claimable'][0]['serves'][number]): {
+  where: string
+  values: SQLInputValue[]
+} {
   const targets = served.targets
   if (targets === null) return { where: 'kind = ? and due is not null', values: [served.kind] }
-  return { where: `kind = ? and due is not null and target in (${marks(targets)})`, values: [served.kind, ...targets] }
+  return {
+    where: `kind = ? and due is not null and target in (${marks(targets)})`,
+    values: [served.kind, ...targets],
+  }
 }
 
 function narrow(filter: Filter): { where: string; values: SQLInputValue[] } {

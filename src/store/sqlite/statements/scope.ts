@@ -10,26 +10,36 @@ import type { Questions } from '../../contract.ts'
 export function scopeStatements(db: DatabaseSync) {
   const session = db.prepare('select body from session where id = ?')
   const sessions = db.prepare('select body from session where id > ? order by id limit ?')
-  const putSession = db.prepare('insert into session values (?, ?, ?) on conflict (id) do update set carry = excluded.carry, body = excluded.body')
+  const putSession = db.prepare(
+    'insert into session values (?, ?, ?) on conflict (id) do update set carry = excluded.carry, body = excluded.body',
+  )
   const turn = db.prepare('select body from turn where session = ? and id = ?')
-  const putTurn = db.prepare('insert into turn values (?, ?, ?, ?) on conflict (session, id) do update set carry = excluded.carry, body = excluded.body')
+  const putTurn = db.prepare(
+    'insert into turn values (?, ?, ?, ?) on conflict (session, id) do update set carry = excluded.carry, body = excluded.body',
+  )
   const carryingSessions = db.prepare('select body from session where carry = 1 limit ?')
   const carryingTurns = db.prepare('select body from turn where carry = 1 limit ?')
   const group = db.prepare('select body from process_group where id = ?')
-  const putGroup = db.prepare('insert into process_group values (?, ?) on conflict (id) do update set body = excluded.body')
+  const putGroup = db.prepare(
+    'insert into process_group values (?, ?) on conflict (id) do update set body = excluded.body',
+  )
   const environment = db.prepare('select body from environment where ref = ?')
   const putEnvironment = db.prepare('insert into environment values (?, ?) on conflict (ref) do nothing')
   const grants = db.prepare(`select session, pid, descriptor, at from visible
     where (session = ?1 or ?1 is null) and (pid = ?2 or ?2 is null) order by session, pid`)
-  const putGrant = db.prepare('insert into visible values (?, ?, ?, ?) on conflict (session, pid) do update set descriptor = excluded.descriptor')
+  const putGrant = db.prepare(
+    'insert into visible values (?, ?, ?, ?) on conflict (session, pid) do update set descriptor = excluded.descriptor',
+  )
   const revoke = db.prepare('delete from visible where session = ? and pid = ?')
 
   return {
     session: (id: string) => body<Session>(session.get(id)),
-    sessions: ({ after, limit }: Questions['sessions'][0]) => bodies<Session>(sessions.all(after ?? '', limit)),
+    sessions: ({ after, limit }: Questions['sessions'][0]) =>
+      bodies<Session>(sessions.all(after ?? '', limit)),
     putSession: (value: Session) => putSession.run(value.id, Number(value.carry), JSON.stringify(value)),
     turn: (inSession: string, id: string) => body<Turn>(turn.get(inSession, id)),
-    putTurn: (value: Turn) => putTurn.run(value.session, value.id, Number(value.carry), JSON.stringify(value)),
+    putTurn: (value: Turn) =>
+      putTurn.run(value.session, value.id, Number(value.carry), JSON.stringify(value)),
     carrying: (limit: number) => [
       ...bodies<Session>(carryingSessions.all(limit)).map((value) => ({ session: value })),
       ...bodies<Turn>(carryingTurns.all(limit)).map((value) => ({ turn: value })),
@@ -45,7 +55,8 @@ export function scopeStatements(db: DatabaseSync) {
         descriptor: JSON.parse(String(found['descriptor'])) as Json,
         at: Number(found['at']),
       })),
-    putGrant: (value: Grant) => putGrant.run(value.session, value.pid, JSON.stringify(value.descriptor), value.at),
+    putGrant: (value: Grant) =>
+      putGrant.run(value.session, value.pid, JSON.stringify(value.descriptor), value.at),
     revoke: (inSession: string, pid: string) => revoke.run(inSession, pid),
   }
 }

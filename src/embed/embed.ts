@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import { RefusedError } from '../core/errors.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Actor } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import { Kernel } from '../kernel/kernel.ts'
+import type { Store } from '../store/contract.ts'
+import { openSqlite } from '../store/sqlite/open.ts'
+import { inProcess, type ToolHandler } from '../tool/in-process.ts'
+import { type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
+import { filter } from '../verbs/shapes/filter.ts'
+import { actsOf, wantedOf } from './acts.ts'
+import { ownIdentity } from './identity.ts'
+import { nodeEdges } from './node-edges.ts'
+
+export interface EmbedOptions {
+  /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
+  readonly store: string | Store
+  /** The functions that run `tool` processes in this program. */
+  readonly tools?: Readonly<Record<string, ToolHandler>>
+  /** How many processes run here at once. */
+  readonly concurrency?: number
+  /** Hears of errors in work that nobody waits for; by default they become process warnings. */
+  readonly onTrouble?: (error: unknown, doing: string) => void
+  /** How often this kernel shows that it lives, after how long it counts as dead, and how often it looks after others. */
+  readonly times?: { readonly renewMs?: number; readonly ttlMs?: number; readonly sweepMs?: number }
+}
+
+const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
+const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
+const CONCURRENCY = 1_000
+
+/**
+ * Runs a kernel inside this program.
+ *
+ * ```ts
+ * const reeve = await embed({ store: 'reeve.db', tools: { greet: ({ input }) => `hello ${input}` } })
+ * const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'greet', input: 'world' } })
+ * const ended = await reeve.wait({ pid: record.pid })
+ * await reeve.close()
+ * ```
+ */
+export async function embed(options: EmbedOptions): Promise<Reeve> {
+  const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
+  const holder = ownIdentity()
+  const unlock = store.locks?.hold(holder.id)
+  const kernel = new Kernel(nodeEdges(store, options.onTrouble ?? warn), {
+    holder,
+    executors: options.tools === undefined ? [] : [inProcess(options.tools)],
+    concurrency: options.concurrency ?? CONCURRENCY,
+    times: { ...TIMES, ...options.times },
+    backoff: BACKOFF,
+  })
+  const close = async () => {
+    await kernel.close()
+    unlock?.()
+    if (typeof options.store === 'string') await store.close()
+  }
+  await kernel.start()
+  return reeveFor(kernel, 'host', close)
+}
+
+async function openStore(place: string): Promise<Store> {
+  if (!/^postgres(ql)?:/.test(place)) return openSqlite(place)
+  const { openPostgres } = await import('../store/postgres/open.ts')
+  return openPostgres(place)
+}
+
+function reeveFor(kernel: Kernel, actor: Actor, close: () => Promise<void>): Reeve {
+  const acts = actsOf(kernel, actor) as Record<
+    string,
+    (input: unknown, options: CallOptions) => Promise<unknown>
+  >
+  const called = Object.entries(verbs).map(([name, { input }]) => [
+    name,
+    async (given: unknown, options: CallOptions = {}) =>
+      acts[name]?.(parse(input, given ?? {}, name), options),
+  ])
+  return {
+    ...(Object.fromEntries(called) as Omit<Reeve, 'follow' | 'as' | 'close'>),
+    follow: (given = {}, options = {}) => follow(kernel, actor, given, options),
+    as: (other) => reeveFor(kernel, other, close),
+    close,
+  }
+}
+
+async function* follow(
+  kernel: Kernel,
+  actor: Actor,
+  given: { after?: number; filter?: z.input<typeof filter> },
+  { signal }: CallOptions,
+): AsyncGenerator<StoredEvent, void, void> {
+  const parsed = parse(FOLLOW, given, 'follow')
+  for await (const event of kernel.follow(parsed.after, () => true, signal)) {
+    const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
+    if (wanted !== undefined) yield wanted
+  }
+}
+
+const FOLLOW = z.strictObject({
+  after: z.number().int().nonnegative().default(0),
+  filter: filter.exactOptional(),
+})
+
+/** Bad input gets a sentence that names the field, and nothing is done. */
+function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string): z.output<Type> {
+  const parsed = type.safeParse(given)
+  if (parsed.success) return parsed.data
+  const said = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `${doing} was given something it cannot use: ${said.join('; ')}.`,
+      'Correct the named fields; nothing was done.',
+      {
+        issues: parsed.error.issues,
+      },
+    ),
+  )
+}
+
+function warn(error: unknown, doing: string): void {
+  const said = error instanceof Error ? error.message : String(error)
+  process.emitWarning(`While ${doing}: ${said}`, { type: 'ReeveWarning' })
+}

@@ -1,0 +1,61 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod'
+import { ownersOwn } from '../core/authority/authorize.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import { pidFrom } from '../core/process/pid.ts'
+import type { Edges } from '../kernel/edges.ts'
+import type { Store } from '../store/contract.ts'
+import { proveByPid } from './identity.ts'
+
+const MAX_PAYLOAD_BYTES = 1024 * 1024
+const MAX_PENDING_SIGNALS = 10_000
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, task) => {
+    const timer = setTimeout(task, Math.min(ms, 2 ** 31 - 1))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The real world, as the kernel meets it in a Node program. */
+export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
+  return {
+    store,
+    clock: systemClock,
+    random: Math.random,
+    newPid: () => pidFrom(randomBytes(12)),
+    newId: () => randomBytes(12).toString('hex'),
+    pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
+    hash: (text) => createHash('sha256').update(text).digest('hex'),
+    sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
+    sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
+    // A lock is the better witness: it is seen across PID namespaces, and its silence means death.
+    prove: (holder) =>
+      store.locks === undefined ? proveByPid(holder) : store.locks.isHeld(holder.id) ? 'alive' : 'dead',
+    authorize: ownersOwn,
+    rules: {
+      validate: validator(),
+      maxPayloadBytes: MAX_PAYLOAD_BYTES,
+      maxPendingSignals: MAX_PENDING_SIGNALS,
+    },
+    onTrouble,
+  }
+}
+
+/** Compiles each JSON Schema once. Records share their declarations, so identity is a good key. */
+function validator(): Edges['rules']['validate'] {
+  const compiled = new WeakMap<JsonObject, z.ZodType>()
+  return (schema: JsonObject, payload: Json) => {
+    const type = compiled.get(schema) ?? compile(schema)
+    compiled.set(schema, type)
+    const parsed = type.safeParse(payload)
+    return parsed.success ? undefined : z.prettifyError(parsed.error).replaceAll('\n', ' ')
+  }
+}
+
+/** Throws what is wrong with a schema, so that registration can say it. */
+export function compile(schema: JsonObject): z.ZodType {
+  return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+}

@@ -1,0 +1,1 @@
+export { type EmbedOptions, embed } from './embed/embed.ts'

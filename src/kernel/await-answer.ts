@@ -1,0 +1,148 @@
+import { RefusedError } from '../core/errors.ts'
+import type { Json } from '../core/json/json.ts'
+import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
+import { type WaitRef, waitEnteredKey, waitLeftKey } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { WAITS, type WaitOn } from '../core/process/record.ts'
+import type { Edges } from './edges.ts'
+import type { Work } from './executor.ts'
+import type { Feed } from './feed.ts'
+import { type Performed, perform } from './perform.ts'
+import { waitForEvent } from './wait.ts'
+
+type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
+
+export type Answered = { readonly type: 'answered'; readonly value: Json } | { readonly type: 'timed_out' }
+
+/**
+ * An executor's durable wait for a signal, an answer or a time. What ended it is in the log, so that a later attempt
+ * that comes to the same wait gets the same answer. Rejects when the process is being stopped.
+ */
+export async function awaitAnswer(
+  edges: Edges,
+  feed: Feed,
+  work: Work,
+  wait: WaitRef,
+  asUntil: number | null,
+): Promise<Answered> {
+  const { pid } = work.record
+  const until = (await firstUntil(edges, work, wait)) ?? asUntil
+  const entered = await perform(edges, {
+    type: 'enter_wait',
+    wait,
+    until,
+    fence: work.fence(),
+    ...asked(edges, work),
+  })
+  const early = await leftAlready(edges, entered, pid, wait)
+  if (early !== undefined) return answerOf(edges, pid, early)
+  const timeoutMs = until === null ? undefined : Math.max(0, until - edges.clock.now())
+  const key = waitLeftKey(wait)
+  const waited = await waitForEvent(
+    edges,
+    feed,
+    pid,
+    entered.type === 'refused' ? 0 : entered.row.record.revision,
+    (event) => event.replayKey === key,
+    {
+      signal: work.signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
+  )
+  if (waited.type === 'interrupted' || (waited.type === 'done' && waited.value === null)) {
+    throw work.signal.reason ?? new Error(`${pid} has ended`)
+  }
+  if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value)
+  const how = wait.on === 'timer' ? 'due' : 'timed_out'
+  const left = await perform(edges, {
+    type: 'leave_wait',
+    wait,
+    how,
+    value: null,
+    fence: work.fence(),
+    ...asked(edges, work),
+  })
+  if (left.type === 'replayed') return answerOf(edges, pid, left.event)
+  if (left.type === 'refused') throw new RefusedError(left.refusal)
+  return how === 'due' ? { type: 'answered', value: null } : { type: 'timed_out' }
+}
+
+/** A one-shot key: names the wait, and proves that it came from this store. */
+export async function keyOf(edges: Edges, pid: Pid, wait: WaitRef): Promise<string> {
+  const name = `${pid}.${wait.on}.${wait.name}.${wait.ordinal}`
+  return `${name}.${edges.sign(await edges.store.ask({ ask: 'secret' }), name)}`
+}
+
+export async function answerByKey(
+  edges: Edges,
+  key: string,
+  value: Json,
+): Promise<'accepted' | 'already_resolved' | 'unknown'> {
+  const wait = await openKey(edges, key)
+  if (wait === undefined) return 'unknown'
+  // The key itself is the authority here: whoever was given it may answer.
+  const performed = await perform(edges, {
+    type: 'answer',
+    pid: wait.pid,
+    wait,
+    value,
+    actor: 'host',
+    at: edges.clock.now(),
+  })
+  switch (performed.type) {
+    case 'appended':
+      return 'accepted'
+    case 'kept':
+      return 'already_resolved'
+    case 'replayed':
+    case 'refused':
+      return 'unknown'
+  }
+}
+
+async function openKey(edges: Edges, key: string): Promise<(WaitRef & { pid: Pid }) | undefined> {
+  const match = /^(p_[0-9a-z]{12})\.([a-z]+)\.([A-Za-z0-9_-]+)\.([1-9][0-9]{0,8})\.([0-9a-f]+)$/.exec(key)
+  if (match === null) return undefined
+  const [, pid = '', on = '', name = '', ordinal = '', signature = ''] = match
+  const expected = edges.sign(await edges.store.ask({ ask: 'secret' }), `${pid}.${on}.${name}.${ordinal}`)
+  if (!edges.sameText(signature, expected) || !isWaitOn(on)) return undefined
+  return { pid, on, name, ordinal: Number(ordinal) }
+}
+
+function isWaitOn(text: string): text is WaitOn {
+  return (WAITS as readonly string[]).includes(text)
+}
+
+async function leftAlready(
+  edges: Edges,
+  entered: Performed,
+  pid: Pid,
+  wait: WaitRef,
+): Promise<StoredEvent | undefined> {
+  if (entered.type === 'refused') throw new RefusedError(entered.refusal)
+  if (entered.type === 'replayed') return entered.event
+  if (entered.type === 'kept' || entered.row.record.wait !== null) return undefined
+  return (await edges.store.ask({ ask: 'event', pid, replayKey: waitLeftKey(wait) })) ?? undefined
+}
+
+async function answerOf(edges: Edges, pid: Pid, event: StoredEvent): Promise<Answered> {
+  const left = event.payload as unknown as WaitLeft
+  if (left.how === 'timed_out') return { type: 'timed_out' }
+  if (left.how !== 'signal' || left.signalSeq === null) return { type: 'answered', value: left.value }
+  const signal = await edges.store.ask({ ask: 'eventAt', pid, seq: left.signalSeq })
+  return { type: 'answered', value: (signal?.payload as { value: Json } | undefined)?.value ?? null }
+}
+
+/** The time that the first attempt set holds for the later ones. */
+async function firstUntil(edges: Edges, work: Work, wait: WaitRef): Promise<number | null> {
+  const { pid, attempts } = work.record
+  for (let attempt = 1; attempt < attempts; attempt++) {
+    const entered = await edges.store.ask({ ask: 'event', pid, replayKey: waitEnteredKey(wait, attempt) })
+    if (entered !== null) return (entered.payload as unknown as { until: number | null }).until
+  }
+  return null
+}
+
+function asked(edges: Edges, work: Work) {
+  return { pid: work.record.pid, actor: `process:${work.record.pid}`, at: edges.clock.now() } as const
+}

@@ -1,0 +1,139 @@
+import type { Filter } from '../core/process/filter.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Lifetime, StopHow } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Session, Turn } from '../core/session/session.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { performEach } from './perform.ts'
+
+const PAGE = 200
+/** A stop of the whole tree passes these by: they are survivors on purpose. */
+const SURVIVES_STOP: readonly Lifetime[] = ['daemon', 'detached']
+
+/**
+ * Carries a stop, or an end, to the children it concerns, in pages. The request is a mark on the process's row, written
+ * with the stop or the end itself and taken off when every child has been told, so that a crash in between is made good
+ * by the next sweep. Children that have children get marks of their own; the answer names them.
+ */
+export async function carryToChildren(edges: Edges, self: string, pid: Pid): Promise<Pid[]> {
+  const row = await edges.store.ask({ ask: 'process', pid })
+  if (row === null || row.carry === null) return []
+  const { stopRequest } = row.record
+  const stop = row.carry === 'stop' && stopRequest !== null
+  const marked = await stopEach(
+    edges,
+    self,
+    { parent: [pid] },
+    {
+      concerns: ({ record }) =>
+        stop ? !SURVIVES_STOP.includes(record.lifetime) : record.lifetime === 'parent',
+      how: stop ? stopRequest.how : 'cancel',
+      reason: stop ? `${stopRequest.reason} (stopped with ${pid})` : `lifetime: its parent ${pid} has ended`,
+      cause: pid,
+    },
+  )
+  await unmark(edges, row)
+  return marked.marked
+}
+
+export interface ScopeStops {
+  readonly stopped: Pid[]
+  readonly marked: Pid[]
+}
+
+/** Carries the end of a session or a turn to the processes whose lifetime it is. */
+export async function carrySession(edges: Edges, self: string, session: Session): Promise<ScopeStops> {
+  const stops = await stopEach(
+    edges,
+    self,
+    { owner: { session: [session.id] } },
+    {
+      concerns: ({ record }) => record.lifetime === 'session' || record.lifetime === 'turn',
+      how: 'cancel',
+      reason: `lifetime: session ${session.id} has ended`,
+      cause: null,
+    },
+  )
+  await edges.store.write(function* () {
+    const known = yield* know({ ask: 'session', id: session.id })
+    if (known === null || !known.carry) return { answer: undefined, changes: [] }
+    return {
+      answer: undefined,
+      changes: [{ type: 'session', was: known, session: { ...known, carry: false } }],
+    }
+  })
+  return stops
+}
+
+export async function carryTurn(edges: Edges, self: string, turn: Turn): Promise<ScopeStops> {
+  const stops = await stopEach(
+    edges,
+    self,
+    { owner: { session: [turn.session], turn: [turn.id] } },
+    {
+      concerns: ({ record }) => record.lifetime === 'turn',
+      how: 'cancel',
+      reason: `lifetime: turn ${turn.id} has ended`,
+      cause: null,
+    },
+  )
+  await edges.store.write(function* () {
+    const known = yield* know({ ask: 'turn', session: turn.session, id: turn.id })
+    if (known === null || !known.carry) return { answer: undefined, changes: [] }
+    return { answer: undefined, changes: [{ type: 'turn', was: known, turn: { ...known, carry: false } }] }
+  })
+  return stops
+}
+
+interface Stopping {
+  readonly concerns: (row: ProcessRow) => boolean
+  readonly how: StopHow
+  readonly reason: string
+  readonly cause: Pid | null
+}
+
+async function stopEach(
+  edges: Edges,
+  self: string,
+  filter: Filter,
+  { concerns, how, reason, cause }: Stopping,
+): Promise<ScopeStops> {
+  const stops: ScopeStops = { stopped: [], marked: [] }
+  let after: number | null = null
+  do {
+    const page: { items: readonly ProcessRow[]; next: number | null } = await edges.store.ask({
+      ask: 'processes',
+      filter,
+      after,
+      limit: PAGE,
+    })
+    const at = edges.clock.now()
+    const intents = page.items.filter(concerns).map(({ record: { pid } }) => {
+      const replayKey = `carry:${cause ?? reason}:${how}`
+      return { type: 'stop', pid, actor: `kernel:${self}`, at, how, reason, cause, replayKey } as const
+    })
+    const performed = intents.length === 0 ? [] : await performEach(edges, intents)
+    for (const one of performed) {
+      if (one.type === 'refused') continue
+      if (one.type === 'appended') stops.stopped.push(one.row.record.pid)
+      if (one.row.carry !== null) stops.marked.push(one.row.record.pid)
+    }
+    after = page.next
+  } while (after !== null)
+  return stops
+}
+
+/** Takes the mark off, unless a stronger stop has come meanwhile. */
+function unmark(edges: Edges, seen: ProcessRow): Promise<void> {
+  return edges.store.write(function* () {
+    const row = yield* know({ ask: 'process', pid: seen.record.pid })
+    const same = row?.carry === seen.carry && row?.record.stopRequest?.at === seen.record.stopRequest?.at
+    if (row === null || !same || row.record.stopRequest?.how !== seen.record.stopRequest?.how)
+      return { answer: undefined, changes: [] }
+    return {
+      answer: undefined,
+      changes: [{ type: 'process', was: row, row: { ...row, carry: null }, events: [] }],
+    }
+  })
+}

@@ -1,0 +1,107 @@
+import { decideClaim, decideReclaim } from '../core/lease/decide-claim.ts'
+import type { Fence } from '../core/lease/lease.ts'
+import { decide } from '../core/process/decide.ts'
+import { fold } from '../core/process/fold.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { unknownPid } from './perform.ts'
+import { WorkingRows } from './working-rows.ts'
+
+export type Claimed =
+  | { readonly type: 'granted'; readonly fence: Fence }
+  | { readonly type: 'busy'; readonly holder: string }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+
+/** Takes the lease of one process, without beginning it. */
+export function claim(edges: Edges, pid: Pid, holder: string): Promise<Claimed> {
+  return edges.store.write<Claimed>(function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) return { answer: { type: 'refused', refusal: yield* unknownPid(pid) }, changes: [] }
+    const decision = decideClaim(row, holder, edges.clock.now())
+    switch (decision.type) {
+      case 'busy':
+        return { answer: { type: 'busy', holder: decision.holder }, changes: [] }
+      case 'refused':
+        return { answer: { type: 'refused', refusal: notClaimable(row, decision.why) }, changes: [] }
+      case 'granted': {
+        const kept = decision.lease.fence === row.fence && row.holder === holder
+        const changes = kept
+          ? []
+          : [{ type: 'process', was: row, row: { ...row, ...decision.lease }, events: [] } as const]
+        return { answer: { type: 'granted', fence: decision.lease }, changes }
+      }
+    }
+  })
+}
+
+/** Claims and starts in one transaction: of several kernels that saw the same work, each process goes to one. */
+export function claimAndStart(edges: Edges, pids: readonly Pid[], holder: string): Promise<ProcessRow[]> {
+  const at = edges.clock.now()
+  const actor = `kernel:${holder}` as const
+  return edges.store.write(function* () {
+    const rows = new WorkingRows()
+    const started: ProcessRow[] = []
+    for (const pid of pids) {
+      const was = yield* rows.process(pid)
+      const granted = was === null ? undefined : decideClaim(was, holder, at)
+      if (was === null || granted?.type !== 'granted') continue
+      const { lease } = granted
+      const decision = decide(
+        { row: { ...was, ...lease }, replayed: null },
+        { type: 'start', pid, actor, at, fence: lease },
+        edges.rules,
+      )
+      if (decision.type !== 'append') continue
+      const begun = fold({ pid, was, group: null, events: decision.events, lease, actor, at })
+      rows.add(begun.changes)
+      started.push(begun.row)
+    }
+    return { answer: started, changes: rows.changes }
+  })
+}
+
+/** Takes again, with a higher fence, what is still this holder's own; null if it is not. */
+export function reclaim(edges: Edges, pid: Pid, holder: string): Promise<number | null> {
+  return edges.store.write<number | null>(function* () {
+    const row = yield* know({ ask: 'process', pid })
+    const lease = row === null ? undefined : decideReclaim(row, holder)
+    if (row === null || lease === undefined) return { answer: null, changes: [] }
+    return {
+      answer: lease.fence,
+      changes: [{ type: 'process', was: row, row: { ...row, ...lease }, events: [] }],
+    }
+  })
+}
+
+function notClaimable({ record }: ProcessRow, why: 'ended' | 'external' | 'not_ready' | 'not_due'): Refusal {
+  switch (why) {
+    case 'ended':
+      return refusal(
+        'already_ended',
+        `${record.pid} has ended (${record.status}).`,
+        'Its outcome is final.',
+        { outcome: record.outcome },
+      )
+    case 'external':
+      return refusal(
+        'not_claimable',
+        `${record.pid} is external: nobody here executes it.`,
+        'Whoever runs it reports its end.',
+      )
+    case 'not_ready':
+      return refusal(
+        'not_claimable',
+        `${record.pid} is ${record.status}, not ready.`,
+        'Wait until it is ready.',
+      )
+    case 'not_due':
+      return refusal(
+        'not_claimable',
+        `${record.pid} is not to be begun again before ${record.retryAt}.`,
+        'Wait until then.',
+      )
+  }
+}

@@ -1,0 +1,30 @@
+import type { Authorize } from '../core/authority/authorize.ts'
+import type { Clock } from '../core/clock.ts'
+import type { HolderRow, Proof } from '../core/lease/holder.ts'
+import type { Rules } from '../core/process/decision.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Store } from '../store/contract.ts'
+
+/** Everything the kernel cannot do by itself. In the simulator all of it is simulated, but for the store. */
+export interface Edges {
+  readonly store: Store
+  readonly clock: Clock
+  /** Between 0 and 1. */
+  readonly random: () => number
+  readonly newPid: () => Pid
+  readonly newId: () => string
+  /** A pid that depends on the text alone. */
+  readonly pidOf: (text: string) => Pid
+  /** Hex text of a collision-free hash. */
+  readonly hash: (text: string) => string
+  /** Hex text that only somebody with the secret can make. */
+  readonly sign: (secret: string, text: string) => string
+  /** Compares in constant time. */
+  readonly sameText: (a: string, b: string) => boolean
+  /** What can be found out about a holder from here, apart from its row. */
+  readonly prove: (holder: HolderRow) => Proof
+  readonly authorize: Authorize
+  readonly rules: Rules
+  /** Hears of errors in work that nobody waits for. */
+  readonly onTrouble: (error: unknown, doing: string) => void
+}

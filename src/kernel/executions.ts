@@ -1,0 +1,303 @@
+import { ReeveError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { isServed, type Served } from '../core/lease/holder.ts'
+import type { Fence } from '../core/lease/lease.ts'
+import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
+import type { Ending } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Kind, type ProcessRecord, targetOf } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { claimAndStart, reclaim } from './claim.ts'
+import type { Edges } from './edges.ts'
+import type { Executor } from './executor.ts'
+import type { Kernel } from './kernel.ts'
+import { perform } from './perform.ts'
+
+/** Why a running attempt was told to stop; it is the reason of its abort signal. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+  readonly why: 'interrupt' | 'cancel' | 'kill' | 'lease_lost' | 'shutdown'
+  constructor(why: Stopped['why'], message: string) {
+    super(message)
+    this.why = why
+  }
+}
+
+interface Execution {
+  readonly pid: Pid
+  fence: number
+  readonly controller: AbortController
+  /** Set once its end has been decided here, or belongs to somebody else. */
+  over: boolean
+}
+
+const CLAIM_PAGE = 200
+const RETRY_MS = 200
+const RETRY_MAX_MS = 5_000
+
+/**
+ * The processes that this kernel executes: it claims what is due and served, up to `concurrency`, runs it, and
+ * writes its end.
+ *
+ * | event of the feed                    | what is done                          |
+ * | registered, put back, resumed …      | looks for work, if it serves the kind |
+ * | stop requested, of one executed here | aborts it; a kill ends it at once     |
+ */
+export class Executions {
+  readonly #edges: Edges
+  readonly #holder: string
+  readonly #executors: readonly Executor[]
+  readonly #concurrency: number
+  readonly #kernel: Kernel
+  readonly #running = new Map<Pid, Execution>()
+  /** Slots promised to registrations that are being written. */
+  #reserved = 0
+  #looking = false
+  #lookAgain = false
+  #closed = false
+  #cancelDue: (() => void) | undefined
+  #dueAt = Number.POSITIVE_INFINITY
+
+  constructor(
+    edges: Edges,
+    kernel: Kernel,
+    holder: string,
+    executors: readonly Executor[],
+    concurrency: number,
+  ) {
+    this.#edges = edges
+    this.#kernel = kernel
+    this.#holder = holder
+    this.#executors = executors
+    this.#concurrency = concurrency
+  }
+
+  get serves(): readonly Served[] {
+    return this.#executors.flatMap((executor) => executor.serves)
+  }
+
+  get pids(): readonly Pid[] {
+    return [...this.#running.keys()]
+  }
+
+  /** Takes a free slot for a process of this kind that is about to be registered, if it can be begun here at once. */
+  reserve(kind: Kind, spec: JsonObject): boolean {
+    if (this.#closed || this.#running.size + this.#reserved >= this.#concurrency) return false
+    if (this.#executorOf(kind, spec) === undefined) return false
+    this.#reserved += 1
+    return true
+  }
+
+  free(): void {
+    this.#reserved -= 1
+  }
+
+  /** Executes a process whose lease this kernel has just been granted. */
+  begin(row: ProcessRow): void {
+    const { record } = row
+    const executor = this.#executorOf(record.kind, record.spec)
+    if (executor === undefined || this.#running.has(record.pid)) return
+    const execution: Execution = {
+      pid: record.pid,
+      fence: row.fence,
+      controller: new AbortController(),
+      over: false,
+    }
+    this.#running.set(record.pid, execution)
+    this.#run(executor, record, execution).catch((error: unknown) =>
+      this.#edges.onTrouble(error, `executing ${record.pid}`),
+    )
+  }
+
+  /** Hears the feed. */
+  heard(events: readonly StoredEvent[]): void {
+    let look = false
+    for (const event of events) {
+      switch (event.type) {
+        case 'registered':
+          look ||= this.#wouldServe(event)
+          break
+        case 'holder_lost':
+        case 'released':
+        case 'resumed':
+          look = true
+          break
+        case 'stop_requested':
+          this.#stopRequested(event)
+          break
+      }
+    }
+    if (look) this.look()
+  }
+
+  /** Looks for work, now or right after the look that is under way. */
+  look(): void {
+    if (this.#closed || this.#executors.length === 0) return
+    if (this.#looking) {
+      this.#lookAgain = true
+      return
+    }
+    if (this.#running.size + this.#reserved >= this.#concurrency) return
+    this.#looking = true
+    this.#claim().then(
+      (full) => {
+        this.#looking = false
+        if (full || this.#lookAgain) {
+          this.#lookAgain = false
+          this.look()
+        }
+      },
+      (error: unknown) => {
+        this.#looking = false
+        if (this.#closed) return
+        this.#edges.onTrouble(error, 'claiming')
+        this.#edges.clock.after(RETRY_MS, () => this.look())
+      },
+    )
+  }
+
+  /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
+  async reclaim(): Promise<void> {
+    for (const execution of [...this.#running.values()]) {
+      const fence = await reclaim(this.#edges, execution.pid, this.#holder)
+      if (fence === null) this.#lose(execution)
+      else execution.fence = fence
+    }
+  }
+
+  /** Hands everything back in order: what can move goes back in line, what cannot ends as `holder_drain`. */
+  async drain(): Promise<void> {
+    this.#closed = true
+    this.#cancelDue?.()
+    for (const execution of [...this.#running.values()]) {
+      if (execution.over) continue
+      execution.over = true
+      execution.controller.abort(new Stopped('shutdown', 'The kernel is shutting down.'))
+      await perform(this.#edges, {
+        type: 'release',
+        ...this.#asked(execution),
+        fence: this.#fenceOf(execution),
+      })
+      this.#running.delete(execution.pid)
+    }
+  }
+
+  async #claim(): Promise<boolean> {
+    const { store, clock } = this.#edges
+    const free = Math.min(CLAIM_PAGE, this.#concurrency - this.#running.size - this.#reserved)
+    const { serves } = this
+    const at = clock.now()
+    const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
+    if (pids.length === 0) {
+      await this.#wakeWhenDue(serves, at)
+      return false
+    }
+    for (const row of await claimAndStart(this.#edges, pids, this.#holder)) this.begin(row)
+    return pids.length === free
+  }
+
+  /** A backoff that ends later makes no event: a timer looks then. */
+  async #wakeWhenDue(serves: readonly Served[], at: number): Promise<void> {
+    const due = await this.#edges.store.ask({ ask: 'nextDue', serves, at })
+    if (due === null || due >= this.#dueAt || this.#closed) return
+    this.#cancelDue?.()
+    this.#dueAt = due
+    this.#cancelDue = this.#edges.clock.after(Math.max(1, due - this.#edges.clock.now()), () => {
+      this.#dueAt = Number.POSITIVE_INFINITY
+      this.look()
+    })
+  }
+
+  async #run(executor: Executor, record: ProcessRecord, execution: Execution): Promise<void> {
+    const { signal } = execution.controller
+    const work = { record, signal, fence: () => this.#fenceOf(execution) }
+    const ending = await this.#endingOf(() => executor.run(work, this.#kernel), signal)
+    await this.#end(execution, ending, `end:${execution.fence}`)
+  }
+
+  async #endingOf(run: () => Promise<Ending>, signal: AbortSignal): Promise<Ending> {
+    try {
+      return await run()
+    } catch (error) {
+      if (signal.aborted) return { status: 'cancelled' }
+      const message = error instanceof Error ? error.message : String(error)
+      return { status: 'failed', reason: message, result: { error: message } }
+    }
+  }
+
+  /** Writes the end once; a store that is away is tried again until it is back, or the lease is somebody else's. */
+  async #end(execution: Execution, ending: Ending, replayKey: string): Promise<void> {
+    for (let delay = RETRY_MS; !execution.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+      try {
+        const intent = {
+          type: 'end',
+          ending,
+          replayKey,
+          fence: this.#fenceOf(execution),
+          ...this.#asked(execution),
+        } as const
+        const performed = await perform(this.#edges, intent)
+        this.#forget(execution)
+        if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
+        else if (performed.type === 'refused')
+          this.#unwritten(execution, performed.refusal.code, performed.refusal.message)
+        return
+      } catch (error) {
+        if (this.#closed || !(error instanceof ReeveError)) throw error
+        this.#edges.onTrouble(error, `ending ${execution.pid}`)
+      }
+      await new Promise<void>((resolve) => void this.#edges.clock.after(delay, resolve))
+    }
+  }
+
+  /** A refused end is expected when the lease went elsewhere; a result that cannot be stored is a failure of its own. */
+  #unwritten(execution: Execution, code: string, message: string): void {
+    if (code === 'stale_fence' || code === 'already_ended') return
+    this.#edges.onTrouble(new Error(message), `ending ${execution.pid}`)
+  }
+
+  #stopRequested(event: StoredEvent): void {
+    const execution = this.#running.get(event.pid)
+    if (execution === undefined || execution.over) return
+    const { how, reason } = event.payload as unknown as Extract<
+      ReservedEvent,
+      { type: 'stop_requested' }
+    >['payload']
+    execution.controller.abort(new Stopped(how, reason))
+    if (how !== 'kill') return
+    this.#end(execution, { status: 'cancelled' }, `kill:${execution.fence}`).catch((error: unknown) =>
+      this.#edges.onTrouble(error, `killing ${event.pid}`),
+    )
+  }
+
+  #lose(execution: Execution): void {
+    this.#forget(execution)
+    execution.controller.abort(new Stopped('lease_lost', 'Another kernel has taken it over.'))
+  }
+
+  #forget(execution: Execution): void {
+    execution.over = true
+    if (this.#running.get(execution.pid) === execution) this.#running.delete(execution.pid)
+    // Full until now: there may be work that was passed over.
+    if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()
+  }
+
+  #fenceOf(execution: Execution): Fence {
+    return { holder: this.#holder, fence: execution.fence }
+  }
+
+  #asked(execution: Execution) {
+    return { pid: execution.pid, actor: `kernel:${this.#holder}`, at: this.#edges.clock.now() } as const
+  }
+
+  #wouldServe(event: StoredEvent): boolean {
+    if (this.#running.has(event.pid)) return false
+    const { kind, spec } = event.payload as unknown as { kind: Kind; spec: JsonObject }
+    return this.#executorOf(kind, spec) !== undefined
+  }
+
+  #executorOf(kind: Kind, spec: JsonObject): Executor | undefined {
+    const target = targetOf(kind, spec)
+    return this.#executors.find((executor) => isServed(executor.serves, kind, target))
+  }
+}

@@ -1,0 +1,171 @@
+import { RefusedError } from '../core/errors.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Commit } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+
+const PAGE = 1_000
+/** A store that fails is asked again after this long; commits in between are in the feed all the same. */
+const RETRY_MS = 500
+
+type Listener = (events: readonly StoredEvent[]) => void
+
+/**
+ * Every event of every process, in order, as it is committed: here or by another kernel. One reader per kernel serves
+ * all who wait; each event reaches a listener once.
+ *
+ * | state    | own commit that follows on    | any other commit      | page read            |
+ * | current  | handed on from memory         | reading               | –                    |
+ * | reading  | noted: read again             | noted: read again     | handed on; then current, or read again |
+ *
+ * A commit is only a nudge: what counts is the store's feed after the last position handed on.
+ */
+export class Feed {
+  readonly #edges: Edges
+  readonly #byPid = new Map<Pid, Set<Listener>>()
+  readonly #all = new Set<Listener>()
+  #position = 0
+  #reading = false
+  #again = false
+  #stop: (() => void) | undefined
+
+  constructor(edges: Edges) {
+    this.#edges = edges
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  async start(): Promise<void> {
+    this.#stop = this.#edges.store.onCommit((commit) => this.#nudged(commit))
+    const { position } = await this.#edges.store.ask({
+      ask: 'changes',
+      after: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+    })
+    this.#position = Math.max(this.#position, position)
+    this.#read()
+  }
+
+  stop(): void {
+    this.#stop?.()
+    this.#stop = undefined
+  }
+
+  /** Hears the events of one process from now on. Subscribe first, then read: then nothing is missed. */
+  on(pid: Pid, listener: Listener): () => void {
+    const listeners = this.#byPid.get(pid) ?? new Set()
+    this.#byPid.set(pid, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#byPid.get(pid) === listeners) this.#byPid.delete(pid)
+    }
+  }
+
+  onAll(listener: Listener): () => void {
+    this.#all.add(listener)
+    return () => this.#all.delete(listener)
+  }
+
+  #nudged({ after, events, position }: Commit): void {
+    if (events !== null && after === this.#position && !this.#reading) {
+      this.#position = position
+      this.#handOn(events)
+      return
+    }
+    this.#again = true
+    this.#read()
+  }
+
+  #read(): void {
+    if (this.#reading) return
+    this.#reading = true
+    this.#readPages().then(
+      () => {
+        this.#reading = false
+      },
+      (error: unknown) => {
+        this.#reading = false
+        if (this.#stop === undefined) return
+        this.#edges.onTrouble(error, 'reading the change feed')
+        this.#edges.clock.after(RETRY_MS, () => this.#stop !== undefined && this.#read())
+      },
+    )
+  }
+
+  async #readPages(): Promise<void> {
+    do {
+      this.#again = false
+      const { events } = await this.#edges.store.ask({ ask: 'changes', after: this.#position, limit: PAGE })
+      this.#position = events.at(-1)?.position ?? this.#position
+      if (events.length === PAGE) this.#again = true
+      this.#handOn(events)
+    } while (this.#again)
+  }
+
+  #handOn(events: readonly StoredEvent[]): void {
+    if (events.length === 0) return
+    for (const listener of [...this.#all]) listener(events)
+    if (this.#byPid.size === 0) return
+    for (const event of events) {
+      const listeners = this.#byPid.get(event.pid)
+      if (listeners !== undefined) for (const listener of [...listeners]) listener([event])
+    }
+  }
+}
+
+/**
+ * Follows the feed from a position: what was committed since, then what comes, without gap or repeat. Ends when
+ * `signal` is aborted.
+ */
+export async function* followChanges(
+  edges: Edges,
+  feed: Feed,
+  after: number,
+  wanted: (event: StoredEvent) => boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StoredEvent, void, void> {
+  let position = after
+  let wake = () => {}
+  const stop = feed.onAll(() => wake())
+  const aborted = () => wake()
+  signal?.addEventListener('abort', aborted)
+  try {
+    while (!isAborted(signal)) {
+      const heard = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const { events, prunedThrough } = await edges.store.ask({
+        ask: 'changes',
+        after: position,
+        limit: PAGE,
+      })
+      if (position < prunedThrough && position > 0)
+        throw new RefusedError(behindPruned(position, prunedThrough))
+      for (const event of events) {
+        position = event.position
+        if (wanted(event)) yield event
+        if (isAborted(signal)) return
+      }
+      if (events.length === 0) await heard
+    }
+  } finally {
+    stop()
+    signal?.removeEventListener('abort', aborted)
+  }
+}
+
+export function behindPruned(position: number, prunedThrough: number) {
+  return refusal(
+    'behind_pruned',
+    `Events up to position ${prunedThrough} may have been pruned, and you are at ${position}.`,
+    `Read the processes anew, then follow from ${prunedThrough}.`,
+    { position, prunedThrough },
+  )
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
+}

@@ -1,0 +1,99 @@
+import type { Json } from '../core/json/json.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Grant } from '../core/session/grant.ts'
+import { know, type Question } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { unknownPid } from './perform.ts'
+import { orThrow } from './sessions.ts'
+
+/** Makes processes visible to a session: all of them, or none. */
+export function grant(
+  edges: Edges,
+  actor: Actor,
+  session: string,
+  pids: readonly Pid[],
+  descriptor: Json,
+): Promise<Grant[]> {
+  return orThrow(edges, function* () {
+    const refused = (yield* refuseSession(session)) ?? (yield* refusePids(edges, actor, pids))
+    if (refused !== undefined) return { answer: refused, changes: [] }
+    const grants = pids.map((pid) => ({ session, pid, descriptor, at: edges.clock.now() }))
+    return { answer: grants, changes: grants.map((one) => ({ type: 'grant', grant: one }) as const) }
+  })
+}
+
+/** What was not granted is simply not there any more: revoking twice is no error. */
+export function revoke(edges: Edges, actor: Actor, session: string, pids: readonly Pid[]): Promise<number> {
+  return orThrow(edges, function* () {
+    const refused = yield* refusePids(edges, actor, pids)
+    if (refused !== undefined) return { answer: refused, changes: [] }
+    const held = (yield* know({ ask: 'grants', session })).filter(({ pid }) => pids.includes(pid))
+    return {
+      answer: held.length,
+      changes: held.map(({ pid }) => ({ type: 'revoke', session, pid }) as const),
+    }
+  })
+}
+
+/** Moves grants from one session to another: all of them, or none if any is missing. */
+export function transfer(
+  edges: Edges,
+  actor: Actor,
+  from: string,
+  to: string,
+  pids: readonly Pid[],
+): Promise<Grant[]> {
+  return orThrow(edges, function* () {
+    const denied = edges.authorize(actor, 'grant', { type: 'session', id: from })
+    const refused = denied ?? (yield* refuseSession(to))
+    if (refused !== undefined) return { answer: refused, changes: [] }
+    const held = new Map((yield* know({ ask: 'grants', session: from })).map((one) => [one.pid, one]))
+    const missing = pids.filter((pid) => !held.has(pid))
+    if (missing.length > 0) {
+      const no = refusal(
+        'unknown_pid',
+        `Session ${from} has no grant for ${missing.join(', ')}.`,
+        'Transfer only what it has; nothing was moved.',
+        { missing },
+      )
+      return { answer: no, changes: [] }
+    }
+    const moved = pids.map((pid) => ({
+      session: to,
+      pid,
+      descriptor: held.get(pid)?.descriptor ?? null,
+      at: edges.clock.now(),
+    }))
+    return {
+      answer: moved,
+      changes: moved.flatMap((one) => [
+        { type: 'revoke', session: from, pid: one.pid } as const,
+        { type: 'grant', grant: one } as const,
+      ]),
+    }
+  })
+}
+
+function* refuseSession(id: string) {
+  const session = yield* know({ ask: 'session', id })
+  if (session === null) return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.')
+  return session.endedAt === null
+    ? undefined
+    : refusal('session_ended', `The session ${id} has ended.`, 'Open another one.')
+}
+
+function* refusePids(
+  edges: Edges,
+  actor: Actor,
+  pids: readonly Pid[],
+): Generator<readonly Question[], ReturnType<typeof refusal> | undefined, readonly unknown[]> {
+  for (const pid of pids) {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) return yield* unknownPid(pid)
+    const denied = edges.authorize(actor, 'grant', { type: 'process', record: row.record })
+    if (denied !== undefined) return denied
+  }
+  return undefined
+}

@@ -1,0 +1,304 @@
+import { EMPTY_ENVIRONMENT, type Environment } from '../core/environment/environment.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import { canonical } from '../core/json/canonical.ts'
+import type { Json } from '../core/json/json.ts'
+import type { Holder } from '../core/lease/holder.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Filter } from '../core/process/filter.ts'
+import type { Intent, WaitRef } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Backoff } from '../core/recovery/verdict.ts'
+import { isRefusal } from '../core/refusal.ts'
+import type { Session, Turn } from '../core/session/session.ts'
+import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
+import { carrySession, carryToChildren, carryTurn } from './carry.ts'
+import type { Edges } from './edges.ts'
+import { Executions } from './executions.ts'
+import type { Executor, Work } from './executor.ts'
+import { Feed, followChanges } from './feed.ts'
+import { type HolderTimes, renew, retire } from './holders.ts'
+import { type Performed, perform, performAll } from './perform.ts'
+import { type PruneOptions, prune } from './prune.ts'
+import { type RecoveryReport, recover } from './recover.ts'
+import { type Registered, type Registering, register } from './register.ts'
+import { endSession, endTurn, markDeleted, strip } from './sessions.ts'
+import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.ts'
+
+export interface KernelOptions {
+  readonly holder: Holder
+  readonly executors: readonly Executor[]
+  /** How many processes this kernel executes at once. */
+  readonly concurrency: number
+  readonly times: HolderTimes & { readonly sweepMs: number }
+  readonly backoff: Backoff
+}
+
+export interface SessionDeletionReport {
+  readonly revoked: number
+  readonly stopped: readonly Pid[]
+  /** Live processes that woke this session, and now wake nobody. */
+  readonly orphaned: readonly Pid[]
+  /** Live processes of this session that go on, because their lifetime is not the session's. */
+  readonly preserved: readonly Pid[]
+  readonly noticesDropped: number
+}
+
+const PAGE = 500
+
+/** One running instance over a store: it executes, recovers, carries stops on, and lets others wait. */
+export class Kernel {
+  readonly edges: Edges
+  readonly feed: Feed
+  readonly #options: KernelOptions
+  readonly #executions: Executions
+  readonly #defaultEnvRef: string
+  #cancels = new Map<string, () => void>()
+  #carrying = new Map<Pid, Promise<void>>()
+  #state: 'new' | 'open' | 'closed' = 'new'
+
+  constructor(edges: Edges, options: KernelOptions) {
+    const { holder, executors, concurrency, times } = options
+    if (times.ttlMs < 3 * times.renewMs) {
+      throw new ReeveError(
+        'invalid_input',
+        `A TTL of ${times.ttlMs} ms is less than three renewals of ${times.renewMs} ms.`,
+        'Give a holder at least three chances to renew before it counts as dead.',
+      )
+    }
+    this.edges = edges
+    this.#options = options
+    this.feed = new Feed(edges)
+    this.#executions = new Executions(edges, this, holder.id, executors, concurrency)
+    this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
+  }
+
+  get id(): string {
+    return this.#options.holder.id
+  }
+
+  /** What this kernel executes right now. */
+  get executing(): readonly Pid[] {
+    return this.#executions.pids
+  }
+
+  /** Ready when it resolves; recovery of what others left behind goes on in the background. */
+  async start(): Promise<void> {
+    const { holder, times } = this.#options
+    await this.putEnvironment(EMPTY_ENVIRONMENT)
+    await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
+    await this.feed.start()
+    this.feed.onAll((events) => this.#executions.heard(events))
+    this.#state = 'open'
+    this.#every('renew', times.renewMs, () => this.renew())
+    this.#every('sweep', times.sweepMs, async () => void (await this.sweep()))
+    this.#inBackground('recovering', async () => void (await this.sweep()))
+    this.#executions.look()
+  }
+
+  /** In order: hands back what it holds and takes its row away. The store is left open. */
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    for (const cancel of this.#cancels.values()) cancel()
+    try {
+      await this.#executions.drain()
+      await Promise.all(this.#carrying.values())
+      await retire(this.edges, this.id)
+    } finally {
+      this.feed.stop()
+    }
+  }
+
+  async register(registering: readonly Registering[]): Promise<Registered[]> {
+    const reserved = registering.map(({ request }) => this.#executions.reserve(request.kind, request.spec))
+    try {
+      const asked = registering.map((one, index) => (reserved[index] ? { ...one, startBy: this.id } : one))
+      const registered = await register(this.edges, asked, this.#defaultEnvRef)
+      if (isRefusal(registered)) throw new RefusedError(registered)
+      for (const one of registered) {
+        if (one.type === 'registered' && one.row.holder === this.id) this.#executions.begin(one.row)
+      }
+      return registered
+    } finally {
+      for (const held of reserved) if (held) this.#executions.free()
+    }
+  }
+
+  /** One intent through the one write path; a stop or an end is carried on to the children it concerns. */
+  async perform(intent: Intent): Promise<Exclude<Performed, { type: 'refused' }>> {
+    const performed = await perform(this.edges, intent)
+    if (performed.type === 'refused') throw new RefusedError(performed.refusal)
+    this.carryOn(performed.row)
+    return performed
+  }
+
+  /** Several intents in one transaction: all of them, or none. */
+  async performAll(intents: readonly Intent[]): Promise<Performed[]> {
+    const performed = await performAll(this.edges, intents)
+    if (isRefusal(performed)) throw new RefusedError(performed)
+    for (const one of performed) if (one.type !== 'refused') this.carryOn(one.row)
+    return performed
+  }
+
+  waitForEnd(pid: Pid, options: WaitOptions): Promise<Waited<ProcessRow>> {
+    return waitForEnd(this.edges, this.feed, pid, options)
+  }
+
+  waitForEvent(
+    pid: Pid,
+    after: number,
+    fits: (event: StoredEvent) => boolean,
+    options: WaitOptions,
+  ): Promise<Waited<StoredEvent | null>> {
+    return waitForEvent(this.edges, this.feed, pid, after, fits, options)
+  }
+
+  awaitAnswer(work: Work, wait: WaitRef, until: number | null): Promise<Answered> {
+    return awaitAnswer(this.edges, this.feed, work, wait, until)
+  }
+
+  keyOf(pid: Pid, wait: WaitRef): Promise<string> {
+    return keyOf(this.edges, pid, wait)
+  }
+
+  answer(key: string, value: Json): Promise<'accepted' | 'already_resolved' | 'unknown'> {
+    return answerByKey(this.edges, key, value)
+  }
+
+  follow(
+    after: number,
+    wanted: (event: StoredEvent) => boolean,
+    signal?: AbortSignal,
+  ): AsyncGenerator<StoredEvent, void, void> {
+    return followChanges(this.edges, this.feed, after, wanted, signal)
+  }
+
+  async putEnvironment(environment: Environment): Promise<string> {
+    const ref = this.edges.hash(canonical(environment as unknown as Json))
+    await this.edges.store.write(function* () {
+      yield []
+      return { answer: undefined, changes: [{ type: 'environment', ref, environment }] }
+    })
+    return ref
+  }
+
+  async endSession(actor: Actor, id: string): Promise<Session> {
+    const session = await endSession(this.edges, actor, id)
+    await this.#carryScope(session)
+    return session
+  }
+
+  async endTurn(actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
+    const turn = await endTurn(this.edges, actor, id)
+    await this.#carryScope(turn)
+    return turn
+  }
+
+  async deleteSession(actor: Actor, id: string): Promise<SessionDeletionReport> {
+    const session = await markDeleted(this.edges, actor, id)
+    const stopped = await this.#carryScope(session)
+    const { revoked, noticesDropped, unwoken } = await strip(this.edges, this.id, id)
+    const preserved = await this.#liveOf({ owner: { session: [id] } })
+    const covered = new Set([...stopped, ...preserved])
+    return {
+      revoked,
+      stopped,
+      noticesDropped,
+      preserved: preserved.filter((pid) => !stopped.includes(pid)),
+      orphaned: unwoken.filter((pid) => !covered.has(pid)),
+    }
+  }
+
+  prune(options: PruneOptions): Promise<Pid[]> {
+    return prune(this.edges, options)
+  }
+
+  /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
+  async renew(): Promise<void> {
+    const { holder, times } = this.#options
+    const answer = await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
+    if (answer === 'lapsed') await this.#executions.reclaim()
+  }
+
+  /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
+  async sweep(): Promise<RecoveryReport> {
+    const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
+    for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
+      await this.#carryScope('session' in scope ? scope.session : scope.turn)
+    }
+    const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
+    for (const row of carrying.items) this.carryOn(row)
+    this.#executions.look()
+    return report
+  }
+
+  /** Carries a marked stop or end down the tree, in the background. */
+  carryOn(row: ProcessRow): void {
+    if (row.carry === null || this.#state !== 'open') return
+    this.#carry(row.record.pid)
+  }
+
+  #carry(pid: Pid): void {
+    if (this.#carrying.has(pid)) return
+    const carried = carryToChildren(this.edges, this.id, pid).then(
+      (marked) => {
+        this.#carrying.delete(pid)
+        for (const child of marked) this.#carry(child)
+      },
+      (error: unknown) => {
+        this.#carrying.delete(pid)
+        this.edges.onTrouble(error, `carrying a stop on from ${pid}`)
+      },
+    )
+    this.#carrying.set(pid, carried)
+  }
+
+  async #carryScope(scope: Session | Turn): Promise<readonly Pid[]> {
+    if (!scope.carry) return []
+    const { stopped, marked } =
+      'session' in scope
+        ? await carryTurn(this.edges, this.id, scope)
+        : await carrySession(this.edges, this.id, scope)
+    for (const pid of marked) this.#carry(pid)
+    return stopped
+  }
+
+  async #liveOf(filter: Filter): Promise<Pid[]> {
+    const pids: Pid[] = []
+    let after: number | null = null
+    do {
+      const page: { items: readonly ProcessRow[]; next: number | null } = await this.edges.store.ask({
+        ask: 'processes',
+        filter,
+        after,
+        limit: PAGE,
+      })
+      pids.push(...page.items.map(({ record }) => record.pid))
+      after = page.next
+    } while (after !== null)
+    return pids
+  }
+
+  /** Again and again, each time after the last has finished, and never after `close`. */
+  #every(name: string, ms: number, task: () => Promise<void>): void {
+    const again = () => {
+      this.#cancels.delete(name)
+      this.#inBackground(name, async () => {
+        try {
+          await task()
+        } finally {
+          if (this.#state === 'open') this.#every(name, ms, task)
+        }
+      })
+    }
+    this.#cancels.set(name, this.edges.clock.after(ms, again))
+  }
+
+  #inBackground(doing: string, task: () => Promise<void>): void {
+    task().catch((error: unknown) => {
+      if (this.#state === 'open') this.edges.onTrouble(error, doing)
+    })
+  }
+}

@@ -1,0 +1,137 @@
+import type { Right } from '../core/authority/authorize.ts'
+import { decide } from '../core/process/decide.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import { fold } from '../core/process/fold.ts'
+import { type Intent, replayKeyOf } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { hasEnded } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import { know, type Plan, type Question } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { WorkingRows } from './working-rows.ts'
+
+/** What became of one intent. */
+export type Performed =
+  | { readonly type: 'appended'; readonly row: ProcessRow }
+  | { readonly type: 'replayed'; readonly row: ProcessRow; readonly event: StoredEvent }
+  | { readonly type: 'kept'; readonly row: ProcessRow }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+
+/**
+ * The one write path: load facts, decide, fold, append. Every change of a registered process comes through here;
+ * registration, which has no process yet, takes the same steps in `register.ts`.
+ */
+export async function perform(edges: Edges, intent: Intent): Promise<Performed> {
+  const [performed] = await performEach(edges, [intent])
+  if (performed === undefined) throw new Error('An intent without an answer')
+  return performed
+}
+
+/** Several intents in one transaction, each with its own answer; a refused one changes nothing, and the rest go on. */
+export function performEach(edges: Edges, intents: readonly Intent[]): Promise<Performed[]> {
+  return edges.store.write(function* () {
+    const rows = new WorkingRows()
+    const performed: Performed[] = []
+    for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
+    return { answer: performed, changes: rows.changes }
+  })
+}
+
+/** All of them or none: the first refusal refuses all. */
+export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Performed[] | Refusal> {
+  const plan: Plan<Performed[] | Refusal> = function* () {
+    const rows = new WorkingRows()
+    const performed: Performed[] = []
+    for (const intent of intents) {
+      const one = yield* performOne(edges, rows, intent)
+      if (one.type === 'refused') return { answer: one.refusal, changes: [] }
+      performed.push(one)
+    }
+    return { answer: performed, changes: rows.changes }
+  }
+  return edges.store.write(plan)
+}
+
+export function* performOne(
+  edges: Edges,
+  rows: WorkingRows,
+  intent: Intent,
+): Generator<readonly Question[], Performed, readonly unknown[]> {
+  const row = yield* rows.process(intent.pid)
+  if (row === null) return { type: 'refused', refusal: yield* unknownPid(intent.pid) }
+  const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
+  if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const replayKey = replayKeyToAsk(row, intent)
+  const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
+  const decision = decide({ row, replayed }, intent, edges.rules)
+  switch (decision.type) {
+    case 'refuse':
+      return { type: 'refused', refusal: decision.refusal }
+    case 'replay':
+      return { type: 'replayed', row, event: decision.event }
+    case 'keep':
+      return { type: 'kept', row }
+    case 'append': {
+      const group = row.record.group === null ? null : yield* rows.group(row.record.group.id)
+      const folded = fold({
+        pid: intent.pid,
+        was: row,
+        group,
+        events: decision.events,
+        lease: decision.lease,
+        actor: intent.actor,
+        at: intent.at,
+      })
+      rows.add(folded.changes)
+      return { type: 'appended', row: folded.row }
+    }
+  }
+}
+
+/** A live process has no end event yet, so its end need not be looked for: the commonest write asks one question. */
+function replayKeyToAsk(row: ProcessRow, intent: Intent): string | null {
+  if (intent.type === 'end' && !hasEnded(row.record)) return null
+  return replayKeyOf(intent)
+}
+
+export function* unknownPid(pid: Pid): Generator<readonly Question[], Refusal, readonly unknown[]> {
+  const tombstone = yield* know({ ask: 'tombstone', pid })
+  if (tombstone !== null) {
+    return refusal(
+      'pruned_pid',
+      `${pid} ended and has been pruned.`,
+      'Its record and events are gone; keep more of them with the prune options.',
+    )
+  }
+  return refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
+}
+
+function rightFor(intent: Intent): Right {
+  switch (intent.type) {
+    case 'stop':
+    case 'pause':
+    case 'resume':
+    case 'signal':
+      return 'signal'
+    case 'reown':
+    case 'change_cwd':
+    case 'set_external_ref':
+    case 'request_abandon':
+      return 'write'
+    case 'start':
+    case 'end':
+    case 'append':
+    case 'enter_wait':
+    case 'leave_wait':
+      return 'execute'
+    case 'answer':
+    case 'clear_wake_target':
+    case 'put_back':
+    case 'abandon':
+    case 'give_up':
+    case 'settle_stop':
+    case 'release':
+      return 'admin'
+  }
+}

@@ -1,0 +1,140 @@
+import { type HolderRow, isDead } from '../core/lease/holder.ts'
+import type { Intent } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Evidence } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { type Backoff, type Verdict, verdict } from '../core/recovery/verdict.ts'
+import type { Edges } from './edges.ts'
+import { retire } from './holders.ts'
+import { performEach } from './perform.ts'
+
+/** What a recovery found and did. */
+export interface RecoveryReport {
+  readonly checked: Pid[]
+  readonly adopted: Pid[]
+  /** Put back in line, to be run again by whoever claims them. */
+  readonly rerun: Pid[]
+  /** Ended: a stop that was settled, or no attempts left. */
+  readonly completed: Pid[]
+  readonly abandoned: Pid[]
+  readonly left: Pid[]
+}
+
+const PAGE = 200
+
+/**
+ * Looks after what dead holders left behind, page by page. Of several kernels that recover at once each process is
+ * settled by one: every write is a compare-and-swap on the lease it was decided on.
+ */
+export async function recover(
+  edges: Edges,
+  self: string,
+  backoff: Backoff,
+  closed: () => boolean,
+): Promise<RecoveryReport> {
+  const report: RecoveryReport = {
+    checked: [],
+    adopted: [],
+    rerun: [],
+    completed: [],
+    abandoned: [],
+    left: [],
+  }
+  for (const holder of await edges.store.ask({ ask: 'holders' })) {
+    if (holder.id === self || closed()) continue
+    const dead = isDead(holder, edges.prove(holder))
+    if (!dead) continue
+    await recoverHolder(edges, self, holder, backoff, report, closed)
+  }
+  return report
+}
+
+async function recoverHolder(
+  edges: Edges,
+  self: string,
+  holder: HolderRow,
+  backoff: Backoff,
+  report: RecoveryReport,
+  closed: () => boolean,
+) {
+  let left = 0
+  let after: number | null = null
+  do {
+    if (closed()) return
+    const page: { items: readonly ProcessRow[]; next: number | null } = await edges.store.ask({
+      ask: 'held',
+      holder: holder.id,
+      after,
+      limit: PAGE,
+    })
+    left += await settle(edges, self, page.items, backoff, report)
+    after = page.next
+  } while (after !== null)
+  // While it still holds something (a command, say, that only its keeper's kernel may settle) its row is needed.
+  if (left === 0) await retire(edges, holder.id)
+}
+
+async function settle(
+  edges: Edges,
+  self: string,
+  rows: readonly ProcessRow[],
+  backoff: Backoff,
+  report: RecoveryReport,
+): Promise<number> {
+  const at = edges.clock.now()
+  const verdicts = rows.map((row) => ({ row, verdict: verdict(row, true, at, edges.random(), backoff) }))
+  const actions = verdicts.flatMap(({ row, verdict: reached }) => {
+    const intent = intentFor(row, reached, self, at)
+    return intent === undefined ? [] : [{ intent, reached }]
+  })
+  report.checked.push(...rows.map((row) => row.record.pid))
+  for (const { row, verdict: reached } of verdicts)
+    if (reached.type === 'leave') report.left.push(row.record.pid)
+  const performed =
+    actions.length === 0
+      ? []
+      : await performEach(
+          edges,
+          actions.map(({ intent }) => intent),
+        )
+  for (const [index, { intent, reached }] of actions.entries()) {
+    if (performed[index]?.type === 'appended') listFor(report, reached).push(intent.pid)
+  }
+  return rows.length - actions.length
+}
+
+function intentFor(row: ProcessRow, reached: Verdict, self: string, at: number): Intent | undefined {
+  const observed = { holder: row.holder, fence: row.fence }
+  const asked = { pid: row.record.pid, actor: `kernel:${self}`, at, observed } as const
+  switch (reached.type) {
+    case 'leave':
+      return undefined
+    case 'put_back':
+      return {
+        ...asked,
+        type: 'put_back',
+        evidence: 'holder_dead' satisfies Evidence,
+        retryAt: reached.retryAt,
+      }
+    case 'abandon':
+      return { ...asked, type: 'abandon', evidence: reached.evidence }
+    case 'give_up':
+      return { ...asked, type: 'give_up', reason: reached.reason }
+    case 'settle_stop':
+      return { ...asked, type: 'settle_stop' }
+  }
+}
+
+function listFor(report: RecoveryReport, reached: Verdict): Pid[] {
+  switch (reached.type) {
+    case 'put_back':
+      return report.rerun
+    case 'abandon':
+      return report.abandoned
+    case 'give_up':
+    case 'settle_stop':
+      return report.completed
+    case 'leave':
+      return report.left
+  }
+}

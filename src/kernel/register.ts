@@ -1,0 +1,162 @@
+import { fold } from '../core/process/fold.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded } from '../core/process/record.ts'
+import {
+  decideRegister,
+  type RegisterFacts,
+  type RegisterIntent,
+  type RegistrationRequest,
+  registrationText,
+} from '../core/process/register.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Refusal } from '../core/refusal.ts'
+import { know, type Plan, type Question } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { WorkingRows } from './working-rows.ts'
+
+export interface Registering {
+  readonly request: RegistrationRequest
+  readonly actor: Actor
+  /** Given by the caller; otherwise it comes from the idempotency key, or is new. */
+  readonly pid?: Pid
+  readonly idempotencyKey?: string
+  /** A kernel that serves it begins it in the same transaction. */
+  readonly startBy?: string
+}
+
+export type Registered =
+  | { readonly type: 'registered'; readonly row: ProcessRow }
+  | { readonly type: 'existing'; readonly row: ProcessRow }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+
+/**
+ * Registers all of them in one transaction, or none: the first refusal refuses all. A child, its parent's event, its
+ * seat in a group and its first grants come to be together.
+ */
+export function register(
+  edges: Edges,
+  registering: readonly Registering[],
+  defaultEnvRef: string,
+): Promise<Registered[] | Refusal> {
+  const at = edges.clock.now()
+  const intents = registering.map((one) => toIntent(edges, one, defaultEnvRef, at))
+  const plan: Plan<Registered[] | Refusal> = function* () {
+    const rows = new WorkingRows()
+    const registered: Registered[] = []
+    for (const [index, { intent, isNew }] of intents.entries()) {
+      if (isNew) rows.assumeAbsent(intent.pid)
+      const one = yield* registerOne(edges, rows, intent, isNew)
+      if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
+      registered.push(one)
+    }
+    return { answer: registered, changes: rows.changes }
+  }
+  return edges.store.write(plan)
+}
+
+function toIntent(
+  edges: Edges,
+  { request, actor, pid, idempotencyKey, startBy }: Registering,
+  defaultEnvRef: string,
+  at: number,
+) {
+  const given = pid ?? (idempotencyKey === undefined ? undefined : edges.pidOf(`${actor} ${idempotencyKey}`))
+  const intent: RegisterIntent = {
+    pid: given ?? edges.newPid(),
+    hash: edges.hash(registrationText(request)),
+    request,
+    actor,
+    at,
+    defaultEnvRef,
+    startBy: startBy ?? null,
+  }
+  return { intent, isNew: given === undefined }
+}
+
+function* registerOne(
+  edges: Edges,
+  rows: WorkingRows,
+  intent: RegisterIntent,
+  isNew: boolean,
+): Generator<readonly Question[], Registered, readonly unknown[]> {
+  const facts = yield* registerFacts(rows, intent, isNew)
+  const { request, pid, actor, at } = intent
+  const owner = request.owner ?? facts.parent?.record.owner ?? {}
+  const denied = edges.authorize(actor, 'execute', {
+    type: 'registration',
+    owner,
+    parent: facts.parent?.record ?? null,
+  })
+  if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const decision = decideRegister(facts, intent)
+  if (decision.type !== 'register')
+    return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
+  const lease = intent.startBy === null ? { holder: null, fence: 0 } : { holder: intent.startBy, fence: 1 }
+  const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
+  rows.add(child.changes)
+  if (facts.parent !== null) {
+    const { parent } = facts
+    rows.add(
+      fold({
+        pid: parent.record.pid,
+        was: parent,
+        group: null,
+        events: decision.parentEvents,
+        lease: undefined,
+        actor,
+        at,
+      }).changes,
+    )
+  }
+  for (const { session, descriptor } of request.grants ?? []) {
+    rows.add([{ type: 'grant', grant: { session, pid, descriptor: descriptor ?? null, at } }])
+  }
+  return { type: 'registered', row: child.row }
+}
+
+function* registerFacts(
+  rows: WorkingRows,
+  { request, pid, defaultEnvRef }: RegisterIntent,
+  isNew: boolean,
+): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
+  const existing = yield* rows.process(pid)
+  const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
+  const owner = request.owner ?? parent?.record.owner ?? {}
+  const { session, turn } = owner
+  return {
+    existing,
+    tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
+    parent,
+    stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent),
+    session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
+    turn:
+      session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
+    group: request.group === undefined ? null : yield* rows.group(request.group.id),
+    environmentKnown:
+      request.envRef === undefined ||
+      request.envRef === defaultEnvRef ||
+      (yield* know({ ask: 'environment', ref: request.envRef })) !== null,
+  }
+}
+
+/**
+ * Seeing a far ancestor's stop early is a courtesy. What makes it certain is the parent's own row, which this
+ * registration writes: once the stop has been carried to the parent, no child is registered under it any more.
+ */
+function* stoppingAncestor(
+  rows: WorkingRows,
+  parent: ProcessRow,
+): Generator<readonly Question[], ProcessRow | null, readonly unknown[]> {
+  for (let row: ProcessRow | null = parent; row !== null; ) {
+    if (hasEnded(row.record) || row.record.status === 'stopping') return row
+    if (row.record.parent === null) return null
+    row = yield* rows.process(row.record.parent)
+  }
+  return null
+}
+
+function inBatch(refused: Refusal, index: number, count: number): Refusal {
+  return count === 1
+    ? refused
+    : { ...refused, message: `Request ${index}: ${refused.message}`, details: { ...refused.details, index } }
+}

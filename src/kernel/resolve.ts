@@ -1,0 +1,72 @@
+import { RefusedError } from '../core/errors.ts'
+import { isPid, isPidPrefix, type Pid } from '../core/process/pid.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Edges } from './edges.ts'
+
+const CANDIDATES = 10
+
+/** A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach. */
+export async function resolve(edges: Edges, actor: Actor, text: string): Promise<Pid> {
+  if (isPid(text)) return text
+  if (isPidPrefix(text)) return fromPrefix(edges, actor, text)
+  const named = await edges.store.ask({
+    ask: 'processes',
+    filter: { name: [text], status: 'any' },
+    newestFirst: true,
+    after: null,
+    limit: CANDIDATES,
+  })
+  for (const { record } of named.items) if (await mayRead(edges, actor, record)) return record.pid
+  throw new RefusedError(unknown(text))
+}
+
+async function fromPrefix(edges: Edges, actor: Actor, prefix: string): Promise<Pid> {
+  const candidates: Pid[] = []
+  for (const pid of await edges.store.ask({ ask: 'pids', prefix, limit: 100 })) {
+    const row: ProcessRow | null = await edges.store.ask({ ask: 'process', pid })
+    if (row !== null && (await mayRead(edges, actor, row.record))) candidates.push(pid)
+  }
+  const [only] = candidates
+  if (only === undefined) throw new RefusedError(unknown(prefix))
+  if (candidates.length === 1) return only
+  throw new RefusedError(
+    refusal(
+      'ambiguous_pid',
+      `${prefix} stands for ${candidates.length} processes: ${candidates.slice(0, CANDIDATES).join(', ')}.`,
+      'Give more of the pid.',
+      {
+        candidates,
+      },
+    ),
+  )
+}
+
+/** Its owner's, or granted. */
+export async function mayRead(edges: Edges, actor: Actor, record: ProcessRecord): Promise<boolean> {
+  return (await refuseRead(edges, actor, record)) === undefined
+}
+
+export async function refuseRead(
+  edges: Edges,
+  actor: Actor,
+  record: ProcessRecord,
+): Promise<Refusal | undefined> {
+  const refused = edges.authorize(actor, 'read', { type: 'process', record })
+  if (refused === undefined || !actor.startsWith('session:')) return refused
+  const grants = await edges.store.ask({
+    ask: 'grants',
+    session: actor.slice('session:'.length),
+    pid: record.pid,
+  })
+  return edges.authorize(actor, 'read', { type: 'process', record, granted: grants.length > 0 })
+}
+
+function unknown(text: string): Refusal {
+  return refusal(
+    'unknown_pid',
+    `There is no process ${text}.`,
+    'Give a pid, at least four characters of one after p_, or a name; list the processes to see which there are.',
+  )
+}

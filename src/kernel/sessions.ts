@@ -1,0 +1,132 @@
+import { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
+import {
+  decideDeleteSession,
+  decideEndSession,
+  decideEndTurn,
+  decideOpenSession,
+  decideOpenTurn,
+  decideTouchSession,
+  type ScopeDecision,
+  type Session,
+  type Turn,
+} from '../core/session/session.ts'
+import { know, type Plan } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import { performEach } from './perform.ts'
+
+/** Opening an open session changes nothing. */
+export function openSession(edges: Edges, actor: Actor, id: string, label: string | null): Promise<Session> {
+  return changeSession(edges, actor, id, (session, at) => decideOpenSession(session, id, label, at))
+}
+
+export function touchSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
+  return changeSession(edges, actor, id, (session, at) => decideTouchSession(session, id, at))
+}
+
+export function endSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
+  return changeSession(edges, actor, id, (session, at) => decideEndSession(session, id, at))
+}
+
+export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Session> {
+  return changeSession(edges, actor, id, (session, at) => decideDeleteSession(session, id, at))
+}
+
+export function openTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
+  return changeTurn(edges, actor, id, (session, turn, at) => decideOpenTurn(session, turn, id, at))
+}
+
+export function endTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
+  return changeTurn(edges, actor, id, (_session, turn, at) => decideEndTurn(turn, id, at))
+}
+
+const PAGE = 200
+
+/** Takes from a session what points at it: its grants, its notices, and the wake targets of other processes. */
+export async function strip(
+  edges: Edges,
+  self: string,
+  id: string,
+): Promise<{ revoked: number; noticesDropped: number; unwoken: Pid[] }> {
+  const unwoken: Pid[] = []
+  for (;;) {
+    const pids = await edges.store.ask({ ask: 'waking', session: id, limit: PAGE })
+    if (pids.length === 0) break
+    const at = edges.clock.now()
+    await performEach(
+      edges,
+      pids.map(
+        (pid) => ({ type: 'clear_wake_target', pid, session: id, actor: `kernel:${self}`, at }) as const,
+      ),
+    )
+    unwoken.push(...pids)
+  }
+  const noticesDropped = await countNotices(edges, `session:${id}`)
+  const revoked = await edges.store.write(function* () {
+    const grants = yield* know({ ask: 'grants', session: id })
+    const revokes = grants.map(({ session, pid }) => ({ type: 'revoke', session, pid }) as const)
+    return {
+      answer: grants.length,
+      changes: [...revokes, { type: 'drop_notices', scope: `session:${id}` } as const],
+    }
+  })
+  return { revoked, noticesDropped, unwoken }
+}
+
+async function countNotices(edges: Edges, scope: string): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const notices = await edges.store.ask({ ask: 'notices', scope, after, limit: PAGE })
+    count += notices.length
+    if (notices.length < PAGE) return count
+    after = notices.at(-1)?.place ?? after
+  }
+}
+
+function changeSession(
+  edges: Edges,
+  actor: Actor,
+  id: string,
+  decide: (session: Session | null, at: number) => ScopeDecision<Session>,
+): Promise<Session> {
+  return orThrow(edges, function* () {
+    const denied = edges.authorize(actor, 'write', { type: 'session', id })
+    if (denied !== undefined) return { answer: denied, changes: [] }
+    const was = yield* know({ ask: 'session', id })
+    const decision = decide(was, edges.clock.now())
+    if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
+    return {
+      answer: decision.value,
+      changes: decision.type === 'keep' ? [] : [{ type: 'session', was, session: decision.value }],
+    }
+  })
+}
+
+function changeTurn(
+  edges: Edges,
+  actor: Actor,
+  id: { session: string; turn: string },
+  decide: (session: Session | null, turn: Turn | null, at: number) => ScopeDecision<Turn>,
+): Promise<Turn> {
+  return orThrow(edges, function* () {
+    const denied = edges.authorize(actor, 'write', { type: 'session', id: id.session })
+    if (denied !== undefined) return { answer: denied, changes: [] }
+    const session = yield* know({ ask: 'session', id: id.session })
+    const was = yield* know({ ask: 'turn', session: id.session, id: id.turn })
+    const decision = decide(session, was, edges.clock.now())
+    if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
+    return {
+      answer: decision.value,
+      changes: decision.type === 'keep' ? [] : [{ type: 'turn', was, turn: decision.value }],
+    }
+  })
+}
+
+/** Writes a plan whose answer may be a refusal, and throws that. */
+export async function orThrow<Answer>(edges: Edges, plan: Plan<Answer | Refusal>): Promise<Answer> {
+  const answer = await edges.store.write(plan)
+  if (isRefusal(answer)) throw new RefusedError(answer)
+  return answer
+}

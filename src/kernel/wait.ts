@@ -1,0 +1,118 @@
+import { RefusedError } from '../core/errors.ts'
+import { isReserved, type StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Edges } from './edges.ts'
+import type { Feed } from './feed.ts'
+
+export interface WaitOptions {
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export type Waited<Value> =
+  | { readonly type: 'done'; readonly value: Value }
+  /** Not an error: the waiter is as it was, and may wait again. */
+  | { readonly type: 'timed_out' }
+  /** The caller was called off; the process lives on. */
+  | { readonly type: 'interrupted' }
+
+/** Until the process has ended. Subscribes before it reads, so that an end in between is not missed. */
+export async function waitForEnd(
+  edges: Edges,
+  feed: Feed,
+  pid: Pid,
+  options: WaitOptions,
+): Promise<Waited<ProcessRow>> {
+  return heardOrRead(edges, feed, pid, options, async (events) => {
+    if (events !== null && !events.some(mayEnd)) return undefined
+    const row = await edges.store.ask({ ask: 'process', pid })
+    if (row === null) throw new RefusedError(gone(pid))
+    return row.record.outcome === null ? undefined : row
+  })
+}
+
+const PAGE = 500
+
+/** Until an event fits, counted from `after`: one that came before counts too. The end of the process ends the wait. */
+export async function waitForEvent(
+  edges: Edges,
+  feed: Feed,
+  pid: Pid,
+  after: number,
+  fits: (event: StoredEvent) => boolean,
+  options: WaitOptions,
+): Promise<Waited<StoredEvent | null>> {
+  let seen = after
+  return heardOrRead(edges, feed, pid, options, async () => {
+    const row = await edges.store.ask({ ask: 'process', pid })
+    if (row === null) throw new RefusedError(gone(pid))
+    for (;;) {
+      const events = await edges.store.ask({ ask: 'events', pid, after: seen, limit: PAGE })
+      const found = events.find(fits)
+      if (found !== undefined) return found
+      seen = events.at(-1)?.seq ?? seen
+      if (events.length < PAGE) break
+    }
+    return row.record.outcome === null ? undefined : null
+  })
+}
+
+/** Calls `look` once at first (null) and whenever events were heard, until it finds something. */
+async function heardOrRead<Value>(
+  edges: Edges,
+  feed: Feed,
+  pid: Pid,
+  { timeoutMs, signal }: WaitOptions,
+  look: (events: readonly StoredEvent[] | null) => Promise<Value | undefined>,
+): Promise<Waited<Value>> {
+  if (signal?.aborted) return { type: 'interrupted' }
+  let heard: StoredEvent[] = []
+  let wake = () => {}
+  let over: Waited<never> | undefined
+  const finish = (how: Waited<never>) => {
+    over = how
+    wake()
+  }
+  const interrupt = () => finish({ type: 'interrupted' })
+  const unsubscribe = feed.on(pid, (events) => {
+    heard.push(...events)
+    wake()
+  })
+  const cancelTimer =
+    timeoutMs === undefined ? undefined : edges.clock.after(timeoutMs, () => finish({ type: 'timed_out' }))
+  signal?.addEventListener('abort', interrupt)
+  try {
+    let value = await look(null)
+    while (value === undefined) {
+      if (over !== undefined) return over
+      if (heard.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        continue
+      }
+      const events = heard
+      heard = []
+      value = await look(events)
+    }
+    return { type: 'done', value }
+  } finally {
+    unsubscribe()
+    cancelTimer?.()
+    signal?.removeEventListener('abort', interrupt)
+  }
+}
+
+function mayEnd(event: StoredEvent): boolean {
+  return event.type === 'ended' || !isReserved(event.type)
+}
+
+function gone(pid: Pid) {
+  return refusal(
+    'unknown_pid',
+    `There is no process ${pid} (any more).`,
+    'List the processes to see which there are.',
+  )
+}

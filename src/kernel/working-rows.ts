@@ -1,0 +1,46 @@
+import type { Change } from '../core/change.ts'
+import type { Group } from '../core/group/group.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { know, type Question } from '../store/contract.ts'
+
+type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
+
+/** Rows as one plan has changed them so far: several decisions of one plan see each other. */
+export class WorkingRows {
+  readonly changes: Change[] = []
+  readonly #processes = new Map<Pid, ProcessRow | null>()
+  readonly #groups = new Map<string, Group | null>()
+
+  add(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.changes.push(change)
+      if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
+      if (change.type === 'group') this.#groups.set(change.group.id, change.group)
+    }
+  }
+
+  *process(pid: Pid): Asking<ProcessRow | null> {
+    const known = this.#processes.get(pid)
+    if (known !== undefined) return known
+    const row = yield* know({ ask: 'process', pid })
+    this.#processes.set(pid, row)
+    return row
+  }
+
+  *group(id: string): Asking<Group | null> {
+    const known = this.#groups.get(id)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'group', id })
+  }
+
+  /** A pid that was made a moment ago: nothing can be there. */
+  assumeAbsent(pid: Pid): void {
+    this.#processes.set(pid, null)
+  }
+
+  *replayed(pid: Pid, replayKey: string): Asking<StoredEvent | null> {
+    return yield* know({ ask: 'event', pid, replayKey })
+  }
+}

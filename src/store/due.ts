@@ -1,0 +1,13 @@
+import { hasEnded } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+
+/** When it may be claimed; null while it may not. Kept beside the record, so that it can be indexed. */
+export function dueOf({ record, holder }: ProcessRow): number | null {
+  const claimable = holder === null && record.status === 'ready' && record.recovery !== 'external'
+  return claimable ? (record.retryAt ?? record.createdAt) : null
+}
+
+/** What a change does to the number of live processes. */
+export function becameLive(was: ProcessRow | null, row: ProcessRow): number {
+  return Number(!hasEnded(row.record)) - Number(was !== null && !hasEnded(was.record))
+}

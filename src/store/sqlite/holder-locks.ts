@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { HolderLocks } from '../contract.ts'
+import { isBusy } from './trouble.ts'
+
+/**
+ * One small file per holder, locked by an open transaction. The operating system frees the lock when the process dies,
+ * also by `kill -9`, and shows it across PID namespaces; a PID in a file could do neither.
+ */
+export function holderLocks(folder: string): HolderLocks {
+  const fileOf = (holder: string) => join(folder, `${holder}.lock`)
+  return {
+    hold(holder) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const file = fileOf(holder)
+      const db = new DatabaseSync(file, { timeout: 0 })
+      db.exec('create table held (at integer); begin exclusive')
+      return () => {
+        db.close()
+        rmSync(file, { force: true })
+        removeIfEmpty(folder)
+      }
+    },
+
+    isHeld(holder) {
+      const file = fileOf(holder)
+      // The lock is taken before the holder is announced, and its file goes only after it: no file, no holder.
+      if (!existsSync(file)) return false
+      const db = new DatabaseSync(file, { timeout: 0 })
+      try {
+        db.exec('begin immediate; rollback')
+      } catch (error) {
+        if (isBusy(error)) return true
+        throw error
+      } finally {
+        db.close()
+      }
+      // Holder ids are never used again, so a dead one's file is nobody's.
+      for (const left of [file, `${file}-journal`]) rmSync(left, { force: true })
+      return false
+    },
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ENOTEMPTY' && code !== 'ENOENT' && code !== 'EEXIST') throw error
+  }
+}

@@ -1,0 +1,165 @@
+import { RefusedError } from '../core/errors.ts'
+import type { Json } from '../core/json/json.ts'
+import { notJson } from '../core/json/json.ts'
+import type { Intent, WaitRef } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
+import type { RegistrationRequest } from '../core/process/register.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Executor, Work } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+/** A function of the embedding program, run as a `tool` process. What it returns is the result. */
+export type ToolHandler = (context: ToolContext) => Promise<Json | undefined> | Json | undefined
+
+/** What a handler may do, as the process that it is. Everything here survives a crash; plain variables do not. */
+export interface ToolContext {
+  readonly pid: Pid
+  readonly input: Json
+  /** 1 at first; more when an earlier holder died. */
+  readonly attempt: number
+  readonly record: ProcessRecord
+  /** Aborted when the process is to stop, or somebody else has taken it over. */
+  readonly signal: AbortSignal
+  /** Appends an event of a type that the process declared. */
+  append(type: string, payload: Json, options?: { readonly replayKey?: string }): Promise<void>
+  /** Starts a child. A later attempt that comes to the same call finds the same child. */
+  spawn(request: Omit<RegistrationRequest, 'parent'>): Promise<ProcessRecord>
+  /** Waits for a process to end. */
+  wait(pid: Pid): Promise<ProcessRecord>
+  /** Takes the next signal of this name, sent before or after. */
+  waitSignal(name: string, options?: { readonly timeoutMs?: number }): Promise<SignalAnswer>
+  /** A one-shot key that answers the next wait on this name from outside. */
+  keyFor(name: string): Promise<string>
+  /** Sleeps until a time that later attempts keep to. */
+  sleep(ms: number): Promise<void>
+  /** Resolves at once unless the process is paused; then when it is resumed. */
+  untilResumed(): Promise<void>
+}
+
+export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | { readonly type: 'timed_out' }
+
+/** Runs `tool` processes with functions of this program. */
+export function inProcess(tools: Readonly<Record<string, ToolHandler>>): Executor {
+  return {
+    serves: [{ kind: 'tool', targets: Object.keys(tools) }],
+    async run(work, kernel) {
+      const handler = tools[String(work.record.spec['tool'])]
+      if (handler === undefined)
+        throw new Error(`This kernel has no tool ${String(work.record.spec['tool'])}`)
+      const result = (await handler(new Context(work, kernel))) ?? null
+      const wrong = notJson(result)
+      if (wrong !== undefined)
+        return { status: 'failed', reason: `The tool's result cannot be stored: ${wrong}` }
+      return { status: 'completed', result }
+    },
+  }
+}
+
+class Context implements ToolContext {
+  readonly pid: Pid
+  readonly input: Json
+  readonly attempt: number
+  readonly record: ProcessRecord
+  readonly signal: AbortSignal
+  readonly #work: Work
+  readonly #kernel: Kernel
+  /** How many waits of each name this attempt has entered: the same code counts the same way in every attempt. */
+  readonly #ordinals = new Map<string, number>()
+  #children = 0
+
+  constructor(work: Work, kernel: Kernel) {
+    this.#work = work
+    this.#kernel = kernel
+    this.record = work.record
+    this.pid = work.record.pid
+    this.input = work.record.spec['input'] ?? null
+    this.attempt = work.record.attempts
+    this.signal = work.signal
+  }
+
+  async append(type: string, payload: Json, options: { readonly replayKey?: string } = {}): Promise<void> {
+    const wrong = notJson(payload)
+    if (wrong !== undefined)
+      throw new RefusedError(
+        refusal('payload_mismatch', `The payload of ${type} cannot be stored: ${wrong}.`, 'Send plain JSON.'),
+      )
+    await this.#perform({
+      type: 'append',
+      event: type,
+      payload,
+      replayKey: options.replayKey ?? null,
+      fence: this.#work.fence(),
+    })
+  }
+
+  async spawn(request: Omit<RegistrationRequest, 'parent'>): Promise<ProcessRecord> {
+    this.#children += 1
+    const idempotencyKey = `child:${this.#children}`
+    const [child] = await this.#kernel.register([
+      { request: { ...request, parent: this.pid }, actor: `process:${this.pid}`, idempotencyKey },
+    ])
+    if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
+    return child.row.record
+  }
+
+  async wait(pid: Pid): Promise<ProcessRecord> {
+    const wait = this.#next('child', pid)
+    const entered = await this.#perform({ type: 'enter_wait', wait, until: null, fence: this.#work.fence() })
+    const waited = await this.#kernel.waitForEnd(pid, { signal: this.signal })
+    if (waited.type !== 'done') throw this.signal.reason
+    if (entered.type !== 'replayed') {
+      await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null, fence: this.#work.fence() })
+    }
+    return waited.value.record
+  }
+
+  async waitSignal(name: string, options: { readonly timeoutMs?: number } = {}): Promise<SignalAnswer> {
+    const until = options.timeoutMs === undefined ? null : this.#kernel.edges.clock.now() + options.timeoutMs
+    const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
+    return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
+  }
+
+  keyFor(name: string): Promise<string> {
+    return this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
+  }
+
+  async sleep(ms: number): Promise<void> {
+    await this.#kernel.awaitAnswer(
+      this.#work,
+      this.#next('timer', 'sleep'),
+      this.#kernel.edges.clock.now() + ms,
+    )
+  }
+
+  async untilResumed(): Promise<void> {
+    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid: this.pid })
+    if (row === null || row.record.status !== 'paused') return
+    await this.#kernel.waitForEvent(
+      this.pid,
+      row.record.revision,
+      (event) => event.type === 'resumed' || event.type === 'stop_requested',
+      {
+        signal: this.signal,
+      },
+    )
+    this.signal.throwIfAborted()
+  }
+
+  #next(on: WaitOn, name: string): WaitRef {
+    const ordinal = this.#ordinal(on, name) + 1
+    this.#ordinals.set(`${on}:${name}`, ordinal)
+    return { on, name, ordinal }
+  }
+
+  #ordinal(on: WaitOn, name: string): number {
+    return this.#ordinals.get(`${on}:${name}`) ?? 0
+  }
+
+  #perform(intent: DistributiveOmit<Intent, 'pid' | 'actor' | 'at'>) {
+    const asked = { pid: this.pid, actor: `process:${this.pid}`, at: this.#kernel.edges.clock.now() } as const
+    return this.#kernel.perform({ ...intent, ...asked } as Intent)
+  }
+}
+
+type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never

@@ -1,0 +1,13 @@
+import * as z from 'zod'
+import { storedEvent } from './shapes/event.ts'
+import { filter } from './shapes/filter.ts'
+import { count, pageSize } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** Go on after the `position` of the answer: nothing is missed and nothing comes twice. 0 is the oldest that is kept. */
+export const changes = verb({
+  summary: 'Reads the events of all processes, in the one order that all readers see.',
+  input: z.strictObject({ after: count.default(0), filter: filter.exactOptional(), limit: pageSize }),
+  output: z.strictObject({ events: z.array(storedEvent), position: count }),
+  codes: ['behind_pruned'],
+})

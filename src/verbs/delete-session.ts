@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { count, sessionId } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** Revokes its grants, clears the wake targets that point at it, stops what its lifetime covers, and touches nothing else. */
+export const deleteSession = verb({
+  summary: 'Deletes a session, and reports what that did.',
+  input: z.strictObject({ session: sessionId }),
+  output: z.strictObject({
+    revoked: count,
+    stopped: z.array(z.string()),
+    orphaned: z.array(z.string()),
+    preserved: z.array(z.string()),
+    noticesDropped: count,
+  }),
+  codes: ['session_unknown', 'denied'],
+})

@@ -1,0 +1,10 @@
+import * as z from 'zod'
+import { environmentShape } from './shapes/environment.ts'
+import { verb } from './verb.ts'
+
+export const environment = verb({
+  summary: 'Reads an execution environment.',
+  input: z.strictObject({ envRef: z.string().min(1) }),
+  output: environmentShape,
+  codes: ['environment_unknown', 'denied'],
+})

@@ -1,0 +1,12 @@
+import * as z from 'zod'
+import { sessionId } from './shapes/scalars.ts'
+import { session } from './shapes/session.ts'
+import { verb } from './verb.ts'
+
+/** Opening an open session changes nothing. */
+export const openSession = verb({
+  summary: 'Opens a session.',
+  input: z.strictObject({ session: sessionId, label: z.string().min(1).max(200).exactOptional() }),
+  output: session,
+  codes: ['session_ended', 'denied'],
+})

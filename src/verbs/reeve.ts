@@ -1,0 +1,106 @@
+import type * as z from 'zod'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Actor } from '../core/process/record.ts'
+import { abandon } from './abandon.ts'
+import { activity } from './activity.ts'
+import { answer } from './answer.ts'
+import { append } from './append.ts'
+import { changeCwd } from './change-cwd.ts'
+import { changes } from './changes.ts'
+import { deleteSession } from './delete-session.ts'
+import { end } from './end.ts'
+import { endSession } from './end-session.ts'
+import { endTurn } from './end-turn.ts'
+import { environment } from './environment.ts'
+import { events } from './events.ts'
+import { grant } from './grant.ts'
+import { grants } from './grants.ts'
+import { list } from './list.ts'
+import { notices } from './notices.ts'
+import { openSession } from './open-session.ts'
+import { openTurn } from './open-turn.ts'
+import { prune } from './prune.ts'
+import { putEnvironment } from './put-environment.ts'
+import { recover } from './recover.ts'
+import { refer } from './refer.ts'
+import { reown } from './reown.ts'
+import { revoke } from './revoke.ts'
+import { send } from './send.ts'
+import { sessions } from './sessions.ts'
+import type { filter } from './shapes/filter.ts'
+import { show } from './show.ts'
+import { signal } from './signal.ts'
+import { spawn } from './spawn.ts'
+import { spawnMany } from './spawn-many.ts'
+import { touchSession } from './touch-session.ts'
+import { transferGrants } from './transfer-grants.ts'
+import { wait } from './wait.ts'
+import { waitAll } from './wait-all.ts'
+import { waitAny } from './wait-any.ts'
+import { waitFor } from './wait-for.ts'
+
+/** Every act there is. Adding one is a file, and a line here. */
+export const verbs = {
+  abandon,
+  activity,
+  answer,
+  append,
+  changeCwd,
+  changes,
+  deleteSession,
+  end,
+  endSession,
+  endTurn,
+  environment,
+  events,
+  grant,
+  grants,
+  list,
+  notices,
+  openSession,
+  openTurn,
+  prune,
+  putEnvironment,
+  recover,
+  refer,
+  reown,
+  revoke,
+  send,
+  sessions,
+  show,
+  signal,
+  spawn,
+  spawnMany,
+  touchSession,
+  transferGrants,
+  wait,
+  waitAll,
+  waitAny,
+  waitFor,
+} as const
+
+export type VerbName = keyof typeof verbs
+export type InputOf<Name extends VerbName> = z.input<(typeof verbs)[Name]['input']>
+export type ParsedInputOf<Name extends VerbName> = z.output<(typeof verbs)[Name]['input']>
+export type OutputOf<Name extends VerbName> = z.output<(typeof verbs)[Name]['output']>
+
+export interface CallOptions {
+  /** Calls the call off; a wait then answers `interrupted`, and the process lives on. */
+  readonly signal?: AbortSignal
+}
+
+type Acts = {
+  readonly [Name in VerbName]: (input: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>
+}
+
+/** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
+export interface Reeve extends Acts {
+  /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
+  follow(
+    input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },
+    options?: CallOptions,
+  ): AsyncIterable<StoredEvent>
+  /** The same, acting as somebody else: `reeve.as('session:s1')`. */
+  as(actor: Actor): Reeve
+  close(): Promise<void>
+}

@@ -1,0 +1,12 @@
+import * as z from 'zod'
+import { owner } from './shapes/owner.ts'
+import { record } from './shapes/record.ts'
+import { processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+export const reown = verb({
+  summary: 'Moves a live process to another owner.',
+  input: z.strictObject({ pid: processRef, owner }),
+  output: record,
+  codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'session_unknown', 'session_ended', 'denied'],
+})

@@ -1,0 +1,11 @@
+import * as z from 'zod'
+import { pageSize, sessionId } from './shapes/scalars.ts'
+import { session } from './shapes/session.ts'
+import { verb } from './verb.ts'
+
+export const sessions = verb({
+  summary: 'Lists sessions, by id.',
+  input: z.strictObject({ after: sessionId.exactOptional(), limit: pageSize }),
+  output: z.strictObject({ sessions: z.array(session) }),
+  codes: ['denied'],
+})

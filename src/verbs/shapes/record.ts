@@ -1,0 +1,106 @@
+import * as z from 'zod'
+import type { Actor, Outcome, ProcessRecord } from '../../core/process/record.ts'
+import { json, jsonObject } from './json.ts'
+import { count, time } from './scalars.ts'
+
+export const kind = z.enum(['command', 'agent', 'engine', 'tool', 'external'])
+export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
+export const recovery = z.enum(['rerunnable', 'bound', 'external'])
+export const liveStatus = z.enum(['ready', 'running', 'waiting', 'paused', 'stopping'])
+export const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
+export const status = z.enum([...liveStatus.options, ...endStatus.options])
+export const waitOn = z.enum(['child', 'signal', 'message', 'approval', 'timer', 'input'])
+export const stopHow = z.enum(['interrupt', 'cancel', 'kill'])
+export const actor: z.ZodType<Actor> = z.custom<Actor>(
+  (text) => typeof text === 'string' && /^(host|(session|process|kernel):.+)$/s.test(text),
+  {
+    message: 'must be host, session:…, process:… or kernel:…',
+  },
+)
+
+const text = z.string().nullable()
+const selectors = z.strictObject({
+  session: z.string().optional(),
+  turn: z.string().optional(),
+  toolCall: z.string().optional(),
+  terminal: z.string().optional(),
+  extension: z.string().optional(),
+  hook: z.string().optional(),
+  sandbox: z.string().optional(),
+  source: z.string().optional(),
+})
+
+export const eventType = z.strictObject({
+  schema: jsonObject,
+  end: z.enum(['completed', 'failed', 'cancelled']).exactOptional(),
+  wake: z.boolean().exactOptional(),
+  facet: z.string().min(1).max(100).exactOptional(),
+})
+
+export const outcome = z.strictObject({
+  status: endStatus,
+  exitCode: z.number().int().nullable(),
+  signal: text,
+  reason: text,
+  source: actor.nullable(),
+  result: json,
+  evidence: z
+    .enum(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch'])
+    .nullable(),
+  startedAt: time.nullable(),
+  endedAt: time,
+}) satisfies z.ZodType<Outcome>
+
+/** The fold of a process's events. */
+const schema = z.strictObject({
+  pid: z.string(),
+  name: text,
+  kind,
+  spec: jsonObject,
+  identity: z.strictObject({ label: z.string(), definition: json }),
+  parent: text,
+  root: z.string(),
+  depth: count,
+  restartOf: text,
+  group: z.strictObject({ id: z.string(), index: count, size: count }).nullable(),
+  owner: selectors,
+  originator: actor,
+  causedBy: jsonObject.nullable(),
+  replyTo: json,
+  lifetime,
+  recovery,
+  envRef: text,
+  cwd: text,
+  eventTypes: z.record(z.string(), eventType),
+  registrationHash: z.string(),
+  wakeTarget: text,
+  limits: z.strictObject({ attempts: count, depth: count }),
+  status,
+  pausedFrom: z.enum(['ready', 'running', 'waiting']).nullable(),
+  stopRequest: z
+    .strictObject({ how: stopHow, reason: z.string(), source: actor, cause: text, at: time })
+    .nullable(),
+  wait: z
+    .strictObject({ on: waitOn, name: z.string(), ordinal: count, since: time, until: time.nullable() })
+    .nullable(),
+  signals: z.record(z.string(), z.strictObject({ received: count, taken: count, pending: z.array(count) })),
+  children: count,
+  attempts: count,
+  retryAt: time.nullable(),
+  firstStarted: z.strictObject({ at: time, holder: z.string() }).nullable(),
+  abandonRequest: z.strictObject({ reason: z.string(), source: actor, at: time }).nullable(),
+  externalRef: json,
+  outcome: outcome.nullable(),
+  facets: z.record(z.string(), json),
+  revision: count,
+  createdAt: time,
+  updatedAt: time,
+})
+
+/** The schema has the fields that the type has; the compiler compares them. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
+const fields: Same<keyof z.output<typeof schema>, keyof ProcessRecord> = true
+void fields
+
+/** As an answer the record has its own type: deep and read-only. */
+export const record = schema as unknown as z.ZodType<ProcessRecord>

@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import { json, jsonObject } from './json.ts'
+import { owner } from './owner.ts'
+import { eventType, lifetime, recovery } from './record.ts'
+import { eventTypeName, name, pid, sessionId } from './scalars.ts'
+import { specs } from './spec.ts'
+
+const common = {
+  pid: pid
+    .exactOptional()
+    .describe('given by the caller: the same pid with the same request is the same process'),
+  idempotencyKey: z.string().min(1).max(300).exactOptional().describe('gives a pid that depends on it alone'),
+  name: name.exactOptional(),
+  label: z.string().min(1).max(200).exactOptional(),
+  definition: json.optional(),
+  parent: pid.exactOptional(),
+  restartOf: pid.exactOptional(),
+  group: z
+    .strictObject({
+      id: z.string().min(1).max(200),
+      size: z.number().int().min(1).max(1_000),
+      index: z.number().int().nonnegative().exactOptional(),
+    })
+    .exactOptional()
+    .describe('one notice when all of a group have ended'),
+  owner: owner.exactOptional(),
+  causedBy: jsonObject.exactOptional(),
+  replyTo: json.optional(),
+  lifetime: lifetime.exactOptional(),
+  recovery: recovery.exactOptional(),
+  envRef: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be the reference of an environment')
+    .exactOptional(),
+  cwd: z.string().min(1).max(4_096).exactOptional(),
+  eventTypes: z.record(eventTypeName, eventType).exactOptional(),
+  wakeTarget: sessionId.exactOptional(),
+  limits: z
+    .strictObject({
+      attempts: z.number().int().min(1).max(1_000).exactOptional(),
+      depth: z.number().int().min(0).max(64).exactOptional(),
+    })
+    .exactOptional(),
+  grants: z
+    .array(z.strictObject({ session: sessionId, descriptor: json.optional() }))
+    .max(100)
+    .exactOptional(),
+}
+
+/** What is asked for at registration. `kind` decides which `spec` fits; unknown fields are errors. */
+export const registration = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('command'), spec: specs.command, ...common }),
+  z.strictObject({ kind: z.literal('agent'), spec: specs.agent, ...common }),
+  z.strictObject({ kind: z.literal('engine'), spec: specs.engine, ...common }),
+  z.strictObject({ kind: z.literal('tool'), spec: specs.tool, ...common }),
+  z.strictObject({ kind: z.literal('external'), spec: specs.external, ...common }),
+])

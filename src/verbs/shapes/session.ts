@@ -1,0 +1,30 @@
+import * as z from 'zod'
+import type { Grant } from '../../core/session/grant.ts'
+import { json } from './json.ts'
+import { time } from './scalars.ts'
+
+/** `carry`: its end is still being carried to the processes that live as long as it does. */
+export const session = z.strictObject({
+  id: z.string(),
+  label: z.string().nullable(),
+  openedAt: time,
+  touchedAt: time,
+  endedAt: time.nullable(),
+  deleted: z.boolean(),
+  carry: z.boolean(),
+})
+
+export const turn = z.strictObject({
+  id: z.string(),
+  session: z.string(),
+  openedAt: time,
+  endedAt: time.nullable(),
+  carry: z.boolean(),
+})
+
+export const grantShape = z.strictObject({
+  session: z.string(),
+  pid: z.string(),
+  descriptor: json,
+  at: time,
+}) as z.ZodType<Grant>

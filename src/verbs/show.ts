@@ -1,0 +1,11 @@
+import * as z from 'zod'
+import { record } from './shapes/record.ts'
+import { processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+export const show = verb({
+  summary: 'Shows one process.',
+  input: z.strictObject({ pid: processRef }),
+  output: record,
+  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+})

@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { record } from './shapes/record.ts'
+import { registration } from './shapes/registration.ts'
+import { verb } from './verb.ts'
+
+/** Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the process there is. */
+export const spawn = verb({
+  summary: 'Registers a process, and begins it if this kernel serves its kind.',
+  input: registration,
+  output: z.strictObject({ type: z.enum(['registered', 'existing']), record }),
+  codes: [
+    'conflict',
+    'pruned_pid',
+    'unknown_pid',
+    'already_ended',
+    'stopping',
+    'session_unknown',
+    'session_ended',
+    'turn_unknown',
+    'turn_ended',
+    'lifetime_without_scope',
+    'environment_unknown',
+    'environment_forbidden',
+    'depth_exceeded',
+    'group_conflict',
+    'denied',
+  ],
+})

@@ -1,0 +1,11 @@
+import * as z from 'zod'
+import { sessionId } from './shapes/scalars.ts'
+import { session } from './shapes/session.ts'
+import { verb } from './verb.ts'
+
+export const touchSession = verb({
+  summary: 'Notes that a session is in use.',
+  input: z.strictObject({ session: sessionId }),
+  output: session,
+  codes: ['session_unknown', 'session_ended', 'denied'],
+})
