@@ -11,6 +11,7 @@ import { refusal } from '../core/refusal.ts'
 import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { Done } from '../kernel/perform.ts'
 import type { Registering } from '../kernel/register.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
@@ -87,7 +88,13 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
         }),
       )
       const performed = await kernel.performAll(intents)
-      return { events: await Promise.all(performed.map((one, index) => appendAnswer(kernel, one))) }
+      return {
+        events: performed.map(({ type, row, ...one }) => ({
+          how: type === 'replayed' ? ('replayed' as const) : ('appended' as const),
+          pid: row.record.pid,
+          seq: 'event' in one ? one.event.seq : row.record.revision,
+        })),
+      }
     },
     async end({ pid, status, exitCode, reason, result, replayKey }) {
       const ending = {
@@ -347,22 +354,8 @@ function spawnAnswer(
   return { type: registered.type, record: registered.row.record }
 }
 
-type Done = Awaited<ReturnType<Kernel['perform']>>
-
 function signalAnswer({ type, row }: Done): OutputOf<'signal'> {
   return { answer: type === 'appended' ? 'signalled' : 'unchanged', record: row.record }
-}
-
-async function appendAnswer(
-  kernel: Kernel,
-  performed: Awaited<ReturnType<Kernel['performAll']>>[number],
-): Promise<OutputOf<'append'>['events'][number]> {
-  if (performed.type === 'replayed') return { how: 'replayed', event: performed.event }
-  if (performed.type === 'refused') throw new RefusedError(performed.refusal)
-  const { pid, revision } = performed.row.record
-  const event = await kernel.edges.store.ask({ ask: 'eventAt', pid, seq: revision })
-  if (event === null) throw new Error(`The event just appended to ${pid} is gone`)
-  return { how: 'appended', event }
 }
 
 function waitOptions(timeoutMs: number | undefined, { signal }: CallOptions) {

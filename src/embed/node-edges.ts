@@ -1,9 +1,9 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { ownersOwn } from '../core/authority/authorize.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import { pidFrom } from '../core/process/pid.ts'
+import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { Edges } from '../kernel/edges.ts'
 import type { Store } from '../store/contract.ts'
 import { proveByPid } from './identity.ts'
@@ -25,10 +25,10 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
     store,
     clock: systemClock,
     random: Math.random,
-    newPid: () => pidFrom(randomBytes(12)),
+    newPid: randomPids(),
     newId: () => randomBytes(12).toString('hex'),
     pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
-    hash: (text) => createHash('sha256').update(text).digest('hex'),
+    hash: (text) => hash('sha256', text, 'hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
     // A lock is the better witness: it is seen across PID namespaces, and its silence means death.
@@ -44,13 +44,33 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
   }
 }
 
-/** Compiles each JSON Schema once. Records share their declarations, so identity is a good key. */
+/** Random bytes come cheaper by the page than by the dozen. */
+function randomPids(): () => Pid {
+  let pool = randomBytes(0)
+  return () => {
+    if (pool.length < 12) pool = randomBytes(12 * 256)
+    const pid = pidFrom(pool)
+    pool = pool.subarray(12)
+    return pid
+  }
+}
+
+const SCHEMAS_KEPT = 1_000
+
+/** Compiles each JSON Schema once. Records share their declarations, so identity is tried before the text. */
 function validator(): Edges['rules']['validate'] {
-  const compiled = new WeakMap<JsonObject, z.ZodType>()
+  const byIdentity = new WeakMap<JsonObject, z.ZodType>()
+  const byText = new Map<string, z.ZodType>()
+  const compiled = (schema: JsonObject): z.ZodType => {
+    const text = JSON.stringify(schema)
+    const type = byText.get(text) ?? compile(schema)
+    if (byText.size >= SCHEMAS_KEPT) byText.clear()
+    byText.set(text, type)
+    byIdentity.set(schema, type)
+    return type
+  }
   return (schema: JsonObject, payload: Json) => {
-    const type = compiled.get(schema) ?? compile(schema)
-    compiled.set(schema, type)
-    const parsed = type.safeParse(payload)
+    const parsed = (byIdentity.get(schema) ?? compiled(schema)).safeParse(payload)
     return parsed.success ? undefined : z.prettifyError(parsed.error).replaceAll('\n', ' ')
   }
 }

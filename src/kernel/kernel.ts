@@ -19,7 +19,7 @@ import { Executions } from './executions.ts'
 import type { Executor, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
-import { type Performed, perform, performAll } from './perform.ts'
+import { type Done, perform, performAll } from './perform.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import { type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
@@ -127,7 +127,7 @@ export class Kernel {
   }
 
   /** One intent through the one write path; a stop or an end is carried on to the children it concerns. */
-  async perform(intent: Intent): Promise<Exclude<Performed, { type: 'refused' }>> {
+  async perform(intent: Intent): Promise<Done> {
     const performed = await perform(this.edges, intent)
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
@@ -135,10 +135,10 @@ export class Kernel {
   }
 
   /** Several intents in one transaction: all of them, or none. */
-  async performAll(intents: readonly Intent[]): Promise<Performed[]> {
+  async performAll(intents: readonly Intent[]): Promise<Done[]> {
     const performed = await performAll(this.edges, intents)
     if (isRefusal(performed)) throw new RefusedError(performed)
-    for (const one of performed) if (one.type !== 'refused') this.carryOn(one.row)
+    for (const { row } of performed) this.carryOn(row)
     return performed
   }
 

@@ -12,11 +12,12 @@ import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** What became of one intent. */
-export type Performed =
+export type Performed = Done | { readonly type: 'refused'; readonly refusal: Refusal }
+
+export type Done =
   | { readonly type: 'appended'; readonly row: ProcessRow }
   | { readonly type: 'replayed'; readonly row: ProcessRow; readonly event: StoredEvent }
   | { readonly type: 'kept'; readonly row: ProcessRow }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
 
 /**
  * The one write path: load facts, decide, fold, append. Every change of a registered process comes through here;
@@ -39,10 +40,10 @@ export function performEach(edges: Edges, intents: readonly Intent[]): Promise<P
 }
 
 /** All of them or none: the first refusal refuses all. */
-export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Performed[] | Refusal> {
-  const plan: Plan<Performed[] | Refusal> = function* () {
+export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Done[] | Refusal> {
+  const plan: Plan<Done[] | Refusal> = function* () {
     const rows = new WorkingRows()
-    const performed: Performed[] = []
+    const performed: Done[] = []
     for (const intent of intents) {
       const one = yield* performOne(edges, rows, intent)
       if (one.type === 'refused') return { answer: one.refusal, changes: [] }

@@ -24,7 +24,7 @@ export class WorkingRows {
   *process(pid: Pid): Asking<ProcessRow | null> {
     const known = this.#processes.get(pid)
     if (known !== undefined) return known
-    const row = yield* know({ ask: 'process', pid })
+    const [row] = (yield [{ ask: 'process', pid }]) as readonly [ProcessRow | null]
     this.#processes.set(pid, row)
     return row
   }

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { storedEvent } from './shapes/event.ts'
 import { json } from './shapes/json.ts'
-import { eventTypeName, pid, replayKey } from './shapes/scalars.ts'
+import { count, eventTypeName, pid, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** Over one process or several: all of them, or none. What somebody executes is written by its executor alone. */
@@ -16,7 +15,7 @@ export const append = verb({
       .max(1_000),
   }),
   output: z.strictObject({
-    events: z.array(z.strictObject({ how: z.enum(['appended', 'replayed']), event: storedEvent })),
+    events: z.array(z.strictObject({ how: z.enum(['appended', 'replayed']), pid: z.string(), seq: count })),
   }),
   codes: [
     'unknown_pid',

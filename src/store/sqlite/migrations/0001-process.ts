@@ -1,6 +1,7 @@
 /**
  * `process.id` and `event.position` only ever grow, so that rows of one commit lie side by side; random pids are
  * looked up through one index. Partial indexes hold what lives, not what ever was.
+ * A record is kept in two texts: the fields that registration fixed, and those that events move.
  */
 export const sql = `
 create table process (
@@ -20,7 +21,8 @@ create table process (
   wake_target text,
   created_at integer not null,
   ended_at integer,
-  record text not null
+  fixed text not null,
+  moving text not null
 ) strict;
 create index process_due on process (kind, due) where due is not null;
 create index process_holder on process (holder) where holder is not null;

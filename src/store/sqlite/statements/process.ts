@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
-import { hasEnded, type ProcessRecord, targetOf } from '../../../core/process/record.ts'
+import { hasEnded, targetOf } from '../../../core/process/record.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
+import { fixedText, movingText, recordFrom } from './record-text.ts'
 
 /** A row with the number that its events and its place in lists go by. */
 export interface NumberedRow {
@@ -16,21 +17,22 @@ interface Columns {
   readonly fence: number
   readonly holder: string | null
   readonly carry: Carry | null
-  readonly record: string
+  readonly fixed: string
+  readonly moving: string
 }
 
-const COLUMNS = 'id, fence, holder, carry, record'
+const COLUMNS = 'id, fence, holder, carry, fixed, moving'
 /** Rows looked at per query while a filter that no index covers is applied. */
 const SCAN = 500
 
 export function processStatements(db: DatabaseSync) {
   const byPid = db.prepare(`select ${COLUMNS} from process where pid = ?`)
   const insert = db.prepare(`insert into process
-    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, record)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, fixed, moving)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
-    wake_target = ?, ended_at = ?, record = ? where id = ?`)
+    wake_target = ?, ended_at = ?, moving = ? where id = ?`)
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
   const remove = db.prepare('delete from process where id = ?')
   const removeEvents = db.prepare('delete from event where process = ?')
@@ -86,7 +88,8 @@ export function processStatements(db: DatabaseSync) {
         record.wakeTarget,
         record.createdAt,
         record.outcome?.endedAt ?? null,
-        JSON.stringify(record),
+        fixedText(record),
+        movingText(record),
       )
       return Number(lastInsertRowid)
     },
@@ -106,7 +109,7 @@ export function processStatements(db: DatabaseSync) {
         record.owner.session ?? null,
         record.wakeTarget,
         record.outcome?.endedAt ?? null,
-        JSON.stringify(record),
+        movingText(record),
         id,
       )
     },
@@ -263,8 +266,8 @@ function page(found: readonly Columns[], limit: number): Page<ProcessRow> {
   return { items: rows.map(({ row }) => row), next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) }
 }
 
-function numbered({ id, fence, holder, carry, record }: Columns): NumberedRow {
-  return { id, row: { record: JSON.parse(record) as ProcessRecord, holder, fence, carry } }
+function numbered({ id, fence, holder, carry, fixed, moving }: Columns): NumberedRow {
+  return { id, row: { record: recordFrom(fixed, moving), holder, fence, carry } }
 }
 
 function plain<Thing>(found: object | undefined): Thing | null {
