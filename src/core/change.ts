@@ -22,8 +22,12 @@ export type Change =
   | { readonly type: 'notice'; readonly notice: Notice }
   | { readonly type: 'drop_notices'; readonly scope: string }
   | { readonly type: 'group'; readonly was: Group | null; readonly group: Group }
+  /** A group that is complete has said so: nothing is left to count. */
+  | { readonly type: 'group_gone'; readonly id: string }
   | { readonly type: 'session'; readonly was: Session | null; readonly session: Session }
   | { readonly type: 'turn'; readonly was: Turn | null; readonly turn: Turn }
+  /** With its turns. */
+  | { readonly type: 'session_gone'; readonly id: string }
   | { readonly type: 'grant'; readonly grant: Grant }
   | { readonly type: 'revoke'; readonly session: string; readonly pid: string }
   | { readonly type: 'environment'; readonly ref: string; readonly environment: Environment }

@@ -43,8 +43,8 @@ export interface ScopeStops {
 }
 
 /** Carries the end of a session or a turn to the processes whose lifetime it is. */
-export async function carrySession(edges: Edges, self: string, session: Session): Promise<ScopeStops> {
-  const stops = await stopEach(
+export function carrySession(edges: Edges, self: string, session: Session): Promise<ScopeStops> {
+  return stopEach(
     edges,
     self,
     { owner: { session: [session.id] } },
@@ -55,15 +55,18 @@ export async function carrySession(edges: Edges, self: string, session: Session)
       cause: null,
     },
   )
-  await edges.store.write(function* () {
-    const known = yield* know({ ask: 'session', id: session.id })
+}
+
+/** Everything has been told of the session's end. A session that was deleted goes, with its turns. */
+export function sessionCarried(edges: Edges, id: string): Promise<void> {
+  return edges.store.write(function* () {
+    const known = yield* know({ ask: 'session', id })
     if (known === null || !known.carry) return { answer: undefined, changes: [] }
-    return {
-      answer: undefined,
-      changes: [{ type: 'session', was: known, session: { ...known, carry: false } }],
-    }
+    const change = known.deleted
+      ? ({ type: 'session_gone', id } as const)
+      : ({ type: 'session', was: known, session: { ...known, carry: false } } as const)
+    return { answer: undefined, changes: [change] }
   })
-  return stops
 }
 
 export async function carryTurn(edges: Edges, self: string, turn: Turn): Promise<ScopeStops> {

@@ -3,6 +3,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Grant } from '../core/session/grant.ts'
+import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
 import { know, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { unknownPid } from './perform.ts'
@@ -78,10 +79,8 @@ export function transfer(
 
 function* refuseSession(id: string) {
   const session = yield* know({ ask: 'session', id })
-  if (session === null) return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.')
-  return session.endedAt === null
-    ? undefined
-    : refusal('session_ended', `The session ${id} has ended.`, 'Open another one.')
+  if (session === null) return sessionUnknown(id)
+  return session.endedAt === null ? undefined : sessionEnded(session)
 }
 
 function* refusePids(

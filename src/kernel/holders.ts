@@ -1,4 +1,4 @@
-import type { Holder } from '../core/lease/holder.ts'
+import { type Holder, isDead } from '../core/lease/holder.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
@@ -16,6 +16,20 @@ export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Pro
   })
 }
 
+/** Takes away the row of a holder that is dead, unless it has come back meanwhile. */
+export async function retireDead(edges: Edges, id: string): Promise<void> {
+  const seen = await edges.store.ask({ ask: 'holder', id })
+  const proof = seen === null ? 'dead' : edges.prove(seen)
+  await edges.store.write(function* () {
+    const row = yield* know({ ask: 'holder', id })
+    return {
+      answer: undefined,
+      changes: row !== null && isDead(row, proof) ? [{ type: 'holder_gone', id }] : [],
+    }
+  })
+}
+
+/** Takes away this kernel's own row, at its end. */
 export function retire(edges: Edges, id: string): Promise<void> {
   return edges.store.write(function* () {
     yield []

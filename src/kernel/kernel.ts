@@ -13,7 +13,7 @@ import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
-import { carrySession, carryToChildren, carryTurn } from './carry.ts'
+import { carrySession, carryToChildren, carryTurn, sessionCarried } from './carry.ts'
 import type { Edges } from './edges.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Work } from './executor.ts'
@@ -186,29 +186,18 @@ export class Kernel {
 
   async endSession(actor: Actor, id: string): Promise<Session> {
     const session = await endSession(this.edges, actor, id)
-    await this.#carryScope(session)
+    await this.#carrySession(session)
     return session
   }
 
   async endTurn(actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
     const turn = await endTurn(this.edges, actor, id)
-    await this.#carryScope(turn)
+    await this.#carryTurn(turn)
     return turn
   }
 
   async deleteSession(actor: Actor, id: string): Promise<SessionDeletionReport> {
-    const session = await markDeleted(this.edges, actor, id)
-    const stopped = await this.#carryScope(session)
-    const { revoked, noticesDropped, unwoken } = await strip(this.edges, this.id, id)
-    const preserved = await this.#liveOf({ owner: { session: [id] } })
-    const covered = new Set([...stopped, ...preserved])
-    return {
-      revoked,
-      stopped,
-      noticesDropped,
-      preserved: preserved.filter((pid) => !stopped.includes(pid)),
-      orphaned: unwoken.filter((pid) => !covered.has(pid)),
-    }
+    return this.#carrySession(await markDeleted(this.edges, actor, id))
   }
 
   prune(options: PruneOptions): Promise<Pid[]> {
@@ -226,7 +215,8 @@ export class Kernel {
   async sweep(): Promise<RecoveryReport> {
     const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
     for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
-      await this.#carryScope('session' in scope ? scope.session : scope.turn)
+      if ('session' in scope) await this.#carrySession(scope.session)
+      else await this.#carryTurn(scope.turn)
     }
     const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
     for (const row of carrying.items) this.carryOn(row)
@@ -255,14 +245,28 @@ export class Kernel {
     this.#carrying.set(pid, carried)
   }
 
-  async #carryScope(scope: Session | Turn): Promise<readonly Pid[]> {
-    if (!scope.carry) return []
-    const { stopped, marked } =
-      'session' in scope
-        ? await carryTurn(this.edges, this.id, scope)
-        : await carrySession(this.edges, this.id, scope)
+  /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */
+  async #carrySession(session: Session): Promise<SessionDeletionReport> {
+    const nothing = { revoked: 0, stopped: [], orphaned: [], preserved: [], noticesDropped: 0 }
+    if (!session.carry) return nothing
+    const { stopped, marked } = await carrySession(this.edges, this.id, session)
     for (const pid of marked) this.#carry(pid)
-    return stopped
+    if (!session.deleted) {
+      await sessionCarried(this.edges, session.id)
+      return { ...nothing, stopped }
+    }
+    const live = await this.#liveOf({ owner: { session: [session.id] } })
+    const { unwoken, ...counts } = await strip(this.edges, this.id, session.id)
+    await sessionCarried(this.edges, session.id)
+    const preserved = live.filter((pid) => !stopped.includes(pid))
+    const orphaned = unwoken.filter((pid) => !stopped.includes(pid) && !preserved.includes(pid))
+    return { ...counts, stopped, preserved, orphaned }
+  }
+
+  async #carryTurn(turn: Turn): Promise<void> {
+    if (!turn.carry) return
+    const { marked } = await carryTurn(this.edges, this.id, turn)
+    for (const pid of marked) this.#carry(pid)
   }
 
   async #liveOf(filter: Filter): Promise<Pid[]> {

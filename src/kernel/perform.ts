@@ -4,9 +4,10 @@ import type { StoredEvent } from '../core/process/event.ts'
 import { fold } from '../core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, type Owner } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
+import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -63,6 +64,8 @@ export function* performOne(
   if (row === null) return { type: 'refused', refusal: yield* unknownPid(intent.pid) }
   const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const scopeless = intent.type === 'reown' ? yield* refuseOwner(intent.owner) : undefined
+  if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
   const decision = decide({ row, replayed }, intent, edges.rules)
@@ -88,6 +91,14 @@ export function* performOne(
       return { type: 'appended', row: folded.row }
     }
   }
+}
+
+/** Whoever it moves to must be there to answer for it. */
+function* refuseOwner(owner: Owner): Generator<readonly Question[], Refusal | undefined, readonly unknown[]> {
+  if (owner.session === undefined) return undefined
+  const session = yield* know({ ask: 'session', id: owner.session })
+  if (session === null) return sessionUnknown(owner.session)
+  return session.endedAt === null ? undefined : sessionEnded(session)
 }
 
 /** A live process has no end event yet, so its end need not be looked for: the commonest write asks one question. */

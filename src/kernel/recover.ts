@@ -1,11 +1,11 @@
-import { type HolderRow, isDead } from '../core/lease/holder.ts'
+import { isDead } from '../core/lease/holder.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Evidence } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Backoff, type Verdict, verdict } from '../core/recovery/verdict.ts'
 import type { Edges } from './edges.ts'
-import { retire } from './holders.ts'
+import { retireDead } from './holders.ts'
 import { performEach } from './perform.ts'
 
 /** What a recovery found and did. */
@@ -40,10 +40,13 @@ export async function recover(
     abandoned: [],
     left: [],
   }
-  for (const holder of await edges.store.ask({ ask: 'holders' })) {
-    if (holder.id === self || closed()) continue
-    const dead = isDead(holder, edges.prove(holder))
-    if (!dead) continue
+  const dead = (await edges.store.ask({ ask: 'holders' }))
+    .filter((holder) => holder.id !== self && isDead(holder, edges.prove(holder)))
+    .map((holder) => holder.id)
+  // One that lapsed, was recovered from, and claimed again before it noticed: its row is gone, its leases are not.
+  const unannounced = (await edges.store.ask({ ask: 'unannounced' })).filter((id) => id !== self)
+  for (const holder of [...dead, ...unannounced]) {
+    if (closed()) break
     await recoverHolder(edges, self, holder, backoff, report, closed)
   }
   return report
@@ -52,7 +55,7 @@ export async function recover(
 async function recoverHolder(
   edges: Edges,
   self: string,
-  holder: HolderRow,
+  holder: string,
   backoff: Backoff,
   report: RecoveryReport,
   closed: () => boolean,
@@ -63,7 +66,7 @@ async function recoverHolder(
     if (closed()) return
     const page: { items: readonly ProcessRow[]; next: number | null } = await edges.store.ask({
       ask: 'held',
-      holder: holder.id,
+      holder,
       after,
       limit: PAGE,
     })
@@ -71,7 +74,7 @@ async function recoverHolder(
     after = page.next
   } while (after !== null)
   // While it still holds something (a command, say, that only its keeper's kernel may settle) its row is needed.
-  if (left === 0) await retire(edges, holder.id)
+  if (left === 0) await retireDead(edges, holder)
 }
 
 async function settle(

@@ -3,6 +3,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import {
   decideRegister,
+  ownerOf,
   type RegisterFacts,
   type RegisterIntent,
   type RegistrationRequest,
@@ -81,13 +82,18 @@ function* registerOne(
 ): Generator<readonly Question[], Registered, readonly unknown[]> {
   const facts = yield* registerFacts(rows, intent, isNew)
   const { request, pid, actor, at } = intent
-  const owner = request.owner ?? facts.parent?.record.owner ?? {}
+  const owner = ownerOf(request, facts.parent?.record ?? null, actor)
   const denied = edges.authorize(actor, 'execute', {
     type: 'registration',
     owner,
     parent: facts.parent?.record ?? null,
   })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const hidden =
+    facts.existing === null
+      ? undefined
+      : edges.authorize(actor, 'read', { type: 'process', record: facts.existing.record })
+  if (hidden !== undefined) return { type: 'refused', refusal: hidden }
   const decision = decideRegister(facts, intent)
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
@@ -116,13 +122,12 @@ function* registerOne(
 
 function* registerFacts(
   rows: WorkingRows,
-  { request, pid, defaultEnvRef }: RegisterIntent,
+  { request, pid, actor, defaultEnvRef }: RegisterIntent,
   isNew: boolean,
 ): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
   const existing = yield* rows.process(pid)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
-  const owner = request.owner ?? parent?.record.owner ?? {}
-  const { session, turn } = owner
+  const { session, turn } = ownerOf(request, parent?.record ?? null, actor)
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
@@ -131,12 +136,25 @@ function* registerFacts(
     session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
+    unusableSession: yield* unusableSession(request),
     group: request.group === undefined ? null : yield* rows.group(request.group.id),
     environmentKnown:
       request.envRef === undefined ||
       request.envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: request.envRef })) !== null,
   }
+}
+
+function* unusableSession(
+  request: RegistrationRequest,
+): Generator<readonly Question[], string | null, readonly unknown[]> {
+  const named = (request.grants ?? []).map(({ session }) => session)
+  if (request.wakeTarget !== undefined) named.push(request.wakeTarget)
+  for (const id of new Set(named)) {
+    const session = yield* know({ ask: 'session', id })
+    if (session === null || session.endedAt !== null) return id
+  }
+  return null
 }
 
 /**

@@ -18,6 +18,7 @@ export class WorkingRows {
       this.changes.push(change)
       if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
       if (change.type === 'group') this.#groups.set(change.group.id, change.group)
+      if (change.type === 'group_gone') this.#groups.set(change.id, null)
     }
   }
 

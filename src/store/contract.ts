@@ -99,6 +99,8 @@ export interface Questions {
   nextDue: [{ readonly serves: readonly Served[]; readonly at: number }, number | null]
   held: [{ readonly holder: string; readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
   holders: [object, readonly HolderRow[]]
+  /** Holders of leases that have no row (any more). */
+  unannounced: [object, readonly string[]]
   /** Processes whose stop or end must still be carried to their children. */
   carrying: [{ readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
   /** Sessions and turns whose end must still be carried to their processes. */

@@ -1,5 +1,5 @@
 import type { Change } from '../change.ts'
-import { type Group, settleSeat, takeSeat } from '../group/group.ts'
+import { type Group, isComplete, settleSeat, takeSeat } from '../group/group.ts'
 import { listenerOf, noticesOf } from '../inbox/notice.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { NewEvent } from './decision.ts'
@@ -53,7 +53,11 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
     carry: carryAfter(was, record),
   }
   const changes: Change[] = [{ type: 'process', was, row, events }, ...notices]
-  if (group !== null && group !== folding.group) changes.push({ type: 'group', was: folding.group, group })
+  if (group !== null && group !== folding.group) {
+    changes.push(
+      isComplete(group) ? { type: 'group_gone', id: group.id } : { type: 'group', was: folding.group, group },
+    )
+  }
   return { row, changes }
 }
 

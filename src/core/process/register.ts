@@ -16,6 +16,7 @@ import {
   type Lifetime,
   type Limits,
   type Owner,
+  type ProcessRecord,
   type Recovery,
 } from './record.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
@@ -68,6 +69,8 @@ export interface RegisterFacts {
   readonly stoppingAncestor: ProcessRow | null
   readonly session: Session | null
   readonly turn: Turn | null
+  /** A session that is to be woken, or shown the process, and cannot be. */
+  readonly unusableSession: string | null
   readonly group: Group | null
   readonly environmentKnown: boolean
 }
@@ -85,7 +88,6 @@ export type RegisterDecision =
 const DEFAULT_ATTEMPTS = 5
 /** Deep enough for any sane delegation, shallow enough that a runaway recursion is stopped early. */
 const DEFAULT_DEPTH = 32
-export const MAX_GROUP = 1_000
 
 /** Whether a process comes to be, and as what. The same pid with the same request is the same process. */
 export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): RegisterDecision {
@@ -135,10 +137,17 @@ export function registrationText(request: RegistrationRequest): string {
   return canonical((Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }) as unknown as Json)
 }
 
+/** Given, else the parent's, else the session that asks. */
+export function ownerOf(request: RegistrationRequest, parent: ProcessRecord | null, actor: Actor): Owner {
+  if (request.owner !== undefined) return request.owner
+  if (parent !== null) return parent.owner
+  return actor.startsWith('session:') ? { session: actor.slice('session:'.length) } : {}
+}
+
 function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registration {
   const { request } = intent
   const parent = facts.parent?.record ?? null
-  const owner = request.owner ?? parent?.owner ?? {}
+  const owner = ownerOf(request, parent, intent.actor)
   const needsEnvironment = request.kind === 'tool' || request.kind === 'engine'
   return {
     pid: intent.pid,
@@ -191,7 +200,7 @@ function seat(group: Group | null, asked: RegistrationRequest['group']): GroupSe
 
 function firstFree(group: Group | null): number {
   if (group === null) return 0
-  const free = group.seats.findIndex((taken) => taken === null)
+  const free = group.seats.indexOf(null)
   return free === -1 ? group.size : free
 }
 
@@ -261,7 +270,7 @@ function refuseKind({ environmentKnown }: RegisterFacts, registration: Registrat
 }
 
 function refuseScope(
-  { session, turn }: RegisterFacts,
+  { session, turn, unusableSession }: RegisterFacts,
   { owner, lifetime, parent }: Registration,
 ): Refusal | undefined {
   if (owner.session !== undefined && session === null) {
@@ -269,6 +278,13 @@ function refuseScope(
   }
   if (session !== null && session.endedAt !== null) {
     return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
+  }
+  if (unusableSession !== null) {
+    return refusal(
+      'session_unknown',
+      `The session ${unusableSession}, which is to be woken or shown this process, is not open.`,
+      'Open it first.',
+    )
   }
   if (owner.turn !== undefined && turn === null) {
     return refusal(

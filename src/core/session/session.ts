@@ -95,6 +95,6 @@ export function sessionUnknown(id: string): Refusal {
   return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.')
 }
 
-function sessionEnded(session: Session): Refusal {
+export function sessionEnded(session: Session): Refusal {
   return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
 }

@@ -122,6 +122,8 @@ export class Tables implements Transaction {
         return this.#process.held(question)
       case 'holders':
         return this.#holder.all(this.#now())
+      case 'unannounced':
+        return this.#holder.unannounced()
       case 'carrying':
         return this.#process.carrying(question)
       case 'carryingScopes':
@@ -165,6 +167,12 @@ export class Tables implements Transaction {
         return
       case 'group':
         this.#scope.putGroup(change.group)
+        return
+      case 'group_gone':
+        this.#scope.dropGroup(change.id)
+        return
+      case 'session_gone':
+        this.#scope.dropSession(change.id)
         return
       case 'session':
         this.#scope.putSession(change.session)

@@ -8,6 +8,10 @@ export function holderStatements(db: DatabaseSync) {
     on conflict (id) do update set body = excluded.body, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at`)
   const remove = db.prepare('delete from holder where id = ?')
 
+  const unannounced = db.prepare(
+    'select distinct holder from process where holder is not null and holder not in (select id from holder)',
+  )
+
   return {
     read: (id: string, now: number): HolderRow | null => {
       const found = one.get(id)
@@ -16,6 +20,7 @@ export function holderStatements(db: DatabaseSync) {
     all: (now: number): HolderRow[] => all.all().map((found) => holderRow(found, now)),
     put: (holder: Holder, now: number, ttlMs: number) =>
       put.run(holder.id, JSON.stringify(holder), now, now + ttlMs),
+    unannounced: (): string[] => unannounced.all().map((found) => String(found['holder'])),
     remove: (id: string) => remove.run(id),
   }
 }

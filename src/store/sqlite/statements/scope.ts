@@ -23,6 +23,9 @@ export function scopeStatements(db: DatabaseSync) {
   const putGroup = db.prepare(
     'insert into process_group values (?, ?) on conflict (id) do update set body = excluded.body',
   )
+  const dropGroup = db.prepare('delete from process_group where id = ?')
+  const dropSession = db.prepare('delete from session where id = ?')
+  const dropTurns = db.prepare('delete from turn where session = ?')
   const environment = db.prepare('select body from environment where ref = ?')
   const putEnvironment = db.prepare('insert into environment values (?, ?) on conflict (ref) do nothing')
   const grants = db.prepare(`select session, pid, descriptor, at from visible
@@ -46,6 +49,11 @@ export function scopeStatements(db: DatabaseSync) {
     ],
     group: (id: string) => body<Group>(group.get(id)),
     putGroup: (value: Group) => putGroup.run(value.id, JSON.stringify(value)),
+    dropGroup: (id: string) => dropGroup.run(id),
+    dropSession: (id: string) => {
+      dropTurns.run(id)
+      dropSession.run(id)
+    },
     environment: (ref: string) => body<Environment>(environment.get(ref)),
     putEnvironment: (ref: string, value: Environment) => putEnvironment.run(ref, JSON.stringify(value)),
     grants: (question: Questions['grants'][0]): Grant[] =>
