@@ -1,35 +1,17 @@
 import { ReeveError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
-import type { Fence } from '../core/lease/lease.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Kind, type ProcessRecord, targetOf } from '../core/process/record.ts'
+import { type Kind, targetOf } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import type { Executor } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { perform } from './perform.ts'
-
-/** Why a running attempt was told to stop; it is the reason of its abort signal. */
-export class Stopped extends Error {
-  override readonly name = 'Stopped'
-  readonly why: 'interrupt' | 'cancel' | 'kill' | 'lease_lost' | 'shutdown'
-  constructor(why: Stopped['why'], message: string) {
-    super(message)
-    this.why = why
-  }
-}
-
-interface Execution {
-  readonly pid: Pid
-  fence: number
-  readonly controller: AbortController
-  /** Set once its end has been decided here, or belongs to somebody else. */
-  over: boolean
-}
 
 const CLAIM_PAGE = 200
 const RETRY_MS = 200
@@ -49,7 +31,7 @@ export class Executions {
   readonly #executors: readonly Executor[]
   readonly #concurrency: number
   readonly #kernel: Kernel
-  readonly #running = new Map<Pid, Execution>()
+  readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
   #looking = false
@@ -97,37 +79,35 @@ export class Executions {
     const { record } = row
     const executor = this.#executorOf(record.kind, record.spec)
     if (executor === undefined || this.#running.has(record.pid)) return
-    const execution: Execution = {
-      pid: record.pid,
-      fence: row.fence,
-      controller: new AbortController(),
-      over: false,
-    }
-    this.#running.set(record.pid, execution)
-    this.#run(executor, record, execution).catch((error: unknown) =>
+    const attempt = new Attempt(record, this.#holder, row.fence)
+    this.#running.set(record.pid, attempt)
+    this.#run(executor, attempt).catch((error: unknown) =>
       this.#edges.onTrouble(error, `executing ${record.pid}`),
     )
   }
 
   /** Hears the feed. */
   heard(events: readonly StoredEvent[]): void {
-    let look = false
+    const waiting = new Set<Pid>()
     for (const event of events) {
       switch (event.type) {
         case 'registered':
-          look ||= this.#wouldServe(event)
+          if (this.#wouldServe(event)) waiting.add(event.pid)
           break
         case 'holder_lost':
         case 'released':
         case 'resumed':
-          look = true
+          waiting.add(event.pid)
+          break
+        case 'started':
+          waiting.delete(event.pid)
           break
         case 'stop_requested':
           this.#stopRequested(event)
           break
       }
     }
-    if (look) this.look()
+    if (waiting.size > 0) this.look()
   }
 
   /** Looks for work, now or right after the look that is under way. */
@@ -158,10 +138,10 @@ export class Executions {
 
   /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
   async reclaim(): Promise<void> {
-    for (const execution of [...this.#running.values()]) {
-      const fence = await reclaim(this.#edges, execution.pid, this.#holder)
-      if (fence === null) this.#lose(execution)
-      else execution.fence = fence
+    for (const attempt of [...this.#running.values()]) {
+      const fence = await reclaim(this.#edges, attempt.record.pid, this.#holder)
+      if (fence === null) this.#lose(attempt)
+      else attempt.fenceNumber = fence
     }
   }
 
@@ -169,16 +149,16 @@ export class Executions {
   async drain(): Promise<void> {
     this.#closed = true
     this.#cancelDue?.()
-    for (const execution of [...this.#running.values()]) {
-      if (execution.over) continue
-      execution.over = true
-      execution.controller.abort(new Stopped('shutdown', 'The kernel is shutting down.'))
+    for (const attempt of [...this.#running.values()]) {
+      if (attempt.over) continue
+      attempt.over = true
+      attempt.stop(new Stopped('shutdown', 'The kernel is shutting down.'))
       await perform(this.#edges, {
         type: 'release',
-        ...this.#asked(execution),
-        fence: this.#fenceOf(execution),
+        ...this.#asked(attempt),
+        fence: attempt.fence(),
       })
-      this.#running.delete(execution.pid)
+      this.#running.delete(attempt.record.pid)
     }
   }
 
@@ -208,86 +188,80 @@ export class Executions {
     })
   }
 
-  async #run(executor: Executor, record: ProcessRecord, execution: Execution): Promise<void> {
-    const { signal } = execution.controller
-    const work = { record, signal, fence: () => this.#fenceOf(execution) }
-    const ending = await this.#endingOf(() => executor.run(work, this.#kernel), signal)
-    await this.#end(execution, ending, `end:${execution.fence}`)
+  async #run(executor: Executor, attempt: Attempt): Promise<void> {
+    const ending = await this.#endingOf(executor, attempt)
+    await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
   }
 
-  async #endingOf(run: () => Promise<Ending>, signal: AbortSignal): Promise<Ending> {
+  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending> {
     try {
-      return await run()
+      return await executor.run(attempt, this.#kernel)
     } catch (error) {
-      if (signal.aborted) return { status: 'cancelled' }
+      if (attempt.stopped !== undefined) return { status: 'cancelled' }
       const message = error instanceof Error ? error.message : String(error)
       return { status: 'failed', reason: message, result: { error: message } }
     }
   }
 
   /** Writes the end once; a store that is away is tried again until it is back, or the lease is somebody else's. */
-  async #end(execution: Execution, ending: Ending, replayKey: string): Promise<void> {
-    for (let delay = RETRY_MS; !execution.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+  async #end(attempt: Attempt, ending: Ending, replayKey: string): Promise<void> {
+    for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
         const intent = {
           type: 'end',
           ending,
           replayKey,
-          fence: this.#fenceOf(execution),
-          ...this.#asked(execution),
+          fence: attempt.fence(),
+          ...this.#asked(attempt),
         } as const
         const performed = await perform(this.#edges, intent)
-        this.#forget(execution)
+        this.#forget(attempt)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
         else if (performed.type === 'refused')
-          this.#unwritten(execution, performed.refusal.code, performed.refusal.message)
+          this.#unwritten(attempt, performed.refusal.code, performed.refusal.message)
         return
       } catch (error) {
         if (this.#closed || !(error instanceof ReeveError)) throw error
-        this.#edges.onTrouble(error, `ending ${execution.pid}`)
+        this.#edges.onTrouble(error, `ending ${attempt.record.pid}`)
       }
       await new Promise<void>((resolve) => void this.#edges.clock.after(delay, resolve))
     }
   }
 
   /** A refused end is expected when the lease went elsewhere; a result that cannot be stored is a failure of its own. */
-  #unwritten(execution: Execution, code: string, message: string): void {
+  #unwritten(attempt: Attempt, code: string, message: string): void {
     if (code === 'stale_fence' || code === 'already_ended') return
-    this.#edges.onTrouble(new Error(message), `ending ${execution.pid}`)
+    this.#edges.onTrouble(new Error(message), `ending ${attempt.record.pid}`)
   }
 
   #stopRequested(event: StoredEvent): void {
-    const execution = this.#running.get(event.pid)
-    if (execution === undefined || execution.over) return
+    const attempt = this.#running.get(event.pid)
+    if (attempt === undefined || attempt.over) return
     const { how, reason } = event.payload as unknown as Extract<
       ReservedEvent,
       { type: 'stop_requested' }
     >['payload']
-    execution.controller.abort(new Stopped(how, reason))
+    attempt.stop(new Stopped(how, reason))
     if (how !== 'kill') return
-    this.#end(execution, { status: 'cancelled' }, `kill:${execution.fence}`).catch((error: unknown) =>
+    this.#end(attempt, { status: 'cancelled' }, `kill:${attempt.fenceNumber}`).catch((error: unknown) =>
       this.#edges.onTrouble(error, `killing ${event.pid}`),
     )
   }
 
-  #lose(execution: Execution): void {
-    this.#forget(execution)
-    execution.controller.abort(new Stopped('lease_lost', 'Another kernel has taken it over.'))
+  #lose(attempt: Attempt): void {
+    this.#forget(attempt)
+    attempt.stop(new Stopped('lease_lost', 'Another kernel has taken it over.'))
   }
 
-  #forget(execution: Execution): void {
-    execution.over = true
-    if (this.#running.get(execution.pid) === execution) this.#running.delete(execution.pid)
+  #forget(attempt: Attempt): void {
+    attempt.over = true
+    if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
     // Full until now: there may be work that was passed over.
     if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()
   }
 
-  #fenceOf(execution: Execution): Fence {
-    return { holder: this.#holder, fence: execution.fence }
-  }
-
-  #asked(execution: Execution) {
-    return { pid: execution.pid, actor: `kernel:${this.#holder}`, at: this.#edges.clock.now() } as const
+  #asked(attempt: Attempt) {
+    return { pid: attempt.record.pid, actor: `kernel:${this.#holder}`, at: this.#edges.clock.now() } as const
   }
 
   #wouldServe(event: StoredEvent): boolean {

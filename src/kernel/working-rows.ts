@@ -22,12 +22,19 @@ export class WorkingRows {
     }
   }
 
-  *process(pid: Pid): Asking<ProcessRow | null> {
-    const known = this.#processes.get(pid)
-    if (known !== undefined) return known
-    const [row] = (yield [{ ask: 'process', pid }]) as readonly [ProcessRow | null]
+  /** Undefined if it has not been asked for yet. */
+  known(pid: Pid): ProcessRow | null | undefined {
+    return this.#processes.get(pid)
+  }
+
+  learned(pid: Pid, row: ProcessRow | null): ProcessRow | null {
     this.#processes.set(pid, row)
     return row
+  }
+
+  *process(pid: Pid): Asking<ProcessRow | null> {
+    const known = this.#processes.get(pid)
+    return known === undefined ? this.learned(pid, yield* know({ ask: 'process', pid })) : known
   }
 
   *group(id: string): Asking<Group | null> {
@@ -42,6 +49,12 @@ export class WorkingRows {
   }
 
   *replayed(pid: Pid, replayKey: string): Asking<StoredEvent | null> {
+    for (const change of this.changes) {
+      if (change.type !== 'process' || change.row.record.pid !== pid) continue
+      const event = change.events.find((one) => one.replayKey === replayKey)
+      // Its position is given at the commit; whoever repeats it in the same plan has no use for that.
+      if (event !== undefined) return { ...event, position: 0 }
+    }
     return yield* know({ ask: 'event', pid, replayKey })
   }
 }

@@ -155,8 +155,14 @@ export class GroupCommit {
         const { answer } = step.value
         return () => resolve(answer as never)
       }
-      known = step.value.map((question) => this.#transaction.answer(question))
+      known = this.#answers(step.value)
     }
+  }
+
+  #answers(questions: readonly Question[]): readonly unknown[] {
+    const answers: unknown[] = []
+    for (const question of questions) answers.push(this.#transaction.answer(question))
+    return answers
   }
 
   /** One plan's impossible change must not take its neighbours down: each is tried alone. */

@@ -61,7 +61,6 @@ class Context implements ToolContext {
   readonly input: Json
   readonly attempt: number
   readonly record: ProcessRecord
-  readonly signal: AbortSignal
   readonly #work: Work
   readonly #kernel: Kernel
   /** How many waits of each name this attempt has entered: the same code counts the same way in every attempt. */
@@ -75,7 +74,10 @@ class Context implements ToolContext {
     this.pid = work.record.pid
     this.input = work.record.spec['input'] ?? null
     this.attempt = work.record.attempts
-    this.signal = work.signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#work.signal
   }
 
   async append(type: string, payload: Json, options: { readonly replayKey?: string } = {}): Promise<void> {

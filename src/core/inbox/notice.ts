@@ -1,6 +1,6 @@
 import type { Group } from '../group/group.ts'
 import { isComplete } from '../group/group.ts'
-import type { Json } from '../json/json.ts'
+import { type Json, own } from '../json/json.ts'
 import type { ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord, Scope } from '../process/record.ts'
@@ -42,7 +42,7 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
     }
     return scope === null ? [] : [{ ...told, scope, kind: 'completion', payload }]
   }
-  const wakes = record.eventTypes[event.type]?.wake === true && record.wakeTarget !== null
+  const wakes = own(record.eventTypes, event.type)?.wake === true && record.wakeTarget !== null
   if (!wakes) return []
   return [
     {

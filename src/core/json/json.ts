@@ -3,6 +3,11 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export type JsonObject = { readonly [key: string]: Json }
 
+/** The member that an object has itself: names like `constructor` every object inherits. */
+export function own<Value>(object: { readonly [key: string]: Value }, key: string): Value | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
 /** Says where `value` stops being JSON that reads back as it was written, or nothing if it never does. */
 export function notJson(value: unknown, path = ''): string | undefined {
   switch (typeof value) {

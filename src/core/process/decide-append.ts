@@ -1,4 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
+import { own } from '../json/json.ts'
 import { sizeOf } from '../json/size.ts'
 import { refusal } from '../refusal.ts'
 import {
@@ -30,7 +31,7 @@ export function decideAppend(
     const unfenced = needsFence(row, intent.fence)
     if (unfenced) return refuse(unfenced)
   }
-  const type = isReserved(intent.event) ? undefined : record.eventTypes[intent.event]
+  const type = isReserved(intent.event) ? undefined : own(record.eventTypes, intent.event)
   if (type === undefined) {
     return refuse(
       refusal(

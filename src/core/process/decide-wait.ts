@@ -1,4 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
+import { own } from '../json/json.ts'
 import { sizeOf } from '../json/size.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
@@ -44,7 +45,7 @@ export function decideSignal(
       ),
     )
   }
-  const pending = record.signals[intent.name]?.pending.length ?? 0
+  const pending = own(record.signals, intent.name)?.pending.length ?? 0
   if (pending >= rules.maxPendingSignals) {
     return refuse(
       refusal(
@@ -92,7 +93,7 @@ export function decideEnterWait(
     payload: { ...intent.wait, until: intent.until },
     replayKey: waitEnteredKey(intent.wait, record.attempts),
   })
-  const first = intent.wait.on === 'signal' ? record.signals[intent.wait.name]?.pending[0] : undefined
+  const first = intent.wait.on === 'signal' ? own(record.signals, intent.wait.name)?.pending[0] : undefined
   if (first === undefined) return { type: 'append', events: [entered] }
   return {
     type: 'append',

@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.ts'
+import { type Json, own } from '../json/json.ts'
 import type { ProcessEvent, Registration, ReservedEvent } from './event.ts'
 import type { Outcome, ProcessRecord } from './record.ts'
 
@@ -97,7 +97,7 @@ function pausedFrom(record: ProcessRecord) {
 
 function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   const name = event.type.slice('signal.'.length)
-  const queue = record.signals[name] ?? { received: 0, taken: 0, pending: [] }
+  const queue = own(record.signals, name) ?? { received: 0, taken: 0, pending: [] }
   const grown = { ...queue, received: queue.received + 1, pending: [...queue.pending, event.seq] }
   return { ...record, signals: { ...record.signals, [name]: grown } }
 }
@@ -108,7 +108,7 @@ function waitLeft(
 ): ProcessRecord {
   const status = record.status === 'waiting' ? 'running' : record.status
   const pausedFrom = record.pausedFrom === 'waiting' ? 'running' : record.pausedFrom
-  const queue = record.signals[left.name]
+  const queue = own(record.signals, left.name)
   const moved = { ...record, status, pausedFrom, wait: null }
   if (left.how !== 'signal' || queue === undefined) return moved
   const pending = queue.pending.filter((seq) => seq !== left.signalSeq)
@@ -120,7 +120,7 @@ function waitLeft(
 
 /** An event of a type that the process declared: it may set a facet, and it may be the end. */
 function declared(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
-  const type = record.eventTypes[event.type]
+  const type = own(record.eventTypes, event.type)
   if (type === undefined) return record
   const facets = type.facet === undefined ? record.facets : { ...record.facets, [type.facet]: event.payload }
   if (type.end === undefined) return { ...record, facets }

@@ -1,7 +1,7 @@
 /**
  * `process.id` and `event.position` only ever grow, so that rows of one commit lie side by side; random pids are
  * looked up through one index. Partial indexes hold what lives, not what ever was.
- * A record is kept in two texts: the fields that registration fixed, and those that events move.
+ * Of a record only the fields that events move are kept here: the rest is in its first event.
  */
 export const sql = `
 create table process (
@@ -21,7 +21,6 @@ create table process (
   wake_target text,
   created_at integer not null,
   ended_at integer,
-  fixed text not null,
   moving text not null
 ) strict;
 create index process_due on process (kind, due) where due is not null;

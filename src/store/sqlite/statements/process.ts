@@ -1,10 +1,10 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import { hasEnded, targetOf } from '../../../core/process/record.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
-import { fixedText, movingText, recordFrom } from './record-text.ts'
+import { movingText, recordFrom } from './record-text.ts'
 
 /** A row with the number that its events and its place in lists go by. */
 export interface NumberedRow {
@@ -17,19 +17,23 @@ interface Columns {
   readonly fence: number
   readonly holder: string | null
   readonly carry: Carry | null
-  readonly fixed: string
+  readonly created_at: number
   readonly moving: string
+  /** Of the event `registered`. */
+  readonly payload: string
 }
 
-const COLUMNS = 'id, fence, holder, carry, fixed, moving'
+const COLUMNS = 'id, fence, holder, carry, created_at, moving, payload'
+const FROM = 'process join event on event.process = process.id and event.seq = 1'
 /** Rows looked at per query while a filter that no index covers is applied. */
 const SCAN = 500
+const SHAPES_KEPT = 100
 
 export function processStatements(db: DatabaseSync) {
-  const byPid = db.prepare(`select ${COLUMNS} from process where pid = ?`)
+  const byPid = db.prepare(`select ${COLUMNS} from ${FROM} where pid = ?`)
   const insert = db.prepare(`insert into process
-    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, fixed, moving)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, moving)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
     wake_target = ?, ended_at = ?, moving = ? where id = ?`)
@@ -44,9 +48,9 @@ export function processStatements(db: DatabaseSync) {
     'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
   )
   const pids = db.prepare('select pid from process where pid >= ? and pid < ? order by pid limit ?')
-  const held = db.prepare(`select ${COLUMNS} from process where holder = ? and id > ? order by id limit ?`)
+  const held = db.prepare(`select ${COLUMNS} from ${FROM} where holder = ? and id > ? order by id limit ?`)
   const carrying = db.prepare(
-    `select ${COLUMNS} from process where carry is not null and id > ? order by id limit ?`,
+    `select ${COLUMNS} from ${FROM} where carry is not null and id > ? order by id limit ?`,
   )
   const waking = db.prepare('select pid from process where wake_target = ? and ended_at is null limit ?')
   const liveOfSession = db.prepare(
@@ -59,10 +63,19 @@ export function processStatements(db: DatabaseSync) {
     'select created_at as newestAt from process where ended_at is null order by id desc limit 1',
   )
   const endedBefore = db.prepare(
-    `select ${COLUMNS} from process where ended_at < ? order by ended_at limit ?`,
+    `select ${COLUMNS} from ${FROM} where ended_at < ? order by ended_at limit ?`,
   )
-  const endedBeyond = db.prepare(`select ${COLUMNS} from process where ended_at is not null and id in
+  const endedBeyond = db.prepare(`select ${COLUMNS} from ${FROM} where ended_at is not null and id in
     (select id from process where ended_at is not null order by ended_at desc, id desc limit -1 offset ?) order by ended_at limit ?`)
+
+  // Questions come in a few shapes, again and again: each is prepared once.
+  const shapes = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const statement = shapes.get(sql) ?? db.prepare(sql)
+    if (shapes.size >= SHAPES_KEPT) shapes.clear()
+    shapes.set(sql, statement)
+    return statement
+  }
 
   return {
     read(pid: Pid): NumberedRow | null {
@@ -88,7 +101,6 @@ export function processStatements(db: DatabaseSync) {
         record.wakeTarget,
         record.createdAt,
         record.outcome?.endedAt ?? null,
-        fixedText(record),
         movingText(record),
       )
       return Number(lastInsertRowid)
@@ -143,7 +155,11 @@ export function processStatements(db: DatabaseSync) {
       waking.all(question.session, question.limit).map((found) => String(found['pid'])),
 
     claimable({ serves, at, limit }: Questions['claimable'][0]): Pid[] {
-      const found = serves.flatMap((served) => dueRows(db, served, at, limit))
+      const found = serves.flatMap((served) => {
+        const { where, values } = servedBy(served)
+        const sql = `select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`
+        return prepared(sql).all(...values, at, limit) as { id: number; pid: Pid; due: number }[]
+      })
       return found
         .sort((a, b) => a.due - b.due || a.id - b.id)
         .slice(0, limit)
@@ -151,7 +167,15 @@ export function processStatements(db: DatabaseSync) {
     },
 
     nextDue({ serves, at }: Questions['nextDue'][0]): number | null {
-      const times = serves.map((served) => nextDueOf(db, served, at)).filter((time) => time !== null)
+      const times = serves.flatMap((served) => {
+        const { where, values } = servedBy(served)
+        const found = prepared(`select min(due) as due from process where ${where} and due > ?`).get(
+          ...values,
+          at,
+        )
+        const due = found?.['due'] as number | null | undefined
+        return due === null || due === undefined ? [] : [due]
+      })
       return times.length === 0 ? null : Math.min(...times)
     },
 
@@ -160,8 +184,8 @@ export function processStatements(db: DatabaseSync) {
       const items: ProcessRow[] = []
       const { where, values } = narrow(filter)
       let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
-      const query = db.prepare(
-        `select ${COLUMNS} from process where ${where} and id ${newestFirst ? '<' : '>'} ? order by id ${newestFirst ? 'desc' : ''} limit ?`,
+      const query = prepared(
+        `select ${COLUMNS} from ${FROM} where ${where} and id ${newestFirst ? '<' : '>'} ? order by id ${newestFirst ? 'desc' : ''} limit ?`,
       )
       for (;;) {
         const found = query.all(...values, place, SCAN) as unknown as Columns[]
@@ -203,40 +227,13 @@ function dueOf({ record, holder }: ProcessRow): number | null {
   return claimable ? (record.retryAt ?? record.createdAt) : null
 }
 
-function dueRows(
-  db: DatabaseSync,
-  served: Questions['claimable'][0]['serves'][number],
-  at: number,
-  limit: number,
-) {
-  const { where, values } = servedBy(served)
-  const query = db.prepare(
-    `select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`,
-  )
-  return query.all(...values, at, limit) as { id: number; pid: Pid; due: number }[]
-}
+type Serving = Questions['claimable'][0]['serves'][number]
 
-function nextDueOf(
-  db: DatabaseSync,
-  served: Questions['claimable'][0]['serves'][number],
-  at: number,
-): number | null {
-  const { where, values } = servedBy(served)
-  const found = db
-    .prepare(`select min(due) as due from process where ${where} and due > ?`)
-    .get(...values, at)
-  return (found?.['due'] as number | null | undefined) ?? null
-}
-
-function servedBy(served: Questions['claimable'][0]['serves'][number]): {
-  where: string
-  values: SQLInputValue[]
-} {
-  const targets = served.targets
-  if (targets === null) return { where: 'kind = ? and due is not null', values: [served.kind] }
+function servedBy({ kind, targets }: Serving): { where: string; values: SQLInputValue[] } {
+  if (targets === null) return { where: 'kind = ? and due is not null', values: [kind] }
   return {
     where: `kind = ? and due is not null and target in (${marks(targets)})`,
-    values: [served.kind, ...targets],
+    values: [kind, ...targets],
   }
 }
 
@@ -266,8 +263,8 @@ function page(found: readonly Columns[], limit: number): Page<ProcessRow> {
   return { items: rows.map(({ row }) => row), next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) }
 }
 
-function numbered({ id, fence, holder, carry, fixed, moving }: Columns): NumberedRow {
-  return { id, row: { record: recordFrom(fixed, moving), holder, fence, carry } }
+function numbered({ id, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {
+  return { id, row: { record: recordFrom(payload, created_at, moving), holder, fence, carry } }
 }
 
 function plain<Thing>(found: object | undefined): Thing | null {
