@@ -26,7 +26,7 @@ export async function awaitAnswer(
   asUntil: number | null,
 ): Promise<Answered> {
   const { pid } = work.record
-  const until = (await firstUntil(edges, work, wait)) ?? asUntil
+  const until = asUntil === null ? null : ((await firstUntil(edges, work, wait)) ?? asUntil)
   const entered = await perform(edges, {
     type: 'enter_wait',
     wait,
@@ -133,11 +133,12 @@ async function answerOf(edges: Edges, pid: Pid, event: StoredEvent): Promise<Ans
   return { type: 'answered', value: (signal?.payload as { value: Json } | undefined)?.value ?? null }
 }
 
-/** The time that the first attempt set holds for the later ones. */
+/** The time that the first holder set holds for the later ones. */
 async function firstUntil(edges: Edges, work: Work, wait: WaitRef): Promise<number | null> {
-  const { pid, attempts } = work.record
-  for (let attempt = 1; attempt < attempts; attempt++) {
-    const entered = await edges.store.ask({ ask: 'event', pid, replayKey: waitEnteredKey(wait, attempt) })
+  const { pid } = work.record
+  const own = work.fence().fence
+  for (let fence = 1; fence < own; fence++) {
+    const entered = await edges.store.ask({ ask: 'event', pid, replayKey: waitEnteredKey(wait, fence) })
     if (entered !== null) return (entered.payload as unknown as { until: number | null }).until
   }
   return null

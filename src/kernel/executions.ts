@@ -215,6 +215,8 @@ export class Executions {
           ...this.#asked(attempt),
         } as const
         const performed = await perform(this.#edges, intent)
+        if (performed.type === 'refused' && (await this.#hasNewFence(attempt, performed.refusal.code)))
+          continue
         this.#forget(attempt)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
         else if (performed.type === 'refused')
@@ -226,6 +228,15 @@ export class Executions {
       }
       await new Promise<void>((resolve) => void this.#edges.clock.after(delay, resolve))
     }
+  }
+
+  /** This kernel's row lapsed while the end was being written, and its lease was taken again: the new fence counts. */
+  async #hasNewFence(attempt: Attempt, code: string): Promise<boolean> {
+    if (code !== 'stale_fence') return false
+    const row = await this.#edges.store.ask({ ask: 'process', pid: attempt.record.pid })
+    if (row?.holder !== this.#holder || row.fence <= attempt.fenceNumber) return false
+    attempt.fenceNumber = row.fence
+    return true
   }
 
   /** A refused end is expected when the lease went elsewhere; a result that cannot be stored is a failure of its own. */

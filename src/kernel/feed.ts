@@ -10,6 +10,8 @@ const PAGE = 1_000
 const RETRY_MS = 500
 
 type Listener = (events: readonly StoredEvent[]) => void
+/** Null: events may have been pruned before they were read here, so look at the process itself. */
+type ProcessListener = (events: readonly StoredEvent[] | null) => void
 
 /**
  * Every event of every process, in order, as it is committed: here or by another kernel. One reader per kernel serves
@@ -23,9 +25,10 @@ type Listener = (events: readonly StoredEvent[]) => void
  */
 export class Feed {
   readonly #edges: Edges
-  readonly #byPid = new Map<Pid, Set<Listener>>()
+  readonly #byPid = new Map<Pid, Set<ProcessListener>>()
   readonly #all = new Set<Listener>()
   #position = 0
+  #prunedThrough = 0
   #reading = false
   #again = false
   #stop: (() => void) | undefined
@@ -55,7 +58,7 @@ export class Feed {
   }
 
   /** Hears the events of one process from now on. Subscribe first, then read: then nothing is missed. */
-  on(pid: Pid, listener: Listener): () => void {
+  on(pid: Pid, listener: ProcessListener): () => void {
     const listeners = this.#byPid.get(pid) ?? new Set()
     this.#byPid.set(pid, listeners.add(listener))
     return () => {
@@ -98,11 +101,18 @@ export class Feed {
   async #readPages(): Promise<void> {
     do {
       this.#again = false
-      const { events } = await this.#edges.store.ask({ ask: 'changes', after: this.#position, limit: PAGE })
+      const after = this.#position
+      const { events, prunedThrough } = await this.#edges.store.ask({ ask: 'changes', after, limit: PAGE })
       this.#position = events.at(-1)?.position ?? this.#position
       if (events.length === PAGE) this.#again = true
       this.#handOn(events)
+      if (prunedThrough > Math.max(after, this.#prunedThrough)) this.#tellOfGap()
+      this.#prunedThrough = prunedThrough
     } while (this.#again)
+  }
+
+  #tellOfGap(): void {
+    for (const listeners of [...this.#byPid.values()]) for (const listener of [...listeners]) listener(null)
   }
 
   #handOn(events: readonly StoredEvent[]): void {

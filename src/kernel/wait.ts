@@ -59,7 +59,7 @@ export async function waitForEvent(
   })
 }
 
-/** Calls `look` once at first (null) and whenever events were heard, until it finds something. */
+/** Calls `look` once at first (null), whenever events were heard, and when some may have been missed (null). */
 async function heardOrRead<Value>(
   edges: Edges,
   feed: Feed,
@@ -69,6 +69,7 @@ async function heardOrRead<Value>(
 ): Promise<Waited<Value>> {
   if (signal?.aborted) return { type: 'interrupted' }
   let heard: StoredEvent[] = []
+  let missed = false
   let wake = () => {}
   let over: Waited<never> | undefined
   const finish = (how: Waited<never>) => {
@@ -77,7 +78,8 @@ async function heardOrRead<Value>(
   }
   const interrupt = () => finish({ type: 'interrupted' })
   const unsubscribe = feed.on(pid, (events) => {
-    heard.push(...events)
+    if (events === null) missed = true
+    else heard.push(...events)
     wake()
   })
   const cancelTimer =
@@ -87,14 +89,15 @@ async function heardOrRead<Value>(
     let value = await look(null)
     while (value === undefined) {
       if (over !== undefined) return over
-      if (heard.length === 0) {
+      if (heard.length === 0 && !missed) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
         continue
       }
-      const events = heard
+      const events = missed ? null : heard
       heard = []
+      missed = false
       value = await look(events)
     }
     return { type: 'done', value }

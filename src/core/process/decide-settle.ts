@@ -71,6 +71,10 @@ export function decideSettleStop(
 export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: 'release' }>): Decision {
   const { record } = row
   if (hasEnded(record) || !holds(row, intent.fence)) return { type: 'keep' }
+  if (record.abandonRequest !== null) {
+    const outcome = abandoned(record, 'requested', intent.at)
+    return { type: 'append', events: [ended(outcome, `release:${row.fence}`)], lease: free(row) }
+  }
   if (record.status === 'ready') return { type: 'append', events: [], lease: free(row) }
   if (record.stopRequest !== null) {
     const outcome = stopped(record, record.stopRequest.reason, record.stopRequest.source, intent.at)

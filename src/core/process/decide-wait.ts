@@ -91,7 +91,7 @@ export function decideEnterWait(
   const entered = newEvent({
     type: 'wait_entered',
     payload: { ...intent.wait, until: intent.until },
-    replayKey: waitEnteredKey(intent.wait, record.attempts),
+    replayKey: waitEnteredKey(intent.wait, row.fence),
   })
   const first = intent.wait.on === 'signal' ? own(record.signals, intent.wait.name)?.pending[0] : undefined
   if (first === undefined) return { type: 'append', events: [entered] }

@@ -1,6 +1,6 @@
 import { type Json, own } from '../json/json.ts'
 import type { ProcessEvent, Registration, ReservedEvent } from './event.ts'
-import type { Outcome, ProcessRecord } from './record.ts'
+import type { Outcome, ProcessRecord, Wait } from './record.ts'
 
 /**
  * What a stored event means. It never says no: what was once appended can always be folded again, and the
@@ -41,7 +41,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
         stopRequest: { ...known.payload, at: event.at },
       }
     case 'wait_entered':
-      return { ...record, status: 'waiting', wait: { ...known.payload, since: event.at } }
+      return waitEntered(record, { ...known.payload, since: event.at })
     case 'wait_left':
       return waitLeft(record, known.payload)
     case 'reowned':
@@ -100,6 +100,13 @@ function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   const queue = own(record.signals, name) ?? { received: 0, taken: 0, pending: [] }
   const grown = { ...queue, received: queue.received + 1, pending: [...queue.pending, event.seq] }
   return { ...record, signals: { ...record.signals, [name]: grown } }
+}
+
+/** What is paused stays so, and will wait when it is resumed. */
+function waitEntered(record: ProcessRecord, wait: Wait): ProcessRecord {
+  return record.status === 'paused'
+    ? { ...record, pausedFrom: 'waiting', wait }
+    : { ...record, status: 'waiting', wait }
 }
 
 function waitLeft(

@@ -89,9 +89,9 @@ export function waitLeftKey(wait: WaitRef): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:left`
 }
 
-/** A wait that was cut off by a crash is entered again by the next attempt, under that attempt's own key. */
-export function waitEnteredKey(wait: WaitRef, attempt: number): string {
-  return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${attempt}`
+/** A wait that was cut off by a crash or a shutdown is entered again by the next holder, under its own fence. */
+export function waitEnteredKey(wait: WaitRef, fence: number): string {
+  return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${fence}`
 }
 
 /** The key of the event that would make this intent a repetition, where it has one. */

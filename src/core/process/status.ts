@@ -5,7 +5,7 @@
  * | ready    | running | –       | –         | paused | –                | stopping | –           | yes |
  * | running  | –       | waiting | –         | paused | –                | stopping | ready       | yes |
  * | waiting  | –       | –       | running   | paused | –                | stopping | ready       | yes |
- * | paused   | –       | –       | paused    | –      | where it came from | stopping | paused    | yes |
+ * | paused   | –       | paused  | paused    | –      | where it came from | stopping | paused    | yes |
  * | stopping | –       | –       | stopping  | –      | –                | stopping | stopping    | yes |
  *
  * `end` leads to `completed`, `failed`, `cancelled` or `abandoned`, and nothing leaves those.

@@ -19,11 +19,12 @@ export type Verdict =
  * | process                          | holder dead                                   | holder live or silent |
  * | external                         | leave                                         | leave                 |
  * | command                          | leave: its keeper's kernel settles it         | leave                 |
+ * | asked to be abandoned            | abandon: `requested`                          | leave                 |
+ * | bound, started                   | abandon: `holder_dead`                        | leave                 |
+ * | being stopped                    | settle the stop                               | leave                 |
  * | not started                      | put back                                      | leave                 |
- * | rerunnable, being stopped        | settle the stop                               | leave                 |
  * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
  * | rerunnable, no attempts left     | give up                                       | leave                 |
- * | bound, started                   | abandon: `requested` if asked, `holder_dead`  | leave                 |
  *
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
@@ -37,11 +38,11 @@ export function verdict(
   const { record } = row
   if (!holderDead || row.holder === null || hasEnded(record)) return { type: 'leave' }
   if (record.recovery === 'external' || record.kind === 'command') return { type: 'leave' }
-  if (record.firstStarted === null) return { type: 'put_back', retryAt: at }
-  if (record.recovery === 'bound') {
-    return { type: 'abandon', evidence: record.abandonRequest === null ? 'holder_dead' : 'requested' }
-  }
+  if (record.abandonRequest !== null) return { type: 'abandon', evidence: 'requested' }
+  const started = record.firstStarted !== null
+  if (started && record.recovery === 'bound') return { type: 'abandon', evidence: 'holder_dead' }
   if (record.stopRequest !== null) return { type: 'settle_stop' }
+  if (!started) return { type: 'put_back', retryAt: at }
   if (record.attempts >= record.limits.attempts) return { type: 'give_up', reason: 'attempts_exhausted' }
   return { type: 'put_back', retryAt: at + delay(record.attempts, jitter, backoff) }
 }

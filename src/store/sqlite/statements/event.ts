@@ -44,8 +44,12 @@ export function eventStatements(db: DatabaseSync) {
     after: (question: Questions['events'][0]): StoredEvent[] =>
       after.all(question.pid, question.after, question.limit).map(stored),
     tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
-    changes: (question: Questions['changes'][0], head: Omit<Changes, 'events'>): Changes => ({
-      ...head,
+    changes: (
+      question: Questions['changes'][0],
+      { position, prunedThrough }: Omit<Changes, 'events'>,
+    ): Changes => ({
+      position,
+      prunedThrough,
       events: changes.all(question.after, question.limit).map(stored),
     }),
   }
