@@ -19,7 +19,6 @@ export type RefusalCode =
   | 'denied'
   | 'depth_exceeded'
   | 'environment_forbidden'
-  | 'environment_required'
   | 'environment_unknown'
   | 'group_conflict'
   | 'invalid_input'

@@ -52,10 +52,7 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
   }
 
   return {
-    async spawn(input) {
-      const [registered] = await kernel.register([registering(input, actor)])
-      return spawnAnswer(registered)
-    },
+    spawn: (input) => spawnOne(kernel, actor, input),
     async spawnMany({ processes }) {
       const registered = await kernel.register(processes.map((one) => registering(one, actor)))
       return { processes: registered.map(spawnAnswer) }
@@ -280,6 +277,24 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       return kernel.sweep()
     },
   }
+}
+
+/** The verb `spawn`, for callers inside that act for one process after another. */
+export async function spawn(
+  kernel: Kernel,
+  actor: Actor,
+  input: ParsedInputOf<'spawn'>,
+): Promise<ProcessRecord> {
+  return (await spawnOne(kernel, actor, input)).record
+}
+
+async function spawnOne(
+  kernel: Kernel,
+  actor: Actor,
+  input: ParsedInputOf<'spawn'>,
+): Promise<OutputOf<'spawn'>> {
+  const [registered] = await kernel.register([registering(input, actor)])
+  return spawnAnswer(registered)
 }
 
 /** Which of these events belong to processes that the actor may read and the filter wants. */

@@ -4,12 +4,13 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import { Kernel } from '../kernel/kernel.ts'
+import { kernelClosed } from '../kernel/wait.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
-import { inProcess, type ToolHandler } from '../tool/in-process.ts'
+import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
 import { type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
-import { actsOf, wantedOf } from './acts.ts'
+import { actsOf, spawn, wantedOf } from './acts.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
 
@@ -44,9 +45,11 @@ export async function embed(options: EmbedOptions): Promise<Reeve> {
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   const unlock = store.locks?.hold(holder.id)
+  const spawnAs: SpawnAs = (actor, request) =>
+    spawn(kernel, actor, parse(verbs.spawn.input, request, 'spawn'))
   const kernel = new Kernel(nodeEdges(store, options.onTrouble ?? warn), {
     holder,
-    executors: options.tools === undefined ? [] : [inProcess(options.tools)],
+    executors: options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)],
     concurrency: options.concurrency ?? CONCURRENCY,
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
@@ -56,8 +59,9 @@ export async function embed(options: EmbedOptions): Promise<Reeve> {
     unlock?.()
     if (typeof options.store === 'string') await store.close()
   }
+  const reeve = reeveFor(kernel, 'host', close)
   await kernel.start()
-  return reeveFor(kernel, 'host', close)
+  return reeve
 }
 
 async function openStore(place: string): Promise<Store> {
@@ -73,11 +77,14 @@ function reeveFor(kernel: Kernel, actor: Actor, close: () => Promise<void>): Ree
   >
   const called = Object.entries(verbs).map(([name, { input }]) => [
     name,
-    async (given: unknown, options: CallOptions = {}) =>
-      acts[name]?.(parse(input, given ?? {}, name), options),
+    async (given: unknown, options: CallOptions = {}) => {
+      if (kernel.isClosed) throw kernelClosed()
+      return acts[name]?.(parse(input, given ?? {}, name), options)
+    },
   ])
   return {
-    ...(Object.fromEntries(called) as Omit<Reeve, 'follow' | 'as' | 'close'>),
+    ...(Object.fromEntries(called) as Omit<Reeve, 'kernel' | 'follow' | 'as' | 'close'>),
+    kernel: kernel.id,
     follow: (given = {}, options = {}) => follow(kernel, actor, given, options),
     as: (other) => reeveFor(kernel, other, close),
     close,

@@ -1,6 +1,7 @@
 import { ReeveError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
+import type { Fence } from '../core/lease/lease.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -11,7 +12,7 @@ import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import type { Executor } from './executor.ts'
 import type { Kernel } from './kernel.ts'
-import { perform } from './perform.ts'
+import { type Performed, perform } from './perform.ts'
 
 const CLAIM_PAGE = 200
 const RETRY_MS = 200
@@ -34,6 +35,8 @@ export class Executions {
   readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
+  /** Stops that were heard before the claim or registration they concern had come back from the store. */
+  readonly #earlyStops = new Map<Pid, StoredEvent>()
   #looking = false
   #lookAgain = false
   #closed = false
@@ -72,6 +75,7 @@ export class Executions {
 
   free(): void {
     this.#reserved -= 1
+    this.#forgetEarlyStops()
   }
 
   /** Executes a process whose lease this kernel has just been granted. */
@@ -84,6 +88,8 @@ export class Executions {
     this.#run(executor, attempt).catch((error: unknown) =>
       this.#edges.onTrouble(error, `executing ${record.pid}`),
     )
+    const early = this.#earlyStops.get(record.pid)
+    if (early !== undefined) this.#stopRequested(early)
   }
 
   /** Hears the feed. */
@@ -122,6 +128,7 @@ export class Executions {
     this.#claim().then(
       (full) => {
         this.#looking = false
+        this.#forgetEarlyStops()
         if (full || this.#lookAgain) {
           this.#lookAgain = false
           this.look()
@@ -129,6 +136,7 @@ export class Executions {
       },
       (error: unknown) => {
         this.#looking = false
+        this.#forgetEarlyStops()
         if (this.#closed) return
         this.#edges.onTrouble(error, 'claiming')
         this.#edges.clock.after(RETRY_MS, () => this.look())
@@ -215,8 +223,7 @@ export class Executions {
           ...this.#asked(attempt),
         } as const
         const performed = await perform(this.#edges, intent)
-        if (performed.type === 'refused' && (await this.#hasNewFence(attempt, performed.refusal.code)))
-          continue
+        if (isStale(performed) && (await this.#hasNewFence(attempt, intent.fence))) continue
         this.#forget(attempt)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
         else if (performed.type === 'refused')
@@ -231,10 +238,9 @@ export class Executions {
   }
 
   /** This kernel's row lapsed while the end was being written, and its lease was taken again: the new fence counts. */
-  async #hasNewFence(attempt: Attempt, code: string): Promise<boolean> {
-    if (code !== 'stale_fence') return false
+  async #hasNewFence(attempt: Attempt, stale: Fence): Promise<boolean> {
     const row = await this.#edges.store.ask({ ask: 'process', pid: attempt.record.pid })
-    if (row?.holder !== this.#holder || row.fence <= attempt.fenceNumber) return false
+    if (row?.holder !== this.#holder || row.fence <= stale.fence) return false
     attempt.fenceNumber = row.fence
     return true
   }
@@ -247,6 +253,7 @@ export class Executions {
 
   #stopRequested(event: StoredEvent): void {
     const attempt = this.#running.get(event.pid)
+    if (attempt === undefined && (this.#reserved > 0 || this.#looking)) this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
     const { how, reason } = event.payload as unknown as Extract<
       ReservedEvent,
@@ -257,6 +264,10 @@ export class Executions {
     this.#end(attempt, { status: 'cancelled' }, `kill:${attempt.fenceNumber}`).catch((error: unknown) =>
       this.#edges.onTrouble(error, `killing ${event.pid}`),
     )
+  }
+
+  #forgetEarlyStops(): void {
+    if (this.#reserved === 0 && !this.#looking) this.#earlyStops.clear()
   }
 
   #lose(attempt: Attempt): void {
@@ -285,4 +296,8 @@ export class Executions {
     const target = targetOf(kind, spec)
     return this.#executors.find((executor) => isServed(executor.serves, kind, target))
   }
+}
+
+function isStale(performed: Performed): boolean {
+  return performed.type === 'refused' && performed.refusal.code === 'stale_fence'
 }

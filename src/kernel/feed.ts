@@ -31,7 +31,9 @@ export class Feed {
   #prunedThrough = 0
   #reading = false
   #again = false
+  readonly #onStop = new Set<() => void>()
   #stop: (() => void) | undefined
+  #stopped = false
 
   constructor(edges: Edges) {
     this.#edges = edges
@@ -52,9 +54,21 @@ export class Feed {
     this.#read()
   }
 
+  /** Ends every wait and every follower with it. */
   stop(): void {
     this.#stop?.()
     this.#stop = undefined
+    this.#stopped = true
+    for (const listener of [...this.#onStop]) listener()
+  }
+
+  get stopped(): boolean {
+    return this.#stopped
+  }
+
+  onStop(listener: () => void): () => void {
+    this.#onStop.add(listener)
+    return () => this.#onStop.delete(listener)
   }
 
   /** Hears the events of one process from now on. Subscribe first, then read: then nothing is missed. */
@@ -140,10 +154,11 @@ export async function* followChanges(
   let position = after
   let wake = () => {}
   const stop = feed.onAll(() => wake())
+  const offStop = feed.onStop(() => wake())
   const aborted = () => wake()
   signal?.addEventListener('abort', aborted)
   try {
-    while (!isAborted(signal)) {
+    while (!isAborted(signal) && !feed.stopped) {
       const heard = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -163,6 +178,7 @@ export async function* followChanges(
     }
   } finally {
     stop()
+    offStop()
     signal?.removeEventListener('abort', aborted)
   }
 }

@@ -78,6 +78,10 @@ export class Kernel {
     return this.#options.holder.id
   }
 
+  get isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
   /** What this kernel executes right now. */
   get executing(): readonly Pid[] {
     return this.#executions.pids

@@ -1,4 +1,4 @@
-import { RefusedError } from '../core/errors.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import { isReserved, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -72,6 +72,7 @@ async function heardOrRead<Value>(
   let missed = false
   let wake = () => {}
   let over: Waited<never> | undefined
+  const offStop = feed.onStop(() => wake())
   const finish = (how: Waited<never>) => {
     over = how
     wake()
@@ -89,6 +90,7 @@ async function heardOrRead<Value>(
     let value = await look(null)
     while (value === undefined) {
       if (over !== undefined) return over
+      if (feed.stopped) throw kernelClosed()
       if (heard.length === 0 && !missed) {
         await new Promise<void>((resolve) => {
           wake = resolve
@@ -103,9 +105,18 @@ async function heardOrRead<Value>(
     return { type: 'done', value }
   } finally {
     unsubscribe()
+    offStop()
     cancelTimer?.()
     signal?.removeEventListener('abort', interrupt)
   }
+}
+
+export function kernelClosed(): ReeveError {
+  return new ReeveError(
+    'closed',
+    'This kernel has been closed.',
+    'Start another one; the processes are all there.',
+  )
 }
 
 function mayEnd(event: StoredEvent): boolean {

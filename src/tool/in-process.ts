@@ -3,11 +3,11 @@ import type { Json } from '../core/json/json.ts'
 import { notJson } from '../core/json/json.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
-import type { RegistrationRequest } from '../core/process/register.ts'
+import type { Actor, ProcessRecord, WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { InputOf } from '../verbs/reeve.ts'
 
 /** A function of the embedding program, run as a `tool` process. What it returns is the result. */
 export type ToolHandler = (context: ToolContext) => Promise<Json | undefined> | Json | undefined
@@ -24,7 +24,7 @@ export interface ToolContext {
   /** Appends an event of a type that the process declared. */
   append(type: string, payload: Json, options?: { readonly replayKey?: string }): Promise<void>
   /** Starts a child. A later attempt that comes to the same call finds the same child. */
-  spawn(request: Omit<RegistrationRequest, 'parent'>): Promise<ProcessRecord>
+  spawn(request: ChildRequest): Promise<ProcessRecord>
   /** Waits for a process to end. */
   wait(pid: Pid): Promise<ProcessRecord>
   /** Takes the next signal of this name, sent before or after. */
@@ -37,17 +37,23 @@ export interface ToolContext {
   untilResumed(): Promise<void>
 }
 
+/** A registration without what the parent settles by itself. */
+export type ChildRequest = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
+
 export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | { readonly type: 'timed_out' }
 
+/** Spawns on behalf of somebody. Children come through the same door as everything, and meet the same checks. */
+export type SpawnAs = (actor: Actor, request: InputOf<'spawn'>) => Promise<ProcessRecord>
+
 /** Runs `tool` processes with functions of this program. */
-export function inProcess(tools: Readonly<Record<string, ToolHandler>>): Executor {
+export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs: SpawnAs): Executor {
   return {
     serves: [{ kind: 'tool', targets: Object.keys(tools) }],
     async run(work, kernel) {
       const handler = tools[String(work.record.spec['tool'])]
       if (handler === undefined)
         throw new Error(`This kernel has no tool ${String(work.record.spec['tool'])}`)
-      const result = (await handler(new Context(work, kernel))) ?? null
+      const result = (await handler(new Context(work, kernel, spawnAs))) ?? null
       const wrong = notJson(result)
       if (wrong !== undefined)
         return { status: 'failed', reason: `The tool's result cannot be stored: ${wrong}` }
@@ -63,11 +69,13 @@ class Context implements ToolContext {
   readonly record: ProcessRecord
   readonly #work: Work
   readonly #kernel: Kernel
+  readonly #spawnAs: SpawnAs
   /** How many waits of each name this attempt has entered: the same code counts the same way in every attempt. */
   readonly #ordinals = new Map<string, number>()
   #children = 0
 
-  constructor(work: Work, kernel: Kernel) {
+  constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs) {
+    this.#spawnAs = spawnAs
     this.#work = work
     this.#kernel = kernel
     this.record = work.record
@@ -95,14 +103,13 @@ class Context implements ToolContext {
     })
   }
 
-  async spawn(request: Omit<RegistrationRequest, 'parent'>): Promise<ProcessRecord> {
+  async spawn(request: ChildRequest): Promise<ProcessRecord> {
     this.#children += 1
-    const idempotencyKey = `child:${this.#children}`
-    const [child] = await this.#kernel.register([
-      { request: { ...request, parent: this.pid }, actor: `process:${this.pid}`, idempotencyKey },
-    ])
-    if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
-    return child.row.record
+    return this.#spawnAs(`process:${this.pid}`, {
+      ...request,
+      parent: this.pid,
+      idempotencyKey: `child:${this.#children}`,
+    })
   }
 
   async wait(pid: Pid): Promise<ProcessRecord> {

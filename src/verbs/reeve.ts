@@ -89,12 +89,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** A verb that needs nothing may be called with nothing. */
+type Given<Name extends VerbName> =
+  object extends InputOf<Name> ? [input?: InputOf<Name>] : [input: InputOf<Name>]
+
 type Acts = {
-  readonly [Name in VerbName]: (input: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>
+  readonly [Name in VerbName]: (...given: [...Given<Name>, options?: CallOptions]) => Promise<OutputOf<Name>>
 }
 
 /** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
 export interface Reeve extends Acts {
+  /** The kernel that does it: the `holder` of what it executes. */
+  readonly kernel: string
   /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
   follow(
     input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },

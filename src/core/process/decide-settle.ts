@@ -75,7 +75,8 @@ export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: '
     const outcome = abandoned(record, 'requested', intent.at)
     return { type: 'append', events: [ended(outcome, `release:${row.fence}`)], lease: free(row) }
   }
-  if (record.status === 'ready') return { type: 'append', events: [], lease: free(row) }
+  const begun = record.status !== 'ready' && record.pausedFrom !== 'ready'
+  if (!begun && record.stopRequest === null) return { type: 'append', events: [], lease: free(row) }
   if (record.stopRequest !== null) {
     const outcome = stopped(record, record.stopRequest.reason, record.stopRequest.source, intent.at)
     return { type: 'append', events: [ended(outcome, `release:${row.fence}`)], lease: free(row) }

@@ -88,6 +88,11 @@ export function decideEnterWait(
     )
   }
   if (record.status === 'stopping') return refuse(stopping(record))
+  if (record.status === 'ready' || record.pausedFrom === 'ready') {
+    return refuse(
+      refusal('conflict', `${record.pid} has not been begun, so it cannot wait.`, 'Start it first.'),
+    )
+  }
   const entered = newEvent({
     type: 'wait_entered',
     payload: { ...intent.wait, until: intent.until },

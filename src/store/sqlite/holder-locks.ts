@@ -9,6 +9,8 @@ import { isBusy } from './trouble.ts'
  * also by `kill -9`, and shows it across PID namespaces; a PID in a file could do neither.
  */
 export function holderLocks(folder: string): HolderLocks {
+  // A connection that nobody refers to is closed by the garbage collector, and its lock goes with it.
+  const held = new Map<string, DatabaseSync>()
   const fileOf = (holder: string) => join(folder, `${holder}.lock`)
   return {
     hold(holder) {
@@ -16,7 +18,9 @@ export function holderLocks(folder: string): HolderLocks {
       const file = fileOf(holder)
       const db = new DatabaseSync(file, { timeout: 0 })
       db.exec('create table held (at integer); begin exclusive')
+      held.set(holder, db)
       return () => {
+        if (!held.delete(holder)) return
         db.close()
         rmSync(file, { force: true })
         removeIfEmpty(folder)
@@ -24,6 +28,7 @@ export function holderLocks(folder: string): HolderLocks {
     },
 
     isHeld(holder) {
+      if (held.has(holder)) return true
       const file = fileOf(holder)
       // The lock is taken before the holder is announced, and its file goes only after it: no file, no holder.
       if (!existsSync(file)) return false

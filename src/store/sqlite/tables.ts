@@ -30,6 +30,8 @@ export class Tables implements Transaction {
   /** Rows as this transaction has them. */
   #touched = new Map<Pid, NumberedRow | null>()
   #foreignVersion: number
+  /** Seen, and not yet told: a transaction that comes upon them clears the cache, but tells nobody. */
+  #foreignCommits = false
   /** The counters as this transaction found them, and as they become. */
   #before: Meta | undefined
   #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
@@ -50,11 +52,10 @@ export class Tables implements Transaction {
 
   /** Whether another connection has committed since this was last asked. */
   noticeForeignCommits(): boolean {
-    const version = this.#meta.foreignVersion()
-    if (version === this.#foreignVersion) return false
-    this.#foreignVersion = version
-    this.#cache.clear()
-    return true
+    this.#lookForForeignCommits()
+    const noticed = this.#foreignCommits
+    this.#foreignCommits = false
+    return noticed
   }
 
   position(): number {
@@ -63,7 +64,7 @@ export class Tables implements Transaction {
 
   begin(): void {
     this.#db.exec('begin immediate')
-    this.noticeForeignCommits()
+    this.#lookForForeignCommits()
     this.#before = undefined
     this.#events = []
     this.#touched.clear()
@@ -196,6 +197,14 @@ export class Tables implements Transaction {
         this.#holder.remove(change.id)
         return
     }
+  }
+
+  #lookForForeignCommits(): void {
+    const version = this.#meta.foreignVersion()
+    if (version === this.#foreignVersion) return
+    this.#foreignVersion = version
+    this.#foreignCommits = true
+    this.#cache.clear()
   }
 
   #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {

@@ -3,7 +3,7 @@ import type { Owner } from '../../core/process/record.ts'
 import { selector, sessionId, turnId } from './scalars.ts'
 
 /** The scope a process belongs to. */
-export const owner: z.ZodType<Owner> = z
+export const owner: z.ZodType<Owner, Owner> = z
   .strictObject({
     session: sessionId.exactOptional(),
     turn: turnId.exactOptional(),
