@@ -31,8 +31,9 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['client', 'verbs', 'node:*', '!node:sqlite'],
   mcp: ['client', 'verbs', 'node:*', '!node:sqlite'],
   acp: ['client', 'verbs', 'node:*', '!node:sqlite'],
-  testing: ['core', 'store/contract.ts', 'kernel', 'verbs', 'node:assert'],
+  testing: ['core', 'store/contract.ts', 'kernel', 'verbs', 'node:assert', 'node:crypto'],
   daemon: ['*'],
+  demo: ['*'],
   embed: ['*'],
   '': ['*'],
 }

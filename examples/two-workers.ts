@@ -1,0 +1,83 @@
+/**
+ * Two workers in OS processes of their own share one store. One is killed with SIGKILL while it runs three
+ * processes; the other finds that out, takes them over, and finishes them.
+ *
+ * node --conditions=reeve-source examples/two-workers.ts
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { embed, type Reeve } from 'reeve'
+
+const [, , role, store] = process.argv
+await (role === 'worker' && store !== undefined ? work(store) : main())
+
+/** A worker: a kernel that executes `parcel` processes, three at a time. */
+async function work(store: string) {
+  const name = process.env['WORKER'] ?? ''
+  await embed({
+    store,
+    concurrency: 3,
+    // How often it looks for dead ones. Ten seconds by default, which is long for an example.
+    times: { sweepMs: 200 },
+    tools: {
+      async parcel(context) {
+        await context.waitSignal('go')
+        return `delivered by ${name}`
+      },
+    },
+  })
+  // Whoever started this is gone when the channel is.
+  process.on('disconnect', () => process.exit())
+}
+
+async function main() {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-example-'))
+  const store = join(folder, 'reeve.db')
+  // This kernel serves no tools: it registers and watches, and others execute.
+  const reeve = await embed({ store })
+  const { processes } = await reeve.spawnMany({
+    processes: [1, 2, 3, 4, 5, 6].map((number) => ({
+      kind: 'tool',
+      spec: { tool: 'parcel', input: number },
+      label: `parcel ${number}`,
+      recovery: 'rerunnable',
+    })),
+  })
+  const pids = processes.map(({ record }) => record.pid)
+
+  const anna = startWorker('anna', store)
+  await began(reeve, 3)
+  const bert = startWorker('bert', store)
+  await began(reeve, 6)
+  console.log('anna and bert have begun three parcels each')
+
+  anna.kill('SIGKILL')
+  await once(anna, 'exit')
+  console.log('anna was killed')
+
+  for (const pid of pids) await reeve.send({ pid, name: 'go' })
+  const { records } = await reeve.waitAll({ pids })
+  for (const { identity, status, attempts, outcome } of records) {
+    console.log(`${identity.label}: ${status}, ${outcome?.result}, attempts: ${attempts}`)
+  }
+
+  bert.kill('SIGKILL')
+  await once(bert, 'exit')
+  await reeve.close()
+  await rm(folder, { recursive: true })
+}
+
+function startWorker(name: string, store: string): ChildProcess {
+  const env = { ...process.env, WORKER: name }
+  return fork(fileURLToPath(import.meta.url), ['worker', store], { env })
+}
+
+/** Resolves when so many processes have been started, in whichever worker. */
+async function began(reeve: Reeve, count: number) {
+  let seen = 0
+  for await (const { type } of reeve.follow()) if (type === 'started' && ++seen === count) return
+}

@@ -1,0 +1,56 @@
+import type { Registration, StoredEvent } from '../core/process/event.ts'
+import type { Reeve } from '../verbs/reeve.ts'
+
+/** A follower of the change feed: keeps what it hears, and lets others wait for it. */
+export class Timeline {
+  readonly events: StoredEvent[] = []
+  readonly #signal: AbortSignal
+  readonly #waiting = new Set<() => void>()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  async follow(reeve: Reeve): Promise<void> {
+    for await (const event of reeve.follow({}, { signal: this.#signal })) {
+      this.events.push(event)
+      for (const look of [...this.#waiting]) look()
+    }
+  }
+
+  /** Resolves as soon as `holds` does; rejects when the demo is called off. */
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (then: () => void) => {
+        this.#waiting.delete(look)
+        this.#signal.removeEventListener('abort', look)
+        then()
+      }
+      const look = () => {
+        if (this.#signal.aborted) settle(() => reject(this.#signal.reason))
+        else if (holds()) settle(resolve)
+      }
+      this.#waiting.add(look)
+      this.#signal.addEventListener('abort', look)
+      look()
+    })
+  }
+
+  of(pid: string): StoredEvent[] {
+    return this.events.filter((event) => event.pid === pid)
+  }
+
+  ofType(type: string): StoredEvent[] {
+    return this.events.filter((event) => event.type === type)
+  }
+
+  /** The pids of processes that were registered for this tool. */
+  pidsOf(tool: string): string[] {
+    const registered = this.ofType('registered').map(({ payload }) => payload as unknown as Registration)
+    return registered.filter(({ spec }) => spec['tool'] === tool).map(({ pid }) => pid)
+  }
+
+  has(pid: string, type: string): boolean {
+    return this.events.some((event) => event.pid === pid && event.type === type)
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * The demo's second OS process: a kernel of its own on the same file. It registers the release and runs it, until
+ * it is killed. `node worker.ts <store> <ledger>`
+ */
+import { embed } from '../embed/embed.ts'
+import { Ledger } from './ledger.ts'
+import { release, toolsOf } from './tools.ts'
+
+const [store = '', file = ''] = process.argv.slice(2)
+const ledger = new Ledger(file)
+
+// Odd ones never get past their middle here, so that the kill falls into the middle on every machine.
+const odd = (input: unknown) => Number(input) % 2 === 1
+const tools = toolsOf(ledger, ({ input }) => (odd(input) ? new Promise(() => {}) : Promise.resolve()))
+
+// Whoever started this is gone when its end of the pipe is.
+process.stdin.on('end', () => process.exit(1)).resume()
+
+const reeve = await embed({ store, tools })
+const { record } = await reeve.spawn(release)
+ledger.write('acknowledged', record.pid)

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+test('the demo shows who did what, proves its claims, and leaves nothing behind', async () => {
+  const { printed, code, folder } = await finished(start('demo'))
+  expect(code).toBe(0)
+  const tree = [
+    'release                 completed   rerunnable  worker, then here',
+    '├─ checks               completed   rerunnable  worker, then here',
+    '│  ├─ check 1 3 5 7     completed   rerunnable  worker, then here',
+    '│  └─ check 2 4 6 8     completed   rerunnable  worker',
+    '├─ letters              completed   rerunnable  worker, then here',
+    '│  ├─ letter 1 3 5      abandoned   bound       worker',
+    '│  └─ letter 2 4 6      completed   bound       worker',
+    '└─ publish              completed   bound       here',
+  ]
+  expect(printed).toContain(`  ${tree.join('\n  ')}\n`)
+  expect(printed).toContain('Nothing was lost: 21 processes were acknowledged, 21 are there.')
+  expect(printed).toContain('No bound process ran twice: 9 of them, 9 executions.')
+  expect(printed).toContain('Of 12 rerunnable ones 7 began twice, and the log says so.')
+  expect(printed.match(/^ {2}✓ /gm)).toHaveLength(9)
+  expect(printed).not.toContain('✗')
+  expect(printed).toMatch(/^All proofs hold\.$/m)
+  expect(printed.split('\n').filter((line) => line.length > 80)).toEqual([])
+  expect(printed).not.toContain('\u001b')
+  expect(readdirSync(folder)).toEqual([])
+  expect(workerOf(printed)).toSatisfy(isGone)
+})
+
+test('a demo that is interrupted ends its worker and removes its files', async () => {
+  const running = start('demo')
+  const printed = await printedUntil(running, /runs release: .* PID \d+/)
+  running.child.kill('SIGINT')
+  const { signal, folder } = await finished(running)
+  expect(signal).toBe('SIGINT')
+  expect(readdirSync(folder)).toEqual([])
+  expect(workerOf(printed)).toSatisfy(isGone)
+})
+
+test('a word that reeve does not know gets one line what is wrong and one what to do', async () => {
+  const { code, printed, complained } = await finished(start('dmeo'))
+  expect({ code, printed, complained }).toEqual({
+    code: 2,
+    printed: '',
+    complained: 'reeve does not know the word dmeo.\nRun reeve --help for the words it knows.\n',
+  })
+})
+
+test('reeve without a word, or with one too many, does nothing', async () => {
+  expect((await finished(start())).code).toBe(2)
+  expect((await finished(start('demo', 'fast'))).complained).toContain('was given fast')
+})
+
+test('reeve tells its version and its words', async () => {
+  expect(await finished(start('--version'))).toMatchObject({ code: 0, printed: '0.1.0\n' })
+  const { code, printed } = await finished(start('--help'))
+  expect(code).toBe(0)
+  expect(printed).toContain('demo')
+})
+
+interface Running {
+  readonly child: ChildProcess
+  readonly folder: string
+  readonly out: { printed: string; complained: string }
+}
+
+function start(...words: string[]): Running {
+  const folder = mkdtempSync(join(tmpdir(), 'demo-test-'))
+  const env = { ...process.env, TMPDIR: folder }
+  const child = spawn(process.execPath, ['bin/reeve.mjs', ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out = { printed: '', complained: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    out.printed += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    out.complained += chunk.toString()
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { child, folder, out }
+}
+
+async function finished({ child, folder, out }: Running) {
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, folder, ...out }
+}
+
+async function printedUntil({ child, out }: Running, pattern: RegExp): Promise<string> {
+  while (!pattern.test(out.printed)) await once(child.stdout ?? child, 'data')
+  return out.printed
+}
+
+function workerOf(printed: string): number {
+  return Number(/runs release: .* PID (\d+)/.exec(printed)?.[1])
+}
+
+function isGone(osPid: number): boolean {
+  try {
+    process.kill(osPid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { runNode } from './run-node.ts'
+
+test('a parent has its children’s results and the signal that was sent before it waited', async () => {
+  expect(await run('parent-and-children')).toBe(
+    [
+      'magazine completed {',
+      "  drafts: [ 'a draft about owls', 'a draft about rivers', 'a draft about tea' ],",
+      "  approvedBy: 'the editor'",
+      '}',
+      '  child completed a draft about owls',
+      '  child completed a draft about rivers',
+      '  child completed a draft about tea',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('of two workers one dies, and the other finishes what both had begun', async () => {
+  expect(await run('two-workers')).toBe(
+    [
+      'anna and bert have begun three parcels each',
+      'anna was killed',
+      'parcel 1: completed, delivered by bert, attempts: 2',
+      'parcel 2: completed, delivered by bert, attempts: 2',
+      'parcel 3: completed, delivered by bert, attempts: 2',
+      'parcel 4: completed, delivered by bert, attempts: 1',
+      'parcel 5: completed, delivered by bert, attempts: 1',
+      'parcel 6: completed, delivered by bert, attempts: 1',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a follower that stopped goes on from its stored position, without gap or repeat', async () => {
+  expect(await run('follow-changes')).toBe(
+    [
+      'handled positions 1 2 3 4 and stopped',
+      'meanwhile the feed grew to 15 events',
+      'handled positions 5 6 7 8 9 10 11 12 13 14 15',
+      'missed: 0, twice: 0',
+      '',
+    ].join('\n'),
+  )
+})
+
+/** Runs an example as its README says, and answers with what it printed. It must leave nothing behind. */
+async function run(example: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'examples-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const ran = await runNode([`examples/${example}.ts`], { env: { TMPDIR: folder } })
+  expect(ran).toMatchObject({ code: 0, complained: '' })
+  expect(readdirSync(folder)).toEqual([])
+  return ran.printed
+}

@@ -1,0 +1,74 @@
+/**
+ * Runs what the documentation shows. The blocks of one page that begin with ```ts run are one program, in the order
+ * in which they stand; what its lines print must be what the comments behind them say.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runNode } from './run-node.ts'
+
+interface Program {
+  readonly page: string
+  readonly name: string
+  readonly text: string
+}
+
+const programs: Program[] = ['README.md', ...globSync('docs/*.md').sort()]
+  .map((page) => ({ page, name: `${basename(page, '.md').toLowerCase()}.ts`, text: programOf(page) }))
+  .filter(({ text }) => text !== '')
+
+let folder = ''
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'docs-test-'))
+  mkdirSync(join(folder, 'node_modules'))
+  // As a user has it: a package among others.
+  symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))
+  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules', '@types'))
+  for (const { name, text } of programs) writeFileSync(join(folder, name), text)
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('README.md and docs/embed.md have programs to run', () => {
+  expect(programs.map(({ page }) => page)).toEqual(expect.arrayContaining(['README.md', 'docs/embed.md']))
+})
+
+test('the programs of the documentation fit the types', () => {
+  const extend = { extends: resolve('tsconfig.json'), include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(extend))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  expect(typeErrors()).toBe('')
+})
+
+describe('each page prints what it says', () => {
+  test.each(programs)('$page', async ({ name, text }) => {
+    const place = mkdtempSync(join(folder, 'run-'))
+    const ran = await runNode([join(folder, name)], { cwd: place })
+    expect(ran).toMatchObject({ code: 0, complained: '' })
+    expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
+  })
+})
+
+function programOf(page: string): string {
+  const blocks = readFileSync(page, 'utf8').matchAll(/^```ts run\n(?<code>.*?)^```$/gms)
+  return [...blocks].map(({ groups }) => groups?.['code'] ?? '').join('\n')
+}
+
+/** What stands behind `console.log(…)` as a comment. */
+function promised(text: string): string[] {
+  return [...text.matchAll(/console\.log\(.*\) \/\/ (?<said>.*)$/gm)].map(
+    ({ groups }) => groups?.['said'] ?? '',
+  )
+}
+
+function typeErrors(): string {
+  try {
+    execFileSync(resolve('node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' })
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
