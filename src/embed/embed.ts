@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { RefusedError } from '../core/errors.ts'
+import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
@@ -45,6 +46,24 @@ export async function embed(options: EmbedOptions): Promise<Reeve> {
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   const unlock = store.locks?.hold(holder.id)
+  const leave = async () => {
+    unlock?.()
+    if (typeof options.store === 'string') await store.close()
+  }
+  try {
+    return await start(store, holder, leave, options)
+  } catch (error) {
+    await leave()
+    throw error
+  }
+}
+
+async function start(
+  store: Store,
+  holder: Holder,
+  leave: () => Promise<void>,
+  options: EmbedOptions,
+): Promise<Reeve> {
   const spawnAs: SpawnAs = (actor, request) =>
     spawn(kernel, actor, parse(verbs.spawn.input, request, 'spawn'))
   const kernel = new Kernel(nodeEdges(store, options.onTrouble ?? warn), {
@@ -56,8 +75,7 @@ export async function embed(options: EmbedOptions): Promise<Reeve> {
   })
   const close = async () => {
     await kernel.close()
-    unlock?.()
-    if (typeof options.store === 'string') await store.close()
+    await leave()
   }
   const reeve = reeveFor(kernel, 'host', close)
   await kernel.start()

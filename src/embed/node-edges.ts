@@ -11,7 +11,7 @@ import { proveByPid } from './identity.ts'
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
-export const systemClock: Clock = {
+const systemClock: Clock = {
   now: () => Date.now(),
   after: (ms, task) => {
     const timer = setTimeout(task, Math.min(ms, 2 ** 31 - 1))

@@ -55,7 +55,7 @@ export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Do
   return edges.store.write(plan)
 }
 
-export function* performOne(
+function* performOne(
   edges: Edges,
   rows: WorkingRows,
   intent: Intent,

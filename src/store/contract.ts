@@ -130,7 +130,7 @@ export interface Questions {
   secret: [object, string]
 }
 
-export type QuestionName = keyof Questions
+type QuestionName = keyof Questions
 export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
 

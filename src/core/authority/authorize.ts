@@ -3,7 +3,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 
 export type Right = 'read' | 'write' | 'execute' | 'signal' | 'grant' | 'admin'
 
-export type Resource =
+type Resource =
   | { readonly type: 'process'; readonly record: ProcessRecord; readonly granted?: boolean }
   | { readonly type: 'registration'; readonly owner: Owner; readonly parent: ProcessRecord | null }
   | { readonly type: 'session'; readonly id: string }

@@ -9,7 +9,7 @@ export interface Group {
   readonly seats: readonly (Seat | null)[]
 }
 
-export interface Seat {
+interface Seat {
   readonly pid: Pid
   readonly outcome: Pick<Outcome, 'status' | 'exitCode' | 'reason' | 'result'> | null
 }

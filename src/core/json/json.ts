@@ -8,8 +8,12 @@ export function own<Value>(object: { readonly [key: string]: Value }, key: strin
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** Far below what a call stack can take, far above what anybody nests on purpose. Also ends a value that holds itself. */
+const MAX_DEPTH = 500
+
 /** Says where `value` stops being JSON that reads back as it was written, or nothing if it never does. */
-export function notJson(value: unknown, path = ''): string | undefined {
+export function notJson(value: unknown, path = '', depth = 0): string | undefined {
+  if (depth > MAX_DEPTH) return `The value is nested more than ${MAX_DEPTH} deep`
   switch (typeof value) {
     case 'boolean':
       return undefined
@@ -18,16 +22,16 @@ export function notJson(value: unknown, path = ''): string | undefined {
     case 'number':
       return Number.isFinite(value) ? undefined : `${at(path)} is ${value}, which JSON cannot hold`
     case 'object':
-      return value === null ? undefined : notJsonObject(value, path)
+      return value === null ? undefined : notJsonObject(value, path, depth + 1)
     default:
       return `${at(path)} is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}, which JSON cannot hold`
   }
 }
 
-function notJsonObject(value: object, path: string): string | undefined {
+function notJsonObject(value: object, path: string, depth: number): string | undefined {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      const found = notJson(value[index], `${path}/${index}`)
+      const found = notJson(value[index], `${path}/${index}`, depth)
       if (found) return found
     }
     return undefined
@@ -36,7 +40,7 @@ function notJsonObject(value: object, path: string): string | undefined {
   if (prototype !== Object.prototype && prototype !== null) return `${at(path)} is not a plain object`
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return `${at(path)} has a key with half of a surrogate pair`
-    const found = notJson((value as Record<string, unknown>)[key], `${path}/${key}`)
+    const found = notJson((value as Record<string, unknown>)[key], `${path}/${key}`, depth)
     if (found) return found
   }
   return undefined

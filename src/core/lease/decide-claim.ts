@@ -1,14 +1,6 @@
 import { hasEnded, type ProcessRecord } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
-import type { HolderRow, Proof } from './holder.ts'
-import { isDead } from './holder.ts'
 import type { Lease } from './lease.ts'
-
-/** What is known of the process's present holder, where it has one. */
-export interface HolderEvidence {
-  readonly row: HolderRow | null
-  readonly proof: Proof
-}
 
 export type ClaimDecision =
   | { readonly type: 'granted'; readonly lease: Lease & { readonly holder: string } }
@@ -41,10 +33,6 @@ export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefi
   return row.holder === claimant && !hasEnded(row.record)
     ? { holder: claimant, fence: row.fence + 1 }
     : undefined
-}
-
-export function holderIsDead(evidence: HolderEvidence): boolean {
-  return isDead(evidence.row, evidence.proof)
 }
 
 function whyNot(record: ProcessRecord, at: number) {

@@ -18,6 +18,10 @@ import type { ProcessRow } from './row.ts'
 /** Recovery's writes: each is a compare-and-swap on the lease that the verdict was reached on. */
 
 export function decidePutBack(row: ProcessRow, intent: Extract<Intent, { type: 'put_back' }>): Decision {
+  // Asked for after the verdict was reached: put back in line, it would be nobody's to end.
+  if (row.record.abandonRequest !== null)
+    return decideAbandon(row, { ...intent, type: 'abandon', evidence: 'requested' })
+  if (row.record.stopRequest !== null) return decideSettleStop(row, { ...intent, type: 'settle_stop' })
   return onObserved(row, intent.observed, () => ({
     type: 'append',
     events: [

@@ -2,15 +2,12 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, Status } from './status.ts'
 
-export const KINDS = ['command', 'agent', 'engine', 'tool', 'external'] as const
-export type Kind = (typeof KINDS)[number]
+export type Kind = 'command' | 'agent' | 'engine' | 'tool' | 'external'
 
-export const LIFETIMES = ['turn', 'session', 'parent', 'daemon', 'detached'] as const
-export type Lifetime = (typeof LIFETIMES)[number]
+export type Lifetime = 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
 
-export const RECOVERIES = ['rerunnable', 'bound', 'external'] as const
 /** What may follow a lost holder: run again, never run again, or nothing that a kernel does. */
-export type Recovery = (typeof RECOVERIES)[number]
+export type Recovery = 'rerunnable' | 'bound' | 'external'
 
 export const OWNER_SELECTORS = [
   'session',
@@ -95,7 +92,7 @@ export const STOPS = ['interrupt', 'cancel', 'kill'] as const
 /** How hard a stop was asked for, weakest first. */
 export type StopHow = (typeof STOPS)[number]
 
-export interface StopRequest {
+interface StopRequest {
   readonly how: StopHow
   readonly reason: string
   readonly source: Actor

@@ -5,7 +5,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
 import { type NewEvent, newEvent } from './decision.ts'
-import type { Registration } from './event.ts'
+import { isReserved, type Registration } from './event.ts'
 import type { Pid } from './pid.ts'
 import {
   type Actor,
@@ -21,7 +21,7 @@ import {
 } from './record.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
 
-export interface GrantRequest {
+interface GrantRequest {
   readonly session: string
   readonly descriptor?: Json
 }
@@ -243,6 +243,14 @@ function refuseKind({ environmentKnown }: RegisterFacts, registration: Registrat
       'invalid_input',
       `A process of kind ${kind} cannot have recovery ${recovery}.`,
       'External processes have recovery external, and no others do.',
+    )
+  }
+  const reserved = Object.keys(registration.eventTypes).find(isReserved)
+  if (reserved !== undefined) {
+    return refusal(
+      'invalid_input',
+      `${reserved} is one of Reeve's own event types and cannot be declared.`,
+      'Give the event type another name.',
     )
   }
   if (kind === 'external' && envRef !== null) {

@@ -14,8 +14,5 @@ export type Status = LiveStatus | EndStatus
 export type LiveStatus = 'ready' | 'running' | 'waiting' | 'paused' | 'stopping'
 export type EndStatus = 'completed' | 'failed' | 'cancelled' | 'abandoned'
 
-export const LIVE_STATUSES = ['ready', 'running', 'waiting', 'paused', 'stopping'] as const
-export const END_STATUSES = ['completed', 'failed', 'cancelled', 'abandoned'] as const
-
 /** What a paused process goes back to. */
 export type PausedFrom = 'ready' | 'running' | 'waiting'

@@ -6,11 +6,11 @@ import { count, time } from './scalars.ts'
 export const kind = z.enum(['command', 'agent', 'engine', 'tool', 'external'])
 export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
 export const recovery = z.enum(['rerunnable', 'bound', 'external'])
-export const liveStatus = z.enum(['ready', 'running', 'waiting', 'paused', 'stopping'])
-export const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
+const liveStatus = z.enum(['ready', 'running', 'waiting', 'paused', 'stopping'])
+const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
 export const status = z.enum([...liveStatus.options, ...endStatus.options])
 export const waitOn = z.enum(['child', 'signal', 'message', 'approval', 'timer', 'input'])
-export const stopHow = z.enum(['interrupt', 'cancel', 'kill'])
+const stopHow = z.enum(['interrupt', 'cancel', 'kill'])
 export const actor: z.ZodType<Actor> = z.custom<Actor>(
   (text) => typeof text === 'string' && /^(host|(session|process|kernel):.+)$/s.test(text),
   {
@@ -37,7 +37,7 @@ export const eventType = z.strictObject({
   facet: z.string().min(1).max(100).exactOptional(),
 })
 
-export const outcome = z.strictObject({
+const outcome = z.strictObject({
   status: endStatus,
   exitCode: z.number().int().nullable(),
   signal: text,

@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
 import { eventType, lifetime, recovery } from './record.ts'
-import { eventTypeName, name, pid, sessionId } from './scalars.ts'
+import { eventTypeName, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
 const common = {
   pid: pid
     .exactOptional()
     .describe('given by the caller: the same pid with the same request is the same process'),
-  idempotencyKey: z.string().min(1).max(300).exactOptional().describe('gives a pid that depends on it alone'),
+  idempotencyKey: replayKey.exactOptional().describe('gives a pid that depends on it alone'),
   name: name.exactOptional(),
   label: z.string().min(1).max(200).exactOptional(),
   definition: json.optional(),

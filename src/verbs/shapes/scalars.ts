@@ -1,12 +1,15 @@
 import * as z from 'zod'
 
+/** Neither control characters nor half of a surrogate pair: no database keeps both apart. */
+const PRINTABLE = /^[^\p{Cc}\p{Cs}]+$/u
+
 const id = (what: string) =>
   z
     .string()
     .trim()
     .min(1, `${what} must not be empty`)
     .max(200, `${what} must have at most 200 characters`)
-    .regex(/^[^\p{Cc}]+$/u, `${what} must not have control characters`)
+    .regex(PRINTABLE, `${what} must not have control characters`)
 
 /** A pid, four or more characters of one after `p_`, or a name. */
 export const processRef = z
@@ -32,7 +35,7 @@ export const signalName = z
 export const eventTypeName = z
   .string()
   .regex(/^[a-z][a-z0-9_.-]{0,99}$/, 'must be lower-case letters, digits, dots, dashes and underscores')
-export const replayKey = z.string().min(1).max(300)
+export const replayKey = z.string().min(1).max(300).regex(PRINTABLE, 'must not have control characters')
 export const time = z.number().int().nonnegative().describe('milliseconds since 1970')
 export const duration = z
   .number()
