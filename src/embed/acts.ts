@@ -195,11 +195,12 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
         : store.ask({ ask: 'tail', pid: found, limit: tail }))
       return { events: [...events], count: revision }
     },
-    async changes({ after, filter, limit }) {
+    async changes({ after, prunedThrough: known, filter, limit }) {
       const { events, prunedThrough } = await store.ask({ ask: 'changes', after, limit })
-      if (after > 0 && after < prunedThrough) throw new RefusedError(behindPruned(after, prunedThrough))
+      const behind = after > 0 && after < prunedThrough && known < prunedThrough
+      if (behind) throw new RefusedError(behindPruned(after, prunedThrough))
       const wanted = await wantedOf(kernel, actor, events, filter)
-      return { events: wanted, position: events.at(-1)?.position ?? after }
+      return { events: wanted, position: events.at(-1)?.position ?? after, prunedThrough }
     },
     reown: async ({ pid, owner }) =>
       (await performOn(pid, (found) => ({ ...asked(found), type: 'reown', owner }))).row.record,

@@ -11,10 +11,18 @@ import { proveByPid } from './identity.ts'
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
+/** Node counts no further; what is due later is waited for in stretches. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 const systemClock: Clock = {
   now: () => Date.now(),
   after: (ms, task) => {
-    const timer = setTimeout(task, Math.min(ms, 2 ** 31 - 1))
+    let timer: NodeJS.Timeout
+    const wait = (left: number) => {
+      const stretch = Math.min(left, LONGEST_TIMER_MS)
+      timer = setTimeout(() => (stretch < left ? wait(left - stretch) : task()), stretch)
+    }
+    wait(ms)
     return () => clearTimeout(timer)
   },
 }

@@ -1,6 +1,6 @@
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Lifetime, StopHow } from '../core/process/record.ts'
+import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
@@ -21,25 +21,32 @@ export async function carryToChildren(edges: Edges, self: string, pid: Pid): Pro
   if (row === null || row.carry === null) return []
   const { stopRequest } = row.record
   const stop = row.carry === 'stop' && stopRequest !== null
-  const marked = await stopEach(
-    edges,
-    self,
-    { parent: [pid] },
-    {
-      concerns: ({ record }) =>
-        stop ? !SURVIVES_STOP.includes(record.lifetime) : record.lifetime === 'parent',
-      how: stop ? stopRequest.how : 'cancel',
-      reason: stop ? `${stopRequest.reason} (stopped with ${pid})` : `lifetime: its parent ${pid} has ended`,
-      cause: pid,
-    },
-  )
+  const stopping: Stopping = {
+    concerns: ({ record }) =>
+      stop ? !SURVIVES_STOP.includes(record.lifetime) : record.lifetime === 'parent',
+    how: stop ? stopRequest.how : 'cancel',
+    reason: stop ? `${stopRequest.reason} (stopped with ${pid})` : `lifetime: its parent ${pid} has ended`,
+    cause: pid,
+  }
+  const marked: Pid[] = []
+  // A child that has ended may have live children of its own: the stop of a tree passes through it.
+  const parents = [pid]
+  for (const parent of parents) {
+    const children = stop ? { parent: [parent], status: 'any' as const } : { parent: [parent] }
+    const stops = await stopEach(edges, self, children, stopping)
+    marked.push(...stops.marked)
+    parents.push(...stops.passedThrough)
+  }
   await unmark(edges, row)
-  return marked.marked
+  return marked
 }
 
 export interface ScopeStops {
   readonly stopped: Pid[]
+  /** Live ones that have children to carry it on to. */
   readonly marked: Pid[]
+  /** Ended ones that had children. */
+  readonly passedThrough: Pid[]
 }
 
 /** Carries the end of a session or a turn to the processes whose lifetime it is. */
@@ -102,7 +109,7 @@ async function stopEach(
   filter: Filter,
   { concerns, how, reason, cause }: Stopping,
 ): Promise<ScopeStops> {
-  const stops: ScopeStops = { stopped: [], marked: [] }
+  const stops: ScopeStops = { stopped: [], marked: [], passedThrough: [] }
   let after: number | null = null
   do {
     const page: { items: readonly ProcessRow[]; next: number | null } = await edges.store.ask({
@@ -111,11 +118,16 @@ async function stopEach(
       after,
       limit: PAGE,
     })
+    const concerned = page.items.filter(concerns)
+    const passed = concerned.filter(({ record }) => hasEnded(record) && record.children > 0)
+    stops.passedThrough.push(...passed.map(({ record }) => record.pid))
     const at = edges.clock.now()
-    const intents = page.items.filter(concerns).map(({ record: { pid } }) => {
-      const replayKey = `carry:${cause ?? reason}:${how}`
-      return { type: 'stop', pid, actor: `kernel:${self}`, at, how, reason, cause, replayKey } as const
-    })
+    const intents = concerned
+      .filter((row) => !hasEnded(row.record))
+      .map(({ record: { pid } }) => {
+        const replayKey = `carry:${cause ?? reason}:${how}`
+        return { type: 'stop', pid, actor: `kernel:${self}`, at, how, reason, cause, replayKey } as const
+      })
     const performed = intents.length === 0 ? [] : await performEach(edges, intents)
     for (const one of performed) {
       if (one.type === 'refused') continue

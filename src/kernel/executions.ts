@@ -5,8 +5,9 @@ import type { Fence } from '../core/lease/lease.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Kind, targetOf } from '../core/process/record.ts'
+import { type Kind, type StopHow, targetOf } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import type { Page } from '../store/contract.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
@@ -15,6 +16,7 @@ import type { Kernel } from './kernel.ts'
 import { type Performed, perform } from './perform.ts'
 
 const CLAIM_PAGE = 200
+const HELD = { ask: 'held', limit: 200 } as const
 const RETRY_MS = 200
 const RETRY_MAX_MS = 5_000
 
@@ -37,8 +39,12 @@ export class Executions {
   #reserved = 0
   /** Stops that were heard before the claim or registration they concern had come back from the store. */
   readonly #earlyStops = new Map<Pid, StoredEvent>()
+  /** A claim may have succeeded without word of it. */
+  #unsure = false
   #looking = false
   #lookAgain = false
+  /** A look failed; until the next one is due, none is tried. */
+  #backingOff = false
   #closed = false
   #cancelDue: (() => void) | undefined
   #dueAt = Number.POSITIVE_INFINITY
@@ -82,7 +88,11 @@ export class Executions {
   begin(row: ProcessRow): void {
     const { record } = row
     const executor = this.#executorOf(record.kind, record.spec)
-    if (executor === undefined || this.#running.has(record.pid)) return
+    if (executor === undefined) return
+    const former = this.#running.get(record.pid)
+    if (former !== undefined && former.fenceNumber >= row.fence) return
+    // The lease went elsewhere and came back, and the former attempt has not noticed.
+    if (former !== undefined) this.#lose(former)
     const attempt = new Attempt(record, this.#holder, row.fence)
     this.#running.set(record.pid, attempt)
     this.#run(executor, attempt).catch((error: unknown) =>
@@ -90,6 +100,31 @@ export class Executions {
     )
     const early = this.#earlyStops.get(record.pid)
     if (early !== undefined) this.#stopRequested(early)
+  }
+
+  /** An error of a write that claims: remembered, if the claim may have been committed all the same. */
+  doubt(error: unknown): void {
+    if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#unsure = true
+  }
+
+  /** Begins what this kernel holds without knowing it: what a claim took whose outcome was not known. */
+  async adopt(): Promise<void> {
+    if (!this.#unsure || this.#closed) return
+    this.#unsure = false
+    this.#reserved += 1
+    try {
+      let after: number | null = null
+      do {
+        const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder: this.#holder, after })
+        for (const { record } of page.items) await this.#adoptOne(record.pid)
+        after = page.next
+      } while (after !== null)
+    } catch (error) {
+      this.#unsure = true
+      throw error
+    } finally {
+      this.free()
+    }
   }
 
   /** Hears the feed. */
@@ -118,7 +153,7 @@ export class Executions {
 
   /** Looks for work, now or right after the look that is under way. */
   look(): void {
-    if (this.#closed || this.#executors.length === 0) return
+    if (this.#closed || this.#backingOff || this.#executors.length === 0) return
     if (this.#looking) {
       this.#lookAgain = true
       return
@@ -137,9 +172,14 @@ export class Executions {
       (error: unknown) => {
         this.#looking = false
         this.#forgetEarlyStops()
+        this.doubt(error)
         if (this.#closed) return
         this.#edges.onTrouble(error, 'claiming')
-        this.#edges.clock.after(RETRY_MS, () => this.look())
+        this.#backingOff = true
+        this.#edges.clock.after(RETRY_MS, () => {
+          this.#backingOff = false
+          this.look()
+        })
       },
     )
   }
@@ -168,6 +208,24 @@ export class Executions {
       })
       this.#running.delete(attempt.record.pid)
     }
+  }
+
+  async #adoptOne(pid: Pid): Promise<void> {
+    if (this.#running.has(pid)) return
+    // Under a fence of its own: whatever was begun under the one before has come to its end, or learns of this here.
+    const fence = await reclaim(this.#edges, pid, this.#holder)
+    const row = fence === null ? null : await this.#edges.store.ask({ ask: 'process', pid })
+    if (fence === null || row?.fence !== fence || row.holder !== this.#holder) return
+    const begun = this.#running.get(pid)
+    if (begun !== undefined) {
+      begun.fenceNumber = fence
+      return
+    }
+    this.begin(row)
+    const { stopRequest } = row.record
+    const attempt = this.#running.get(pid)
+    if (stopRequest !== null && attempt !== undefined)
+      this.#stop(attempt, stopRequest.how, stopRequest.reason)
   }
 
   async #claim(): Promise<boolean> {
@@ -259,10 +317,14 @@ export class Executions {
       ReservedEvent,
       { type: 'stop_requested' }
     >['payload']
+    this.#stop(attempt, how, reason)
+  }
+
+  #stop(attempt: Attempt, how: StopHow, reason: string): void {
     attempt.stop(new Stopped(how, reason))
     if (how !== 'kill') return
     this.#end(attempt, { status: 'cancelled' }, `kill:${attempt.fenceNumber}`).catch((error: unknown) =>
-      this.#edges.onTrouble(error, `killing ${event.pid}`),
+      this.#edges.onTrouble(error, `killing ${attempt.record.pid}`),
     )
   }
 

@@ -152,6 +152,8 @@ export async function* followChanges(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StoredEvent, void, void> {
   let position = after
+  // Whoever begins at the beginning takes what is kept, and knows that the rest is gone.
+  let known = after === 0 ? null : 0
   let wake = () => {}
   const stop = feed.onAll(() => wake())
   const offStop = feed.onStop(() => wake())
@@ -167,7 +169,8 @@ export async function* followChanges(
         after: position,
         limit: PAGE,
       })
-      if (position < prunedThrough && position > 0)
+      known ??= prunedThrough
+      if (position < prunedThrough && known < prunedThrough)
         throw new RefusedError(behindPruned(position, prunedThrough))
       for (const event of events) {
         position = event.position

@@ -125,6 +125,9 @@ export class Kernel {
         if (one.type === 'registered' && one.row.holder === this.id) this.#executions.begin(one.row)
       }
       return registered
+    } catch (error) {
+      this.#executions.doubt(error)
+      throw error
     } finally {
       for (const held of reserved) if (held) this.#executions.free()
     }
@@ -217,6 +220,7 @@ export class Kernel {
 
   /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
   async sweep(): Promise<RecoveryReport> {
+    await this.#executions.adopt()
     const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
     for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
       if ('session' in scope) await this.#carrySession(scope.session)

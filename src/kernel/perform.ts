@@ -58,15 +58,18 @@ export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Do
 function* performOne(
   edges: Edges,
   rows: WorkingRows,
-  intent: Intent,
+  asked: Intent,
 ): Generator<readonly Question[], Performed, readonly unknown[]> {
   // Asked in place rather than through `rows.process`: this is the path of every event, and a generator more is felt.
-  const known = rows.known(intent.pid)
+  const { pid } = asked
+  const known = rows.known(pid)
   const row =
     known === undefined
-      ? rows.learned(intent.pid, ((yield [{ ask: 'process', pid: intent.pid }]) as [ProcessRow | null])[0])
+      ? rows.learned(pid, ((yield [{ ask: 'process', pid }]) as [ProcessRow | null])[0])
       : known
-  if (row === null) return { type: 'refused', refusal: yield* unknownPid(intent.pid) }
+  if (row === null) return { type: 'refused', refusal: yield* unknownPid(pid) }
+  // A clock that jumped back must not make a process end before it began.
+  const intent = asked.at < row.record.updatedAt ? { ...asked, at: row.record.updatedAt } : asked
   const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const scopeless = intent.type === 'reown' ? yield* refuseOwner(intent.owner) : undefined

@@ -1,6 +1,6 @@
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
-import { know } from '../store/contract.ts'
+import type { ProcessRow, Tombstone } from '../core/process/row.ts'
+import { know, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
 export interface PruneOptions {
@@ -15,33 +15,50 @@ const PAGE = 200
 /** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid for ever. */
 export async function prune(edges: Edges, { endedBefore, keep }: PruneOptions): Promise<Pid[]> {
   const pruned: Pid[] = []
+  /** Old enough, but still needed: they stay at the head of every page. */
+  let needed = 0
   for (;;) {
+    const limit = PAGE + needed
     const rows = await edges.store.ask({
       ask: 'prunable',
       endedBefore: endedBefore ?? null,
       keep: keep ?? null,
-      limit: PAGE,
+      limit,
     })
-    const done = await edges.store.write<Pid[]>(function* () {
-      const gone: Pid[] = []
-      const changes = []
-      for (const { record } of rows) {
-        const was = yield* know({ ask: 'process', pid: record.pid })
-        // A process that still has to stop its children is needed until it has.
-        if (was === null || was.record.outcome === null || !hasEnded(was.record) || was.carry !== null)
-          continue
-        const tombstone = {
-          pid: record.pid,
-          fence: was.fence,
-          endedAt: was.record.outcome.endedAt,
-          prunedAt: edges.clock.now(),
-        }
-        changes.push({ type: 'prune', was, tombstone } as const)
-        gone.push(record.pid)
-      }
-      return { answer: gone, changes }
-    })
-    pruned.push(...done)
-    if (rows.length < PAGE || done.length === 0) return pruned
+    const gone = await pruneEach(edges, rows)
+    pruned.push(...gone)
+    if (rows.length < limit) return pruned
+    needed = rows.length - gone.length
   }
+}
+
+function pruneEach(edges: Edges, rows: readonly ProcessRow[]): Promise<Pid[]> {
+  return edges.store.write<Pid[]>(function* () {
+    const gone: Pid[] = []
+    const changes = []
+    for (const { record } of rows) {
+      const was = yield* know({ ask: 'process', pid: record.pid })
+      if (was === null || was.record.outcome === null || (yield* isNeeded(was))) continue
+      const tombstone: Tombstone = {
+        pid: record.pid,
+        fence: was.fence,
+        endedAt: was.record.outcome.endedAt,
+        prunedAt: edges.clock.now(),
+      }
+      changes.push({ type: 'prune', was, tombstone } as const)
+      gone.push(record.pid)
+    }
+    return { answer: gone, changes }
+  })
+}
+
+/** Until its stop has been carried to its children; and while its tree lives, for a stop passes through it. */
+function* isNeeded({
+  carry,
+  record,
+}: ProcessRow): Generator<readonly Question[], boolean, readonly unknown[]> {
+  if (carry !== null) return true
+  if (record.children === 0) return false
+  const live = yield* know({ ask: 'processes', filter: { root: [record.root] }, after: null, limit: 1 })
+  return live.items.length > 0
 }

@@ -4,10 +4,18 @@ import { filter } from './shapes/filter.ts'
 import { count, pageSize } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Go on after the `position` of the answer: nothing is missed and nothing comes twice. 0 is the oldest that is kept. */
+/**
+ * Go on after the `position` of the answer: nothing is missed and nothing comes twice. 0 is the oldest that is kept;
+ * whoever begins there passes `prunedThrough` of the answer on, to be refused only when more is gone by then.
+ */
 export const changes = verb({
   summary: 'Reads the events of all processes, in the one order that all readers see.',
-  input: z.strictObject({ after: count.default(0), filter: filter.exactOptional(), limit: pageSize }),
-  output: z.strictObject({ events: z.array(storedEvent), position: count }),
+  input: z.strictObject({
+    after: count.default(0),
+    prunedThrough: count.default(0),
+    filter: filter.exactOptional(),
+    limit: pageSize,
+  }),
+  output: z.strictObject({ events: z.array(storedEvent), position: count, prunedThrough: count }),
   codes: ['behind_pruned'],
 })

@@ -123,15 +123,19 @@ export function decideLeaveWait(
   }
 }
 
-/** An answer from outside, through the wait's one-shot key. */
+/**
+ * An answer from outside, through the wait's one-shot key. It may come before the wait is entered, or between two
+ * attempts: then the wait finds itself answered, and nothing that a person said is lost in a restart.
+ */
 export function decideAnswer(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'answer' }>,
 ): Decision {
   if (replayed !== null || hasEnded(row.record)) return { type: 'keep' }
-  const { wait } = row.record
-  if (wait === null || !isWait(wait, intent.wait)) return refuse(notWaiting(row.record.pid, intent.wait))
-  return { type: 'append', events: [left(wait, { how: 'answered', signalSeq: null, value: intent.value })] }
+  return {
+    type: 'append',
+    events: [left(intent.wait, { how: 'answered', signalSeq: null, value: intent.value })],
+  }
 }
 
 function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {

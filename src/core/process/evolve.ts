@@ -113,6 +113,11 @@ function waitLeft(
   record: ProcessRecord,
   left: Extract<ReservedEvent, { type: 'wait_left' }>['payload'],
 ): ProcessRecord {
+  const { wait } = record
+  const isThis =
+    wait !== null && wait.on === left.on && wait.name === left.name && wait.ordinal === left.ordinal
+  // An answer may come before its wait is entered: what is waited for now goes on.
+  if (!isThis) return record
   const status = record.status === 'waiting' ? 'running' : record.status
   const pausedFrom = record.pausedFrom === 'waiting' ? 'running' : record.pausedFrom
   const queue = own(record.signals, left.name)

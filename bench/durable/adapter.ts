@@ -1,0 +1,102 @@
+/**
+ * Reeve as the peers' benchmark sees it, for its `--adapter`: one peer per store. A unit is a `tool` process that
+ * may run again after a crash. The contract of what is exported here is in the peers' README.
+ */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Reeve, ToolContext, ToolHandler } from '../../src/index.ts'
+import { BUILD } from './build.ts'
+
+const built = process.env[BUILD]
+const { embed } = (await import(
+  built === undefined ? '../../src/index.ts' : pathToFileURL(built).href
+)) as typeof import('../../src/index.ts')
+
+interface Context {
+  /** The URL of an empty database. */
+  readonly pg: string
+  /** An empty folder. */
+  readonly dir: string
+  readonly workload: string
+  readonly role: 'both' | 'client' | 'worker'
+}
+
+type Unit = (id: number) => Promise<void>
+
+/**
+ * The handler of the recovery workload admits ten at a time and lets the others wait. What a killed worker had
+ * claimed without beginning it is merely put back, so more than ten keeps those ten busy; far more would be greed.
+ */
+const RECOVERY_CONCURRENCY = 50
+const CONCURRENCY = 1_000
+
+export default [
+  peer('reeve-sqlite', 'fsync per group commit, before the ack', ({ dir }) => join(dir, 'reeve.db')),
+  peer('reeve-postgres', 'PostgreSQL group commit, fsync before the ack', ({ pg }) => pg),
+]
+
+function peer(name: string, durability: string, storeOf: (context: Context) => string) {
+  return {
+    name,
+    version: manifest.version,
+    durability,
+    workloads: ['turnover', 'turnover-bulk', 'latency', 'signal', 'recovery'],
+    tune: {
+      turnover: { outstanding: 256 },
+      'turnover-bulk': { chunk: 500, parallel: 2 },
+    },
+    notes: {
+      turnover: 'spawn; a tool process each, with its events and its record',
+      'turnover-bulk': 'spawnMany',
+      recovery: `concurrency ${RECOVERY_CONCURRENCY}; no call: the new worker finds the dead one's processes when it starts`,
+    },
+    open: (context: Context) => open(storeOf(context), context),
+  }
+}
+
+async function open(store: string, { role, workload }: Context) {
+  const concurrency = workload === 'recovery' ? RECOVERY_CONCURRENCY : CONCURRENCY
+  // A client has no tools: it executes nothing.
+  let reeve = role === 'client' ? await embed({ store }) : undefined
+  const opened = (): Reeve => {
+    if (reeve === undefined) throw new Error('start() comes first.')
+    return reeve
+  }
+  const waiting = new Map<number, { readonly woke: () => void; readonly pid: Promise<string> }>()
+  const waiter: ToolHandler = async (context: ToolContext) => {
+    await context.waitSignal('go')
+    waiting.get(Number(context.input))?.woke()
+    return undefined
+  }
+
+  return {
+    async start(unit: Unit) {
+      const run: ToolHandler = async ({ input }) => {
+        await unit(Number(input))
+        return undefined
+      }
+      reeve = await embed({ store, tools: { unit: run, waiter }, concurrency })
+    },
+    accept: (id: number) => opened().spawn(toolCall('unit', id)),
+    acceptMany: (ids: readonly number[]) =>
+      opened().spawnMany({ processes: ids.map((id) => toolCall('unit', id)) }),
+    unfinished: async () => (await opened().activity({})).live,
+    async wait(id: number, woke: () => void) {
+      const pid = Promise.withResolvers<string>()
+      waiting.set(id, { woke, pid: pid.promise })
+      pid.resolve((await opened().spawn(toolCall('waiter', id))).record.pid)
+      await opened().waitFor({ pid: await pid.promise, types: ['wait_entered'] })
+    },
+    async signal(id: number) {
+      const pid = await waiting.get(id)?.pid
+      if (pid === undefined) throw new Error(`Nobody waits as ${id}.`)
+      await opened().send({ pid, name: 'go' })
+    },
+    close: async () => reeve?.close(),
+  }
+}
+
+function toolCall(tool: string, input: number) {
+  return { kind: 'tool' as const, spec: { tool, input }, recovery: 'rerunnable' as const }
+}

@@ -1,0 +1,88 @@
+import { embed } from '../../src/index.ts'
+import { now, quantile, sleep } from '../clock.ts'
+import { type Figure, figure, ratioAtMost, valueAtMost } from '../figure.ts'
+import type { Place } from './place.ts'
+
+const WARM_UP = 10
+/** Long enough that nothing of the sample before is still under way. */
+const IDLE_MS = 12
+
+/** Spawn → first line of the handler, and signal → the line after the wait; on an idle system, one at a time. */
+export async function* latency(place: Place, samples: number): AsyncGenerator<Figure> {
+  let arrived: () => void = () => {}
+  const reeve = await embed({
+    store: await place.fresh(),
+    tools: {
+      unit: () => void arrived(),
+      waiter: async (context) => {
+        await context.waitSignal('go')
+        arrived()
+      },
+    },
+  })
+  const raw = await place.raw(await place.fresh())
+  const arrival = async (begin: () => Promise<unknown>) => {
+    const here = new Promise<number>((resolve) => {
+      arrived = () => resolve(now())
+    })
+    const begun = now()
+    const [at] = await Promise.all([here, begin()])
+    return at - begun
+  }
+  const floor = () => arrival(() => raw.commitOne(() => arrived()))
+  const spawned = () => arrival(() => reeve.spawn(toolCall('unit')))
+  const signalled = async () => {
+    const { record } = await reeve.spawn(toolCall('waiter'))
+    await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
+    await sleep(IDLE_MS)
+    return arrival(() => reeve.send({ pid: record.pid, name: 'go' }))
+  }
+  const most = place.store === 'sqlite' ? 10 : 20
+  try {
+    const spawn = await sampled(samples, spawned, floor)
+    yield* figures(`spawn → handler, ${place.store}`, spawn)
+    const signal = await sampled(samples, signalled, floor)
+    yield* figures(`signal → after the wait, ${place.store}`, signal, most)
+  } finally {
+    await reeve.close()
+    await raw.close()
+  }
+}
+
+interface Sampled {
+  readonly ours: readonly number[]
+  readonly floor: readonly number[]
+}
+
+/** In turns, sample by sample: a disk that is slow for a while is slow for both. */
+async function sampled(
+  samples: number,
+  ours: () => Promise<number>,
+  floor: () => Promise<number>,
+): Promise<Sampled> {
+  const all = { ours: [] as number[], floor: [] as number[] }
+  for (let sample = -WARM_UP; sample < samples; sample++) {
+    const pair = { ours: await ours(), floor: 0 }
+    await sleep(IDLE_MS)
+    pair.floor = await floor()
+    await sleep(IDLE_MS)
+    if (sample < 0) continue
+    all.ours.push(pair.ours)
+    all.floor.push(pair.floor)
+  }
+  return all
+}
+
+function* figures(name: string, { ours, floor }: Sampled, p99AtMost?: number): Generator<Figure> {
+  const compared = (part: number) => ({
+    ratio: quantile(ours, part) / quantile(floor, part),
+    against: 'raw: commit one row, then setImmediate',
+  })
+  yield figure(`${name}: p50`, quantile(ours, 0.5), 'ms', compared(0.5), ratioAtMost(2))
+  const limit = p99AtMost === undefined ? undefined : valueAtMost(p99AtMost, 'ms')
+  yield figure(`${name}: p99`, quantile(ours, 0.99), 'ms', compared(0.99), limit)
+}
+
+function toolCall(tool: string) {
+  return { kind: 'tool' as const, spec: { tool }, recovery: 'rerunnable' as const }
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { Store } from '../../src/store/contract.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { startPostgres } from '../../test/postgres-server.ts'
+import type { Raw } from './raw.ts'
+import { rawPostgres } from './raw-postgres.ts'
+import { rawSqlite } from './raw-sqlite.ts'
+
+/** A kind of store, with all that a measurement needs of it. */
+export interface Place {
+  readonly store: 'sqlite' | 'postgres'
+  /** The address of a store that nobody has used. */
+  fresh(): Promise<string>
+  open(address: string): Promise<Store>
+  /** The same database with nothing around it. */
+  raw(address: string): Promise<Raw>
+}
+
+export function sqlitePlace(folder: string): Place {
+  return {
+    store: 'sqlite',
+    fresh: async () => join(mkdtempSync(join(folder, 'sqlite-')), 'reeve.db'),
+    open: openSqlite,
+    raw: rawSqlite,
+  }
+}
+
+/** One server for the whole run, one database per store. Its durability is PostgreSQL's default. */
+export async function startPostgresPlace(): Promise<Place & { stop(): Promise<void> }> {
+  const server = await startPostgres()
+  const admin = postgres(server.url, { max: 1 })
+  let count = 0
+  return {
+    store: 'postgres',
+    async fresh() {
+      const name = `bench_${++count}`
+      await admin.unsafe(`create database ${name}`)
+      const url = new URL(server.url)
+      url.pathname = name
+      return url.href
+    },
+    open: openPostgres,
+    raw: rawPostgres,
+    async stop() {
+      await admin.end()
+      await server.stop()
+    },
+  }
+}

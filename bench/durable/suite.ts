@@ -1,0 +1,80 @@
+import type { Figure } from '../figure.ts'
+import type { Suite, SuiteOptions } from '../suite.ts'
+import { appends } from './appends.ts'
+import { build } from './build.ts'
+import { kill } from './kill.ts'
+import { latency } from './latency.ts'
+import { many } from './many.ts'
+import { besidePeers } from './peers.ts'
+import { type Place, sqlitePlace, startPostgresPlace } from './place.ts'
+import { turnover } from './turnover.ts'
+
+const FULL = {
+  appends: { count: 20_000, rounds: 5 },
+  turnover: { count: 10_000, rounds: 5 },
+  latency: 200,
+  kill: 1_000,
+  many: 100_000,
+}
+const QUICK: typeof FULL = {
+  appends: { count: 2_000, rounds: 3 },
+  turnover: { count: 2_000, rounds: 3 },
+  latency: 30,
+  kill: 200,
+  many: 20_000,
+}
+
+/** What it costs to accept work durably and to carry it through. */
+export const durable: Suite = {
+  summary: 'stores and kernel: appends, turnover, latency, recovery (SQLite and PostgreSQL)',
+  async *run(options) {
+    options.say('building Reeve')
+    const built = await build()
+    yield* measured(sqlitePlace(options.folder), built, options)
+    if (MEASUREMENTS.some((name) => isWanted(name, 'postgres', options))) {
+      options.say('starting PostgreSQL')
+      const postgres = await startPostgresPlace()
+      try {
+        yield* measured(postgres, built, options)
+      } finally {
+        await postgres.stop()
+      }
+    }
+    if (options.peers !== undefined && isWanted('peers', '', options))
+      yield* tried('peers', besidePeers(options.peers, built, options), options)
+  },
+}
+
+async function* measured(place: Place, built: string, options: SuiteOptions): AsyncGenerator<Figure> {
+  const size = options.quick ? QUICK : FULL
+  const measurements: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
+    appends: () => appends(place, size.appends),
+    turnover: () => turnover(place, size.turnover),
+    latency: () => latency(place, size.latency),
+    kill: () => kill(place, built, size.kill, options.folder),
+    many: () => many(place, built, size.many),
+  }
+  for (const name of MEASUREMENTS) {
+    if (!isWanted(name, place.store, options)) continue
+    options.say(`${name}, ${place.store}`)
+    yield* tried(`${name}, ${place.store}`, measurements[name](), options)
+  }
+}
+
+async function* tried(
+  what: string,
+  figures: AsyncIterable<Figure>,
+  { failed }: SuiteOptions,
+): AsyncGenerator<Figure> {
+  try {
+    yield* figures
+  } catch (error) {
+    failed(what, error)
+  }
+}
+
+const MEASUREMENTS = ['appends', 'turnover', 'latency', 'kill', 'many'] as const
+
+function isWanted(name: string, store: string, { only }: SuiteOptions): boolean {
+  return only === undefined || `${name} ${store}`.includes(only)
+}

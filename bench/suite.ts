@@ -1,0 +1,22 @@
+import type { Figure } from './figure.ts'
+
+export interface SuiteOptions {
+  /** A smoke test in under a minute, not a result. */
+  readonly quick: boolean
+  /** A folder with a benchmark of other systems, to be measured in the same run. */
+  readonly peers: string | undefined
+  /** Only measurements whose name contains this text. */
+  readonly only: string | undefined
+  /** An empty folder of this run's own, removed afterwards. */
+  readonly folder: string
+  /** Tells whoever waits what is being measured. */
+  readonly say: (text: string) => void
+  /** One measurement that failed fails the run, but does not keep the others from being made. */
+  readonly failed: (what: string, error: unknown) => void
+}
+
+/** A set of measurements; each figure is given as soon as it is known. */
+export interface Suite {
+  readonly summary: string
+  run(options: SuiteOptions): AsyncIterable<Figure>
+}

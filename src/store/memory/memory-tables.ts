@@ -1,0 +1,60 @@
+import type { Environment } from '../../core/environment/environment.ts'
+import type { Group } from '../../core/group/group.ts'
+import type { Holder } from '../../core/lease/holder.ts'
+import type { StoredEvent } from '../../core/process/event.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
+import type { Grant } from '../../core/session/grant.ts'
+import type { Session, Turn } from '../../core/session/session.ts'
+import type { StoredNotice } from '../contract.ts'
+
+/** A row with the number that its place in lists goes by. */
+export interface NumberedRow {
+  readonly id: number
+  readonly row: ProcessRow
+}
+
+export interface HeldHolder {
+  readonly holder: Holder
+  readonly renewedAt: number
+  readonly expiresAt: number
+}
+
+/** The events of one process: the one with seq n is at n - 1. */
+export interface EventLog {
+  readonly events: StoredEvent[]
+  readonly byReplayKey: Map<string, StoredEvent>
+}
+
+/** What the stores of one memory have in common: the tables, and word of each other's commits. */
+export class MemoryTables {
+  processes = new Map<Pid, NumberedRow>()
+  events = new Map<Pid, EventLog>()
+  /** All events, in order of position. */
+  feed: StoredEvent[] = []
+  tombstones = new Map<Pid, Tombstone>()
+  holders = new Map<string, HeldHolder>()
+  sessions = new Map<string, Session>()
+  turns = new Map<string, Turn>()
+  groups = new Map<string, Group>()
+  grants = new Map<string, Grant>()
+  environments = new Map<string, Environment>()
+  /** By scope, in order of place. */
+  notices = new Map<string, StoredNotice[]>()
+  nextId = 1
+  nextPlace = 1
+  position = 0
+  prunedThrough = 0
+  live = 0
+  readonly secret: string = crypto.randomUUID()
+  readonly #nudges = new Set<() => void>()
+
+  join(nudge: () => void): () => void {
+    this.#nudges.add(nudge)
+    return () => this.#nudges.delete(nudge)
+  }
+
+  nudgeOthers(own: () => void): void {
+    for (const nudge of this.#nudges) if (nudge !== own) nudge()
+  }
+}

@@ -1,0 +1,90 @@
+import type { Clock } from '../../core/clock.ts'
+import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
+import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
+import { Listeners } from '../listeners.ts'
+import { MemoryTables } from './memory-tables.ts'
+import { Tables } from './tables.ts'
+
+export interface MemoryOptions {
+  readonly clock?: Clock
+  readonly random?: () => number
+  readonly soon?: (task: () => void) => void
+  /** What several stores have in common, as several processes have a file; it outlives them. */
+  readonly shared?: MemoryTables
+  /** Stands between group commit and the tables: for tests that make writes fail. */
+  readonly wrap?: (transaction: Transaction) => Transaction
+}
+
+/**
+ * Opens a store that keeps nothing: for tests, and for programs that need no memory of their own.
+ *
+ * ```ts
+ * const shared = new MemoryTables()
+ * const store = await openMemory({ shared })
+ * ```
+ */
+export async function openMemory(options: MemoryOptions = {}): Promise<Store> {
+  return new MemoryStore(options)
+}
+
+export { MemoryTables }
+
+class MemoryStore implements Store {
+  readonly durability: Durability = { store: 'memory', survivesPowerCut: false, settings: {} }
+  readonly #tables: Tables
+  readonly #group: GroupCommit
+  readonly #listeners = new Listeners()
+  readonly #leave: () => void
+  #closed = false
+
+  constructor(options: MemoryOptions) {
+    const clock = options.clock ?? systemClock
+    const soon = options.soon ?? ((task: () => void) => void setImmediate(task))
+    const shared = options.shared ?? new MemoryTables()
+    const nudge = () => soon(() => this.#nudge(shared.position))
+    this.#tables = new Tables(
+      shared,
+      () => clock.now(),
+      () => shared.nudgeOthers(nudge),
+    )
+    this.#group = new GroupCommit(options.wrap?.(this.#tables) ?? this.#tables, {
+      clock,
+      random: options.random ?? Math.random,
+      soon,
+      onCommit: (commit) => this.#listeners.tell(commit),
+    })
+    this.#leave = shared.join(nudge)
+  }
+
+  async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
+    if (this.#closed) throw closed()
+    return this.#tables.answer(question) as AnswerTo<Q>
+  }
+
+  write<Answer>(plan: Plan<Answer>): Promise<Answer> {
+    return this.#group.write(plan)
+  }
+
+  onCommit(listener: (commit: Commit) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#group.close()
+    this.#closed = true
+    this.#leave()
+  }
+
+  #nudge(position: number): void {
+    if (!this.#closed) this.#listeners.tell({ after: position, position, events: null })
+  }
+}
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, task) => {
+    const timer = setTimeout(task, ms)
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,51 @@
+import { StoreError } from '../../core/errors.ts'
+import type { Link } from './link.ts'
+import { sql as process } from './migrations/0001-process.ts'
+
+/** In order, forward only; the number of a migration is its place here, from 1. */
+const MIGRATIONS: readonly ((at: string) => string)[] = [process]
+
+/** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
+export async function migrate(link: Link, schema: string, at: string): Promise<void> {
+  if ((await versionOf(link, at)) === MIGRATIONS.length) return
+  await link.begin(async (run) => {
+    await run(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`reeve:${schema}`])
+    const [found] = await run<{ schema: string | null }>(`select to_regnamespace($1)::text as schema`, [
+      at.slice(0, -1),
+    ])
+    // Even with "if not exists" this asks for the right to make schemas, which the owner of this one may lack.
+    if (found?.schema === null) await run(`create schema ${at.slice(0, -1)}`)
+    await run(
+      `create table if not exists ${at}migration (number integer primary key, at timestamptz not null)`,
+    )
+    const [last] = await run<{ version: number }>(
+      `select coalesce(max(number), 0) as version from ${at}migration`,
+    )
+    const version = last?.version ?? 0
+    if (version > MIGRATIONS.length) throw tooNew(schema, version)
+    for (const [index, migration] of MIGRATIONS.entries()) {
+      if (index < version) continue
+      await run(migration(at))
+      await run(`insert into ${at}migration values ($1, now())`, [index + 1])
+    }
+  })
+}
+
+async function versionOf(link: Link, at: string): Promise<number> {
+  const [found] = await link.query<{ there: string | null }>(`select to_regclass($1)::text as there`, [
+    `${at}migration`,
+  ])
+  if (found === undefined || found.there === null) return 0
+  const [last] = await link.query<{ version: number }>(
+    `select coalesce(max(number), 0) as version from ${at}migration`,
+  )
+  return last?.version ?? 0
+}
+
+function tooNew(schema: string, version: number): StoreError {
+  return new StoreError(
+    'schema_too_new',
+    `The schema ${schema} has version ${version}, and this Reeve knows versions up to ${MIGRATIONS.length}.`,
+    'Use a Reeve at least as new as the one that wrote it. Nothing was changed.',
+  )
+}

@@ -1,0 +1,235 @@
+import { targetOf } from '../../../core/process/record.ts'
+import type { ProcessRow } from '../../../core/process/row.ts'
+import { dueOf } from '../../due.ts'
+import { fixedText, movingText } from '../../record-text.ts'
+import type { Link, Value } from '../link.ts'
+import type { Staged } from '../staged.ts'
+
+/** A store as the server knows it: its own id, and the number that every commit of it carries. */
+export interface Writer {
+  readonly store: string
+  readonly fence: number
+}
+
+export type CommitAnswer =
+  | { readonly type: 'stale'; readonly keys: readonly string[] }
+  | { readonly type: 'committed'; readonly position: number | null }
+
+/** No JSON text contains it: control characters are always escaped. */
+const RECORD_SEPARATOR = '\x1e'
+const PARAMETERS = 55
+
+export function commitStatements(link: Link, at: string) {
+  const marks = Array.from({ length: PARAMETERS }, (_, index) => `$${index + 1}`).join(', ')
+  const commit = `select stale, "position" from ${at}commit_changes(${marks})`
+  const check = `select to_json(${at}stale_keys($1, $2, $3))::text as stale`
+  const settle = `select fence, commit, "position" from ${at}settle($1)`
+
+  return {
+    /** Writes all that is staged, unless a row is not as it was seen. */
+    async commit(staged: Staged, writer: Writer, number: number, channel: string): Promise<CommitAnswer> {
+      const values = [
+        ...[writer.store, writer.fence, number, isNews(staged) ? channel : null],
+        ...guards(staged),
+        ...newProcesses(staged),
+        ...processes(staged),
+        ...leases(staged),
+        ...[rest(staged), staged.live],
+        ...events(staged),
+        ...notices(staged),
+      ]
+      const [found] = await link.query<{ stale: string | null; position: number | null }>(commit, values)
+      if (found === undefined) throw new Error('commit_changes() answered nothing')
+      if (found.stale !== null) return { type: 'stale', keys: JSON.parse(found.stale) as string[] }
+      return { type: 'committed', position: found.position }
+    },
+
+    /** For a batch that writes nothing: which of the rows it was decided on have changed, at one moment. */
+    async stale(staged: Staged): Promise<readonly string[]> {
+      const [found] = await link.query<{ stale: string | null }>(check, guards(staged))
+      if (found === undefined) throw new Error('stale_keys() answered nothing')
+      return found.stale === null ? [] : (JSON.parse(found.stale) as string[])
+    },
+
+    /** The last commit of this store that happened; of those before this call none will happen any more. */
+    async settle(store: string): Promise<{ fence: number; commit: number; position: number | null }> {
+      const [found] = await link.query<{ fence: number; commit: number; position: number | null }>(settle, [
+        store,
+      ])
+      if (found === undefined) throw new Error('settle() answered nothing')
+      return found
+    },
+
+    /** A store that is closed needs no row; one that died leaves it to the next that opens. */
+    async leave(store: string): Promise<void> {
+      await link.query(`delete from ${at}writer where store = $1 or at < now() - interval '7 days'`, [store])
+    },
+  }
+}
+
+/** Whether others have reason to look. Renewals and claims come often, and nobody waits for them. */
+function isNews(staged: Staged): boolean {
+  const { events, tombstones, sessions, goneSessions, turns, grants, revoked, notices, dropped } = staged
+  return (
+    events.length > 0 ||
+    notices.length > 0 ||
+    [tombstones, sessions, goneSessions, turns, grants, revoked, dropped].some(({ size }) => size > 0)
+  )
+}
+
+/** Sorted, because everybody locks in this order. */
+function guards(staged: Staged): Value[] {
+  const pids: { key: string; version: number }[] = []
+  const scopes: { kind: string; key: string; id: string; session: string | null; version: number }[] = []
+  for (const [key, { question, version }] of staged.guards) {
+    if (question.ask === 'process') pids.push({ key: question.pid, version })
+    else {
+      const session = question.ask === 'turn' ? question.session : null
+      scopes.push({ kind: question.ask, key, id: question.id, session, version })
+    }
+  }
+  pids.sort(byKey)
+  scopes.sort(byKey)
+  return [
+    pids.map(({ key }) => key),
+    pids.map(({ version }) => version),
+    scopes.length === 0 ? null : JSON.stringify(scopes),
+  ]
+}
+
+function newProcesses({ processes }: Staged): Value[] {
+  const rows = [...processes.values()].flatMap(({ version, value }) => (version === 0 ? [value] : []))
+  return columns(rows, [
+    ...LEASE_BEFORE_DUE,
+    dueOf,
+    ({ record }) => record.kind,
+    ({ record }) => targetOf(record.kind, record.spec),
+    ({ record }) => record.name,
+    ({ record }) => record.parent,
+    ({ record }) => record.root,
+    ({ record }) => record.owner.session ?? null,
+    ({ record }) => record.wakeTarget,
+    ({ record }) => record.createdAt,
+    ({ record }) => record.outcome?.endedAt ?? null,
+  ]).concat(
+    packed(rows.map(({ record }) => fixedText(record))),
+    packed(rows.map(({ record }) => movingText(record))),
+  )
+}
+
+function processes({ processes }: Staged): Value[] {
+  const rows = [...processes.values()].flatMap(({ version, base, value }) =>
+    version > 0 && base?.record !== value.record ? [value] : [],
+  )
+  return columns(rows, [
+    ...LEASE_BEFORE_DUE,
+    dueOf,
+    ({ record }) => record.owner.session ?? null,
+    ({ record }) => record.wakeTarget,
+    ({ record }) => record.outcome?.endedAt ?? null,
+  ]).concat(packed(rows.map(({ record }) => movingText(record))))
+}
+
+/** Claims and the like: the record stays, and need not be written again. */
+function leases({ processes }: Staged): Value[] {
+  const rows = [...processes.values()].flatMap(({ version, base, value }) =>
+    version > 0 && base?.record === value.record ? [value] : [],
+  )
+  return columns(rows, [
+    ({ record }) => record.pid,
+    ({ fence }) => fence,
+    ({ holder }) => holder,
+    ({ carry }) => carry,
+    dueOf,
+  ])
+}
+
+const LEASE_BEFORE_DUE: readonly ((row: ProcessRow) => string | number | null)[] = [
+  ({ record }) => record.pid,
+  ({ record }) => record.revision,
+  ({ fence }) => fence,
+  ({ holder }) => holder,
+  ({ carry }) => carry,
+]
+
+function events({ events }: Staged): Value[] {
+  return columns(events, [
+    ({ pid }) => pid,
+    ({ seq }) => seq,
+    ({ type }) => type,
+    ({ at }) => at,
+    ({ actor }) => actor,
+    ({ replayKey }) => replayKey,
+  ]).concat(packed(events.map(({ payload }) => JSON.stringify(payload))))
+}
+
+function notices({ notices }: Staged): Value[] {
+  return columns(notices, [
+    ({ scope }) => scope,
+    ({ pid }) => pid,
+    ({ seq }) => seq,
+    ({ kind }) => kind,
+    ({ at }) => at,
+  ]).concat(
+    packed(notices.map(({ payload }) => JSON.stringify(payload))),
+    packed(notices.map(({ replyTo }) => JSON.stringify(replyTo))),
+  )
+}
+
+/** What is written more rarely, or is small: parts that are empty are left out. */
+function rest(staged: Staged): string | null {
+  const { tombstones } = staged
+  const held = [...staged.holders]
+  const groups = [...staged.groups]
+  const parts = {
+    sessions: [...staged.sessions.values()].map(({ value, ...row }) => scope(row, value, value.carry)),
+    turns: [...staged.turns.values()].map(({ value, ...row }) => ({
+      ...scope(row, value, value.carry),
+      session: value.session,
+    })),
+    groups: groups.flatMap(([, { value, ...row }]) => (value === null ? [] : [scope(row, value, null)])),
+    groups_gone: groups.flatMap(([, { base, value }]) => (value === null && base !== null ? [base.id] : [])),
+    sessions_gone: [...staged.goneSessions],
+    grants: [...staged.grants.values()].map((grant) => ({
+      ...grant,
+      descriptor: JSON.stringify(grant.descriptor),
+    })),
+    revokes: [...staged.revoked.values()],
+    environments: [...staged.environments].map(([ref, value]) => ({ ref, body: JSON.stringify(value) })),
+    holders: held.flatMap(([id, put]) =>
+      put === null ? [] : [{ id, body: JSON.stringify(put.holder), ttl: put.ttlMs }],
+    ),
+    holders_gone: held.flatMap(([id, put]) => (put === null ? [id] : [])),
+    notices_dropped: [...staged.dropped],
+    tombstones: [...tombstones.values()].map(({ pid, fence, endedAt, prunedAt }) => ({
+      ...{ pid, fence },
+      ...{ ended_at: endedAt, pruned_at: prunedAt },
+    })),
+  }
+  const filled = Object.entries(parts).filter(([, rows]) => rows.length > 0)
+  return filled.length === 0 ? null : JSON.stringify(Object.fromEntries(filled))
+}
+
+function scope(
+  { version, next }: { readonly version: number; readonly next: number },
+  value: { readonly id: string },
+  carry: boolean | null,
+) {
+  return { version, next, id: value.id, carry, body: JSON.stringify(value) }
+}
+
+/** One array per column; null for each when there are no rows. */
+function columns<Row>(
+  rows: readonly Row[],
+  cells: readonly ((row: Row) => string | number | null)[],
+): Value[] {
+  return cells.map((cell) => (rows.length === 0 ? null : rows.map(cell)))
+}
+
+function packed(texts: readonly string[]): Value {
+  return texts.length === 0 ? null : texts.join(RECORD_SEPARATOR)
+}
+
+function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  return a.key < b.key ? -1 : Number(a.key > b.key)
+}

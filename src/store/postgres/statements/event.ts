@@ -1,0 +1,65 @@
+import type { Json } from '../../../core/json/json.ts'
+import type { StoredEvent } from '../../../core/process/event.ts'
+import type { Actor } from '../../../core/process/record.ts'
+import type { Changes, Questions } from '../../contract.ts'
+import type { Link, Value } from '../link.ts'
+
+interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
+  readonly actor: string
+  readonly replay_key: string | null
+  readonly payload: string
+}
+
+interface Head {
+  readonly head: number
+  readonly pruned_through: number
+}
+
+const COLUMNS = 'e.position, e.pid, e.seq, e.type, e.at, e.actor, e.replay_key, e.payload'
+
+export function eventStatements(link: Link, at: string) {
+  const events = async (text: string, values: readonly Value[]) =>
+    (await link.query<Columns>(`select ${COLUMNS} from ${text}`, values)).map(stored)
+
+  return {
+    byKeys: (pids: readonly string[], replayKeys: readonly string[]): Promise<StoredEvent[]> =>
+      events(
+        `unnest($1::text[], $2::text[]) as k (pid, replay_key) join ${at}event e on e.pid = k.pid and e.replay_key = k.replay_key`,
+        [pids, replayKeys],
+      ),
+    bySeq: async ({ pid, seq }: Questions['eventAt'][0]): Promise<StoredEvent | null> =>
+      (await events(`${at}event e where e.pid = $1 and e.seq = $2`, [pid, seq]))[0] ?? null,
+    after: ({ pid, after, limit }: Questions['events'][0]): Promise<StoredEvent[]> =>
+      events(`${at}event e where e.pid = $1 and e.seq > $2 order by e.seq limit $3`, [pid, after, limit]),
+    tail: async ({ pid, limit }: Questions['tail'][0]): Promise<StoredEvent[]> =>
+      (await events(`${at}event e where e.pid = $1 order by e.seq desc limit $2`, [pid, limit])).reverse(),
+
+    /** One statement, so that the head is not older than the events. */
+    async changes({ after, limit }: Questions['changes'][0]): Promise<Changes> {
+      const found = await link.query<Head & (Columns | { position: null })>(
+        `select m.position as head, m.pruned_through, ${COLUMNS} from ${at}meta m left join lateral
+          (select * from ${at}event where position > $1 order by position limit $2) e on true order by e.position`,
+        [after, limit],
+      )
+      const [first] = found
+      return {
+        events: found.flatMap((row) => (row.position === null ? [] : [stored(row)])),
+        position: first?.head ?? 0,
+        prunedThrough: first?.pruned_through ?? 0,
+      }
+    },
+  }
+}
+
+function stored({ position, pid, seq, type, at, actor, replay_key, payload }: Columns): StoredEvent {
+  return {
+    position,
+    pid,
+    seq,
+    type,
+    at,
+    actor: actor as Actor,
+    replayKey: replay_key,
+    payload: JSON.parse(payload) as Json,
+  }
+}

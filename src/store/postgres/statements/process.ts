@@ -1,0 +1,187 @@
+import { type Filter, matches } from '../../../core/process/filter.ts'
+import type { Pid } from '../../../core/process/pid.ts'
+import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
+import type { Activity, Page, Questions } from '../../contract.ts'
+import { recordFrom } from '../../record-text.ts'
+import type { Link, Value } from '../link.ts'
+
+/** A row with its number in lists, and the version that a commit compares. */
+export interface NumberedRow {
+  readonly id: number
+  readonly version: number
+  readonly row: ProcessRow
+}
+
+interface Columns {
+  readonly id: number
+  readonly version: number
+  readonly fence: number
+  readonly holder: string | null
+  readonly carry: Carry | null
+  readonly fixed: string
+  readonly moving: string
+}
+
+type Served = Questions['claimable'][0]['serves'][number]
+
+const COLUMNS = 'id, version, fence, holder, carry, fixed, moving'
+/** Rows looked at per query while a filter that no index covers is applied. */
+const SCAN = 500
+
+/** `seen` is told of every row that is part of an answer. */
+export function processStatements(link: Link, at: string, seen: (found: NumberedRow) => void) {
+  const one = async <Row extends object>(text: string, values: readonly Value[] = []) =>
+    (await link.query<Row>(text, values))[0]
+  const rows = async (text: string, values: readonly Value[]) => {
+    const found = (
+      await link.query<Columns>(`select ${COLUMNS} from ${at}process where ${text}`, values)
+    ).map(numbered)
+    for (const row of found) seen(row)
+    return found
+  }
+  const page = async (text: string, values: readonly Value[], limit: number): Promise<Page<ProcessRow>> => {
+    const found = await rows(text, values)
+    return {
+      items: found.map(({ row }) => row),
+      next: found.length < limit ? null : (found.at(-1)?.id ?? null),
+    }
+  }
+  const pids = async (text: string, values: readonly Value[]) =>
+    (await link.query<{ pid: Pid }>(text, values)).map(({ pid }) => pid)
+
+  return {
+    read: (wanted: readonly Pid[]) => rows('pid = any ($1)', [wanted]),
+
+    tombstones: async (wanted: readonly Pid[]): Promise<Tombstone[]> => [
+      ...(await link.query<Tombstone>(
+        `select pid, fence, ended_at as "endedAt", pruned_at as "prunedAt" from ${at}tombstone where pid = any ($1)`,
+        [wanted],
+      )),
+    ],
+
+    pids: ({ prefix, limit }: Questions['pids'][0]): Promise<Pid[]> =>
+      pids(`select pid from ${at}process where pid >= $1 and pid < $2 order by pid limit $3`, [
+        prefix,
+        `${prefix}~`,
+        limit,
+      ]),
+
+    held: ({ holder, after, limit }: Questions['held'][0]) =>
+      page('holder = $1 and id > $2 order by id limit $3', [holder, after ?? 0, limit], limit),
+
+    carrying: ({ after, limit }: Questions['carrying'][0]) =>
+      page('carry is not null and id > $1 order by id limit $2', [after ?? 0, limit], limit),
+
+    waking: ({ session, limit }: Questions['waking'][0]): Promise<Pid[]> =>
+      pids(`select pid from ${at}process where wake_target = $1 and ended_at is null limit $2`, [
+        session,
+        limit,
+      ]),
+
+    async claimable({ serves, at: time, limit }: Questions['claimable'][0]): Promise<Pid[]> {
+      if (serves.length === 0) return []
+      const values = new Values()
+      const [until, most] = [values.add(time), values.add(limit)]
+      const parts = serves.map(
+        (
+          served,
+        ) => `(select id, pid, due from ${at}process where ${servedBy(served, values)} and due <= ${until}
+          order by due, id limit ${most})`,
+      )
+      return pids(
+        `select pid from (${parts.join(' union ')}) as found order by due, id limit ${most}`,
+        values.all,
+      )
+    },
+
+    async nextDue({ serves, at: time }: Questions['nextDue'][0]): Promise<number | null> {
+      if (serves.length === 0) return null
+      const values = new Values()
+      const after = values.add(time)
+      const parts = serves.map(
+        (served) =>
+          `(select min(due) from ${at}process where ${servedBy(served, values)} and due > ${after})`,
+      )
+      return (
+        (await one<{ due: number | null }>(`select least(${parts.join(', ')}) as due`, values.all))?.due ??
+        null
+      )
+    },
+
+    /** Narrows by whatever is indexed, and lets the filter itself decide. */
+    async list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Promise<Page<ProcessRow>> {
+      const items: ProcessRow[] = []
+      let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
+      for (;;) {
+        const values = new Values()
+        const text = `${narrow(filter, values)} and id ${newestFirst ? '<' : '>'} ${values.add(place)}
+          order by id ${newestFirst ? 'desc' : ''} limit ${values.add(SCAN)}`
+        const found = await rows(text, values.all)
+        for (const { id, row } of found) {
+          place = id
+          if (!matches(row.record, filter)) continue
+          items.push(row)
+          if (items.length === limit) return { items, next: place }
+        }
+        if (found.length < SCAN) return { items, next: null }
+      }
+    },
+
+    async activity({ session, since }: Questions['activity'][0]): Promise<Activity> {
+      const live = `select count(*) as live, max(created_at) as "newestAt" from ${at}process where ended_at is null`
+      const found =
+        session !== null
+          ? await one<Activity>(`${live} and session = $1 and created_at >= $2`, [session, since ?? 0])
+          : since !== null
+            ? await one<Activity>(`${live} and created_at >= $1`, [since])
+            : await one<Activity>(`select live, (select created_at from ${at}process where ended_at is null
+                order by id desc limit 1) as "newestAt" from ${at}meta`)
+      return found ?? { live: 0, newestAt: null }
+    },
+
+    async prunable({ endedBefore, keep, limit }: Questions['prunable'][0]): Promise<ProcessRow[]> {
+      const values = new Values()
+      const terms: string[] = []
+      if (endedBefore !== null) terms.push(`ended_at < ${values.add(endedBefore)}`)
+      if (keep !== null) {
+        terms.push(`(ended_at, id) <= (select ended_at, id from ${at}process where ended_at is not null
+          order by ended_at desc, id desc limit 1 offset ${values.add(keep)})`)
+      }
+      if (terms.length === 0) return []
+      const text = `ended_at is not null and (${terms.join(' or ')}) order by ended_at, id limit ${values.add(limit)}`
+      return (await rows(text, values.all)).map(({ row }) => row)
+    },
+  }
+}
+
+/** The values of a statement that is put together: each gets its number. */
+class Values {
+  readonly all: Value[] = []
+
+  add(value: Value): string {
+    return `$${this.all.push(value)}`
+  }
+}
+
+function servedBy({ kind, targets }: Served, values: Values): string {
+  const ofKind = `kind = ${values.add(kind)} and due is not null`
+  return targets === null ? ofKind : `${ofKind} and target = any (${values.add(targets)})`
+}
+
+function narrow(filter: Filter, values: Values): string {
+  const terms: string[] = []
+  const among = (column: string, wanted: readonly string[] | undefined) => {
+    if (wanted !== undefined) terms.push(`${column} = any (${values.add(wanted)})`)
+  }
+  if (filter.status === undefined) terms.push('ended_at is null')
+  among('pid', filter.pid)
+  among('parent', filter.parent)
+  among('session', filter.owner?.session)
+  among('name', filter.name)
+  among('root', filter.root)
+  return terms.length === 0 ? 'true' : terms.join(' and ')
+}
+
+function numbered({ id, version, fence, holder, carry, fixed, moving }: Columns): NumberedRow {
+  return { id, version, row: { record: recordFrom(fixed, moving), holder, fence, carry } }
+}

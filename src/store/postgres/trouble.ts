@@ -1,0 +1,138 @@
+import { ReeveError, StoreError } from '../../core/errors.ts'
+
+/** A row was not as it was seen, so that nothing was written: two transactions in each other's way, or a late guard. */
+const CONTENDED = new Set(['23505', '40001', '40P01', '55P03', 'RV001'])
+/** Errors of the connection, of Node's sockets, and of a server that is going down, coming up, or full of others. */
+const UNREACHABLE =
+  /^(CONNECT_|CONNECTION_|08|57P0[1235]|53300|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|NO_ANSWER)/
+
+/** Whether another try may find the facts different. A unique key may have been taken by a faster writer. */
+export function isContended(error: unknown): boolean {
+  return CONTENDED.has(codeOf(error))
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return UNREACHABLE.test(codeOf(error))
+}
+
+/** Whether there was no connection to send anything on. */
+export function neverSent(error: unknown): boolean {
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|57P03|53300)$/.test(codeOf(error))
+}
+
+/** Whether a commit came after its store had given it up. */
+export function isGivenUp(error: unknown): boolean {
+  return codeOf(error) === 'RV002'
+}
+
+/** Whether the server is about to be there: worth waiting for, even where a mistyped address is not. */
+export function isStarting(error: unknown): boolean {
+  return codeOf(error) === '57P03' || codeOf(error) === '53300'
+}
+
+/**
+ * Whether the error is about the data of one plan, and none of its neighbours' business: a value that the server
+ * refuses, or that could not even be sent.
+ */
+export function isOwn(error: unknown): boolean {
+  return error instanceof Error && /^(22|23|UNDEFINED_VALUE|$)/.test(codeOf(error))
+}
+
+/** Like what a dead connection gives, for one that only hangs. */
+export function noAnswer(ms: number): Error {
+  return Object.assign(new Error(`no answer within ${ms} ms`), { code: 'NO_ANSWER' })
+}
+
+/** What PostgreSQL said, as something a person can act on. `committing`: a commit was sent, and its end is not known. */
+export function trouble(error: unknown, where: string, committing = false): unknown {
+  if (error instanceof ReeveError) return error
+  const code = codeOf(error)
+  if (code === '') return error
+  const said = error instanceof Error ? error.message : String(error)
+  const problem = (name: StoreError['code'], happened: string, remedy: string) =>
+    new StoreError(name, `${happened} (${said})`, remedy, { cause: withoutData(error, code) })
+  if (isUnreachable(error)) {
+    return committing
+      ? problem(
+          'outcome_unknown',
+          `${where} went away during a commit and did not come back.`,
+          'Look whether the change is there before you repeat it.',
+        )
+      : problem(
+          'store_unavailable',
+          `${where} cannot be reached.`,
+          'Check that the server runs and that the address is right. Nothing was changed.',
+        )
+  }
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return problem(
+        'store_unavailable',
+        `${where} refuses this user.`,
+        'Check user name and password in the address.',
+      )
+    case '3D000':
+      return problem(
+        'store_unavailable',
+        `${where} does not exist.`,
+        'Create the database, or name another one.',
+      )
+    case '42501':
+      return problem(
+        'store_unavailable',
+        `This user lacks a right in ${where}.`,
+        'Grant it create and usage on the schema, or create on the database.',
+      )
+    case '25006':
+      return problem(
+        'store_read_only',
+        `${where} cannot be written.`,
+        'Connect to the primary server, or end its read-only mode. Nothing was changed.',
+      )
+    case '53100':
+      return problem(
+        'store_full',
+        `The disk of ${where} is full.`,
+        'Free some space and try again. Nothing was changed.',
+      )
+    case '42P01':
+    case '42883':
+    case '3F000':
+    case 'XX001':
+    case 'XX002':
+      return problem(
+        'store_corrupt',
+        `${where} holds no sound Reeve store.`,
+        'Restore it from a copy; keep the broken one for a look.',
+      )
+    case '40001':
+    case '40P01':
+    case '55P03':
+    case '57014':
+      return problem('store_busy', `${where} is busy with other writers.`, 'Try again. Nothing was changed.')
+    default:
+      return problem(
+        'store_unavailable',
+        `${where} could not be used.`,
+        'See the cause. Nothing was changed.',
+      )
+  }
+}
+
+export function busy(where: string): StoreError {
+  return new StoreError(
+    'store_busy',
+    `Other writers of ${where} were faster each time.`,
+    'Try again. Nothing was changed.',
+  )
+}
+
+/** The library hangs the statement and all its values on the error: nothing to print in a log. */
+function withoutData(error: unknown, code: string): Error {
+  return Object.assign(new Error(error instanceof Error ? error.message : String(error)), { code })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import type { WaitRef } from '../../core/process/intent.ts'
+import { type Asking, type Behaves, type Bench, pidOf, RERUNNABLE, TOOL } from './bench.ts'
+import { stop } from './recovery.ts'
+import { takes } from './signals.ts'
+import { photograph } from './sound.ts'
+
+/** One-shot keys, pauses, and waits that are cut short. */
+export function answers(behaves: Behaves): void {
+  const pid = pidOf('a')
+  const wait: WaitRef = { on: 'signal', name: 'go', ordinal: 1 }
+  const waiting = async (bench: Bench, script = takes('go')) => {
+    const kernel = await bench.kernel({ id: 'k_one', script })
+    await kernel.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
+    await kernel.kernel.waitForEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
+    return kernel
+  }
+
+  behaves('a key answers its wait once, from any connection', async (bench) => {
+    const one = await waiting(bench)
+    const two = await bench.kernel({ id: 'k_two', serves: [] })
+    const key = await one.kernel.keyOf(pid, wait)
+    assert.equal(await two.kernel.keyOf(pid, wait), key)
+    const answers = await Promise.all([
+      one.kernel.answer(key, 'first'),
+      two.kernel.answer(key, 'second'),
+      one.kernel.answer(key, 'third'),
+    ])
+    assert.deepEqual(answers.sort(), ['accepted', 'already_resolved', 'already_resolved'])
+    await one.kernel.waitForEnd(pid, {})
+    assert.equal(await two.kernel.answer(key, 'late'), 'already_resolved')
+    const { outcome, signals } = (await bench.row(pid)).record
+    assert.ok(Array.isArray(outcome?.result) && outcome.result.length === 1)
+    assert.deepEqual(signals, {}, 'no signal was used up')
+  })
+
+  behaves('a key that was made up or changed answers nothing', async (bench) => {
+    const one = await waiting(bench)
+    const key = await one.kernel.keyOf(pid, wait)
+    const before = await photograph(bench.store)
+    const second = key.replace('.go.1.', '.go.2.')
+    const otherEnd = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+    for (const forged of ['', 'nonsense', key.slice(0, -4), second, otherEnd, key.toUpperCase()])
+      assert.equal(await one.kernel.answer(forged, 'forged'), 'unknown', forged)
+    const elsewhere = await one.kernel.keyOf(pidOf('nobody'), wait)
+    assert.equal(await one.kernel.answer(elsewhere, 'nobody waits'), 'unknown')
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('a wait that a signal ended is resolved for its key as well', async (bench) => {
+    const one = await waiting(bench)
+    const key = await one.kernel.keyOf(pid, wait)
+    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 'signalled' })
+    assert.equal(await one.kernel.answer(key, 'too late'), 'already_resolved')
+    await one.kernel.waitForEnd(pid, {})
+    assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['signalled'])
+  })
+
+  behaves('a pause returns to where it came from, also when the wait ended meanwhile', async (bench) => {
+    const one = await waiting(bench, async (work, kernel) => {
+      await kernel.awaitAnswer(work, wait, null)
+      return new Promise<never>(() => {})
+    })
+    const status = async () => {
+      const { record } = await bench.row(pid)
+      return [record.status, record.pausedFrom, record.wait?.name ?? null]
+    }
+    await bench.performed('appended', { type: 'pause', pid })
+    await bench.performed('kept', { type: 'pause', pid })
+    assert.deepEqual(await status(), ['paused', 'waiting', 'go'])
+    await bench.performed('appended', { type: 'resume', pid })
+    assert.deepEqual(await status(), ['waiting', null, 'go'])
+    await bench.refused('not_paused', { type: 'resume', pid })
+    await bench.performed('appended', { type: 'pause', pid })
+    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
+    assert.deepEqual(await status(), ['paused', 'running', null])
+    await bench.performed('appended', { type: 'resume', pid })
+    assert.deepEqual(await status(), ['running', null, null])
+    await stop(one.kernel, pid, 'enough')
+    await bench.refused('stopping', { type: 'pause', pid })
+  })
+
+  behaves('a paused process that enters a wait stays paused', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    await one.kernel.register([{ request: TOOL, actor: 'host', pid }])
+    const work = await one.begun(pid)
+    await bench.performed('appended', { type: 'pause', pid })
+    const enter: Asking = { type: 'enter_wait', pid, wait, until: null, fence: work.fence() }
+    await bench.performed('appended', enter)
+    const { record } = await bench.row(pid)
+    assert.deepEqual([record.status, record.pausedFrom, record.wait?.name], ['paused', 'waiting', 'go'])
+    await bench.performed('appended', { type: 'resume', pid })
+    assert.equal((await bench.row(pid)).record.status, 'waiting')
+  })
+
+  behaves('a process waits for one thing at a time', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    await one.kernel.register([{ request: TOOL, actor: 'host', pid }])
+    const fence = (await one.begun(pid)).fence()
+    const enter = (name: string): Asking => ({
+      type: 'enter_wait',
+      pid,
+      wait: { ...wait, name },
+      until: null,
+      fence,
+    })
+    await bench.performed('appended', enter('go'))
+    await bench.performed('kept', enter('go'))
+    await bench.refused('conflict', enter('stay'))
+    const leave: Asking = { type: 'leave_wait', pid, wait, how: 'timed_out', value: null, fence }
+    await bench.performed('appended', leave)
+    await bench.performed('replayed', leave)
+    await bench.performed('replayed', enter('go'))
+    await bench.performed('appended', enter('stay'))
+  })
+
+  behaves('a stop wakes a waiting process', async (bench) => {
+    const one = await waiting(bench)
+    await stop(one.kernel, pid, 'changed my mind')
+    const ended = await one.kernel.waitForEnd(pid, {})
+    assert.ok(ended.type === 'done')
+    const { status, reason, source } = ended.value.record.outcome ?? {}
+    assert.deepEqual(
+      { status, reason, source },
+      { status: 'cancelled', reason: 'changed my mind', source: 'host' },
+    )
+  })
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import type { Ending } from '../../core/process/intent.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import {
+  type Asking,
+  accepted,
+  type Behaves,
+  type Bench,
+  OUTSIDE,
+  pidOf,
+  RERUNNABLE,
+  times,
+} from './bench.ts'
+
+/** Notices are written with the events that cause them. */
+export function outbox(behaves: Behaves): void {
+  const pid = pidOf('a')
+  const notices = (bench: Bench, scope: string) =>
+    bench.store.ask({ ask: 'notices', scope, after: 0, limit: 1_000 })
+  const end = (target: string, ending: Ending): Asking => ({
+    type: 'end',
+    pid: target,
+    ending,
+    replayKey: 'e',
+    fence: null,
+  })
+
+  behaves('an end is a completion notice to the session it belongs to', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const request = { ...OUTSIDE, owner: { session: 's1' }, label: 'the build', replyTo: { thread: 7 } }
+    await bench.register(request, { pid })
+    assert.deepEqual(await notices(bench, 'session:s1'), [])
+    bench.clock.advance(10)
+    await bench.performed('appended', end(pid, { status: 'failed', exitCode: 2, reason: 'no space' }))
+    await bench.performed('replayed', end(pid, { status: 'failed', exitCode: 2, reason: 'no space' }))
+    const endedAt = bench.clock.now()
+    const [notice, ...more] = await notices(bench, 'session:s1')
+    assert.deepEqual(more, [])
+    assert.deepEqual(notice, {
+      place: notice?.place,
+      scope: 'session:s1',
+      pid,
+      seq: 2,
+      kind: 'completion',
+      at: endedAt,
+      payload: { label: 'the build', status: 'failed', exitCode: 2, reason: 'no space', endedAt },
+      replyTo: { thread: 7 },
+    })
+  })
+
+  behaves(
+    'whoever is woken hears of an end before the owner, and the parent if there is neither',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      await openSession(bench.edges, 'host', 's2', null)
+      await bench.register(OUTSIDE, { pid: pidOf('parent') })
+      accepted(
+        await bench.tryRegister([
+          { pid: pidOf('woken'), request: { ...OUTSIDE, owner: { session: 's1' }, wakeTarget: 's2' } },
+          { pid: pidOf('child'), request: { ...OUTSIDE, parent: pidOf('parent') } },
+          { pid: pidOf('alone'), request: OUTSIDE },
+        ]),
+      )
+      for (const text of ['woken', 'child', 'alone'])
+        await bench.performed('appended', end(pidOf(text), { status: 'completed' }))
+      const told = async (scope: string) => (await notices(bench, scope)).map((notice) => notice.pid)
+      assert.deepEqual(await told('session:s1'), [])
+      assert.deepEqual(await told('session:s2'), [pidOf('woken')])
+      assert.deepEqual(await told(`process:${pidOf('parent')}`), [pidOf('child')])
+      assert.deepEqual(await told(`process:${pidOf('alone')}`), [])
+    },
+  )
+
+  behaves('an event that was declared to wake is a notice, once', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const eventTypes = { ready: { schema: {}, wake: true }, quiet: { schema: {} } }
+    await bench.register({ ...OUTSIDE, wakeTarget: 's1', eventTypes }, { pid })
+    const append = (event: string): Asking => ({
+      type: 'append',
+      pid,
+      event,
+      payload: { port: 80 },
+      replayKey: event,
+      fence: null,
+    })
+    await bench.performed('appended', append('quiet'))
+    await bench.performed('appended', append('ready'))
+    await bench.performed('replayed', append('ready'))
+    assert.deepEqual(
+      (await notices(bench, 'session:s1')).map(({ kind, seq, payload }) => ({ kind, seq, payload })),
+      [{ kind: 'wake', seq: 3, payload: { type: 'ready', value: { port: 80 } } }],
+    )
+  })
+
+  behaves('a group makes one notice when all have ended, with each outcome in its place', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const member = (index: number) =>
+      bench.register(
+        { ...OUTSIDE, owner: { session: 's1' }, group: { id: 'g', size: 3, index } },
+        { pid: pidOf(`m${index}`) },
+      )
+    await member(2)
+    await member(0)
+    await bench.performed('appended', end(pidOf('m2'), { status: 'completed', result: 'two' }))
+    await bench.performed('appended', end(pidOf('m0'), { status: 'failed', exitCode: 1, reason: 'zero' }))
+    assert.deepEqual(await notices(bench, 'session:s1'), [])
+    await member(1)
+    assert.deepEqual(await notices(bench, 'session:s1'), [])
+    await bench.performed('appended', { type: 'request_abandon', pid: pidOf('m1'), reason: 'lost' })
+    const [notice, ...more] = await notices(bench, 'session:s1')
+    assert.deepEqual(more, [])
+    const outcome = { exitCode: null, reason: null, result: null }
+    assert.deepEqual(
+      [notice?.kind, notice?.payload],
+      [
+        'group_completion',
+        {
+          group: 'g',
+          seats: [
+            { pid: pidOf('m0'), outcome: { ...outcome, status: 'failed', exitCode: 1, reason: 'zero' } },
+            { pid: pidOf('m1'), outcome: { ...outcome, status: 'abandoned', reason: 'lost' } },
+            { pid: pidOf('m2'), outcome: { ...outcome, status: 'completed', result: 'two' } },
+          ],
+        },
+      ],
+    )
+    assert.equal(await bench.store.ask({ ask: 'group', id: 'g' }), null)
+  })
+
+  behaves(
+    'members of a group that end at once, through several connections, make one notice',
+    async (bench) => {
+      const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+      await openSession(bench.edges, 'host', 's1', null)
+      for (const round of times(20)) {
+        const group = { id: `g${round}`, size: 6 }
+        const pids = times(6).map((index) => pidOf(`r${round}m${index}`))
+        const request = { ...OUTSIDE, owner: { session: 's1' }, group }
+        accepted(await bench.tryRegister(pids.map((each) => ({ pid: each, request }))))
+        await Promise.all(
+          pids.map((each, index) =>
+            bench.performed('appended', end(each, { status: 'completed', result: index }), edges[index % 3]),
+          ),
+        )
+      }
+      const told = await notices(bench, 'session:s1')
+      assert.deepEqual(
+        told.map(({ payload }) => (payload as { group: string }).group),
+        times(20).map((round) => `g${round}`),
+      )
+      for (const { payload } of told) {
+        const { seats } = payload as { seats: readonly { outcome: { result: number } }[] }
+        assert.deepEqual(
+          seats.map(({ outcome }) => outcome.result),
+          times(6),
+        )
+      }
+    },
+  )
+
+  behaves('an end and its notice survive a crash together or not at all', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pids = times(60).map((index) => pidOf(`n${index}`))
+    const request = { ...RERUNNABLE, owner: { session: 's1' } }
+    const one = await bench.kernel({ id: 'k_one' })
+    await one.kernel.register(pids.map((each) => ({ request, actor: 'host', pid: each })))
+    await Promise.all(pids.map((each) => one.begun(each)))
+    for (const each of pids.slice(0, 40)) one.finish(each)
+    await one.kernel.waitForEnd(pids[0] ?? '', {})
+    bench.kill(one)
+    const two = await bench.kernel({ id: 'k_two', script: async () => ({ status: 'completed' }) })
+    for (const each of pids) await two.kernel.waitForEnd(each, {})
+    const told = (await notices(bench, 'session:s1')).map((notice) => notice.pid)
+    assert.deepEqual([...told].sort(), [...pids].sort())
+  })
+
+  behaves('notices are read in the order they were written, on from any place', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pids = times(7).map((index) => pidOf(`n${index}`))
+    for (const each of pids) {
+      await bench.register({ ...OUTSIDE, owner: { session: 's1' } }, { pid: each })
+      await bench.performed('appended', end(each, { status: 'completed' }))
+    }
+    const seen: string[] = []
+    for (let after = 0; ; ) {
+      const page = await bench.store.ask({ ask: 'notices', scope: 'session:s1', after, limit: 3 })
+      if (page.length === 0) break
+      seen.push(...page.map((notice) => notice.pid))
+      after = page.at(-1)?.place ?? after
+    }
+    assert.deepEqual(seen, pids)
+  })
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { claim } from '../../kernel/claim.ts'
+import { grant } from '../../kernel/grants.ts'
+import { prune } from '../../kernel/prune.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import {
+  accepted,
+  type Behaves,
+  type Bench,
+  codeOf,
+  OUTSIDE,
+  pidOf,
+  refusalOf,
+  TOOL,
+  times,
+} from './bench.ts'
+import { photograph } from './sound.ts'
+
+export function pruning(behaves: Behaves): void {
+  const abandon = (bench: Bench, text: string) =>
+    bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
+  const endedOneAfterAnother = async (bench: Bench, texts: readonly string[]) => {
+    for (const text of texts) await bench.register(OUTSIDE, { pid: pidOf(text) })
+    for (const text of [...texts].reverse()) {
+      bench.clock.advance(1_000)
+      await abandon(bench, text)
+    }
+  }
+
+  behaves('age is counted from the end of a process', async (bench) => {
+    await endedOneAfterAnother(bench, ['a', 'b', 'c'])
+    await bench.register(OUTSIDE, { pid: pidOf('live') })
+    const endedBefore = bench.clock.now()
+    assert.deepEqual(await prune(bench.edges, { endedBefore: endedBefore - 5_000 }), [])
+    assert.deepEqual(await prune(bench.edges, { endedBefore }), [pidOf('c'), pidOf('b')])
+    assert.deepEqual(await prune(bench.edges, { endedBefore: endedBefore + 1 }), [pidOf('a')])
+    bench.clock.advance(10 ** 9)
+    assert.deepEqual(await prune(bench.edges, { endedBefore: bench.clock.now(), keep: 0 }), [])
+    assert.equal((await bench.row(pidOf('live'))).record.status, 'ready')
+  })
+
+  behaves('beyond a number to keep the longest ended go first', async (bench) => {
+    await endedOneAfterAnother(bench, ['a', 'b', 'c', 'd', 'e'])
+    assert.deepEqual(await prune(bench.edges, { keep: 5 }), [])
+    assert.deepEqual(await prune(bench.edges, { keep: 3 }), [pidOf('e'), pidOf('d')])
+    assert.deepEqual(await prune(bench.edges, { endedBefore: 0, keep: 2 }), [pidOf('c')])
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b'), pidOf('a')])
+  })
+
+  behaves('more than a page is pruned', async (bench) => {
+    const pids = times(450).map((index) => pidOf(`n${index}`))
+    accepted(await bench.tryRegister(pids.map((pid) => ({ pid, request: TOOL }))))
+    for (const index of times(450)) await abandon(bench, `n${index}`)
+    const pruned = await prune(bench.edges, { keep: 10 })
+    assert.equal(pruned.length, 440)
+    const { items } = await bench.store.ask({
+      ask: 'processes',
+      filter: { status: 'any' },
+      after: null,
+      limit: 1_000,
+    })
+    assert.equal(items.length, 10)
+  })
+
+  behaves('a tombstone keeps the fence and refuses the pid for ever', async (bench) => {
+    const pid = pidOf('a')
+    await bench.register(TOOL, { pid })
+    await claim(bench.edges, pid, 'k_one')
+    const fence = { holder: 'k_one', fence: 1 }
+    await bench.performed('appended', { type: 'release', pid, fence })
+    await claim(bench.edges, pid, 'k_two')
+    const ending = { status: 'completed' } as const
+    const end = { type: 'end', pid, ending, replayKey: 'e', fence: { holder: 'k_two', fence: 2 } } as const
+    await bench.performed('appended', end)
+    const endedAt = bench.clock.now()
+    bench.clock.advance(10)
+    await prune(bench.edges, { keep: 0 })
+    assert.deepEqual(await bench.store.ask({ ask: 'tombstone', pid }), {
+      pid,
+      fence: 2,
+      endedAt,
+      prunedAt: endedAt + 10,
+    })
+    const before = await photograph(bench.store)
+    assert.equal(refusalOf(await bench.tryRegister([{ pid, request: TOOL }])), 'pruned_pid')
+    await bench.refused('pruned_pid', { type: 'pause', pid })
+    const claimed = await claim(bench.edges, pid, 'k_two')
+    assert.equal(claimed.type === 'refused' && claimed.refusal.code, 'pruned_pid')
+    assert.deepEqual(await photograph(bench.store), before)
+    assert.equal(await bench.store.ask({ ask: 'tombstone', pid: pidOf('nobody') }), null)
+  })
+
+  behaves('all that was about a pruned process goes with it, and nothing else', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const request = { ...OUTSIDE, owner: { session: 's1' }, name: 'web' }
+    for (const text of ['a', 'b']) {
+      await bench.register(request, { pid: pidOf(text) })
+      await grant(bench.edges, 'host', 's1', [pidOf(text)], null)
+      await abandon(bench, text)
+      bench.clock.advance(1_000)
+    }
+    await prune(bench.edges, { keep: 1 })
+    assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('a') }), null)
+    assert.deepEqual(await bench.events(pidOf('a')), [])
+    const left = async (items: Promise<readonly { pid: string }[]>) => (await items).map(({ pid }) => pid)
+    assert.deepEqual(await left(bench.store.ask({ ask: 'grants', session: 's1' })), [pidOf('b')])
+    const notices = bench.store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 10 })
+    assert.deepEqual(await left(notices), [pidOf('b')])
+    assert.deepEqual(await bench.store.ask({ ask: 'pids', prefix: 'p_a', limit: 10 }), [])
+  })
+
+  behaves('a process whose stop must still be carried on is kept until it has been', async (bench) => {
+    await bench.register(TOOL, { pid: pidOf('a') })
+    await bench.register({ ...TOOL, parent: pidOf('a') }, { pid: pidOf('b') })
+    const stop = {
+      type: 'stop',
+      pid: pidOf('a'),
+      how: 'cancel',
+      reason: 'r',
+      cause: null,
+      replayKey: 's',
+    } as const
+    await bench.performed('appended', stop)
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [])
+    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+    await kernel.waitForEnd(pidOf('b'), {})
+    await kernel.close()
+    assert.deepEqual((await prune(bench.edges, { keep: 0 })).sort(), [pidOf('a'), pidOf('b')])
+  })
+
+  behaves('a follower behind what was pruned is told so, and one that begins anew is not', async (bench) => {
+    await endedOneAfterAnother(bench, ['a', 'b'])
+    await bench.register(OUTSIDE, { pid: pidOf('live') })
+    await prune(bench.edges, { keep: 1 })
+    const { events, prunedThrough } = await bench.store.ask({ ask: 'changes', after: 0, limit: 100 })
+    assert.deepEqual(
+      events.map(({ pid, type }) => [pid, type]),
+      [
+        [pidOf('a'), 'registered'],
+        [pidOf('a'), 'abandon_requested'],
+        [pidOf('a'), 'ended'],
+        [pidOf('live'), 'registered'],
+      ],
+    )
+    assert.equal(prunedThrough, 4, 'the last position that was pruned')
+    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+    const first = async (after: number) => (await kernel.follow(after, () => true).next()).value
+    assert.equal(await codeOf(first(1)), 'behind_pruned')
+    assert.equal((await first(0))?.pid, pidOf('a'))
+    assert.equal((await first(4))?.pid, pidOf('a'))
+  })
+}

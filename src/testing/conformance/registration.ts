@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import type { Json } from '../../core/json/json.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { Registered } from '../../kernel/register.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
+import { photograph } from './sound.ts'
+
+export function registration(behaves: Behaves): void {
+  behaves('a registration fills in every default', async (bench) => {
+    const at = bench.clock.now()
+    const { record, ...lease } = await bench.register(OUTSIDE, { pid: pidOf('a') })
+    const { registrationHash, ...rest } = record
+    assert.match(registrationHash, /^[0-9a-f]{64}$/)
+    assert.deepEqual(lease, { holder: null, fence: 0, carry: null })
+    assert.deepEqual(rest, {
+      pid: 'p_azzzzzzzzzzz',
+      name: null,
+      kind: 'external',
+      spec: { description: 'something outside' },
+      identity: { label: 'something outside', definition: null },
+      parent: null,
+      root: 'p_azzzzzzzzzzz',
+      depth: 0,
+      restartOf: null,
+      group: null,
+      owner: {},
+      originator: 'host',
+      causedBy: null,
+      replyTo: null,
+      lifetime: 'daemon',
+      recovery: 'external',
+      envRef: null,
+      cwd: null,
+      eventTypes: {},
+      wakeTarget: null,
+      limits: { attempts: 5, depth: 32 },
+      status: 'ready',
+      pausedFrom: null,
+      stopRequest: null,
+      wait: null,
+      signals: {},
+      children: 0,
+      attempts: 0,
+      retryAt: null,
+      firstStarted: null,
+      abandonRequest: null,
+      externalRef: null,
+      outcome: null,
+      facets: {},
+      revision: 1,
+      createdAt: at,
+      updatedAt: at,
+    })
+    assert.deepEqual(await bench.row(pidOf('a')), { record, ...lease })
+  })
+
+  behaves('everything that is asked for is kept as it was given', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const asked = {
+      kind: 'tool',
+      spec: { tool: 'work', input: AWKWARD },
+      name: 'builder',
+      label: 'Build it',
+      definition: AWKWARD,
+      owner: { session: 's1', toolCall: 'call 7', source: 'tests' },
+      causedBy: { event: 'e1', traceparent: '00-ab-cd-01' },
+      replyTo: { channel: ['a', 1] },
+      lifetime: 'detached',
+      recovery: 'rerunnable',
+      cwd: '/srv/ä ö',
+      eventTypes: { progress: { schema: { type: 'number' }, facet: 'done' } },
+      wakeTarget: 's1',
+      limits: { attempts: 2, depth: 3 },
+    } as const
+    await bench.register(asked, { pid: pidOf('a') })
+    const { record } = await (await bench.open()).ask({ ask: 'process', pid: pidOf('a') }).then(there)
+    const { label, definition, spec, ...same } = asked
+    for (const [field, value] of Object.entries(same))
+      assert.deepEqual(record[field as keyof typeof record], value, field)
+    assert.deepEqual(record.identity, { label, definition })
+    assert.deepEqual(record.spec, spec)
+  })
+
+  behaves('the same pid with the same request is the same process, unchanged', async (bench) => {
+    const first = await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await bench.performed('appended', { type: 'change_cwd', pid: pidOf('a'), cwd: '/tmp' })
+    const before = await photograph(bench.store)
+    bench.clock.advance(60_000)
+    const [again] = accepted(await bench.tryRegister([{ pid: pidOf('a') }]))
+    assert.equal(again?.type, 'existing')
+    assert.equal(again.row.record.cwd, '/tmp')
+    assert.equal(again.row.record.registrationHash, first.record.registrationHash)
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('the same pid with another request is a conflict, and nothing changes', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    const before = await photograph(bench.store)
+    const other = { kind: 'external', spec: { description: 'something else' } } as const
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: pidOf('a'), request: other }])), 'conflict')
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('neither the order of keys nor the sign of zero makes another request', async (bench) => {
+    const one = { ...OUTSIDE, definition: { b: [1, { y: 1, x: 2 }], a: -0, é: 'ü' } }
+    const other = { definition: { é: 'ü', a: 0, b: [1, { x: 2, y: 1 }] }, ...OUTSIDE }
+    await bench.register(one, { pid: pidOf('a') })
+    const [again] = accepted(await bench.tryRegister([{ pid: pidOf('a'), request: other }]))
+    assert.equal(again?.type, 'existing')
+    const reordered = { ...OUTSIDE, definition: { b: [{ y: 1, x: 2 }, 1], a: 0, é: 'ü' } }
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: pidOf('a'), request: reordered }])), 'conflict')
+  })
+
+  behaves('trace data makes no other request, the cause itself does', async (bench) => {
+    const causedBy = (cause: string, trace: string) => ({
+      ...OUTSIDE,
+      causedBy: { event: cause, traceparent: trace, tracestate: trace },
+    })
+    await bench.register(causedBy('e1', '00-aa-01'), { pid: pidOf('a') })
+    const [again] = accepted(
+      await bench.tryRegister([{ pid: pidOf('a'), request: causedBy('e1', '00-bb-01') }]),
+    )
+    assert.equal(again?.type, 'existing')
+    const other = await bench.tryRegister([{ pid: pidOf('a'), request: causedBy('e2', '00-aa-01') }])
+    assert.equal(refusalOf(other), 'conflict')
+  })
+
+  behaves(
+    'an idempotency key stands for one process per actor, also on another connection',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const request = { ...OUTSIDE, owner: { session: 's1' } }
+      const keyed = (actor: 'host' | 'session:s1', over = bench.edges) =>
+        bench.tryRegister([{ request, actor, idempotencyKey: 'once' }], over).then(accepted)
+      const [first] = await keyed('host')
+      const [again] = await keyed('host', bench.edgesOver(await bench.open()))
+      const [another] = await keyed('session:s1')
+      assert.deepEqual([first?.type, again?.type, another?.type], ['registered', 'existing', 'registered'])
+      assert.equal(pidIn(first), pidIn(again))
+      assert.notEqual(pidIn(first), pidIn(another))
+    },
+  )
+
+  behaves('many are registered in their order, or none at all', async (bench) => {
+    const pids = times(300).map((index) => pidOf(`n${index}`.padStart(4, '0')))
+    const registered = accepted(await bench.tryRegister(pids.map((pid) => ({ pid }))))
+    assert.deepEqual(registered.map(pidIn), pids)
+    const before = await photograph(bench.store)
+    const misfit = [{ pid: pidOf('new1') }, { pid: pids[7] ?? '', request: TOOL }, { pid: pidOf('new2') }]
+    assert.equal(refusalOf(await bench.tryRegister(misfit)), 'conflict')
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('a later one of many may have an earlier one as its parent, or be the same', async (bench) => {
+    const registered = accepted(
+      await bench.tryRegister([
+        { pid: pidOf('a') },
+        { pid: pidOf('b'), request: { ...OUTSIDE, parent: pidOf('a') } },
+        { pid: pidOf('a') },
+        { pid: pidOf('c'), request: { ...OUTSIDE, parent: pidOf('b') } },
+      ]),
+    )
+    assert.deepEqual(
+      registered.map(({ type }) => type),
+      ['registered', 'registered', 'existing', 'registered'],
+    )
+    const { record } = await bench.row(pidOf('c'))
+    assert.deepEqual([record.parent, record.root, record.depth], [pidOf('b'), pidOf('a'), 2])
+    assert.deepEqual(await bench.eventTypes(pidOf('a')), ['registered', 'child_registered'])
+  })
+}
+
+/** Text and numbers that a careless column changes. */
+const AWKWARD: Json = {
+  nul: 'a\u0000b',
+  separators: '\u2028\u2029',
+  emoji: '👩‍🚀',
+  quote: '\'"\\',
+  '': 'empty key',
+  constructor: 'a key that every object has',
+  numbers: [0, 1.5, 1e308, 5e-324, 9007199254740991, -9007199254740991],
+  nested: [[[[[[{ deep: null }]]]]]],
+  null: null,
+}
+
+function pidIn(registered: Registered | undefined): Pid | undefined {
+  return registered === undefined || registered.type === 'refused' ? undefined : registered.row.record.pid
+}
+
+function there<Thing>(thing: Thing | null): Thing {
+  assert.ok(thing)
+  return thing
+}

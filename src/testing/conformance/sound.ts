@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import type { StoredEvent } from '../../core/process/event.ts'
+import { refold } from '../../core/process/fold.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
+import type { Store } from '../../store/contract.ts'
+
+const PAGE = 1_000
+
+/** What must hold of any store at any time, whatever happened to it. */
+export async function assertSound(store: Store): Promise<void> {
+  const rows = await allProcesses(store)
+  const feed = await allChanges(store)
+  const scopes = new Set<string>()
+  for (const row of rows) {
+    const events = await store.ask({ ask: 'events', pid: row.record.pid, after: 0, limit: 100_000 })
+    assertRefolds(row, events)
+    assertEndsOnce(row, events)
+    assert.deepEqual(
+      feed.filter(({ pid }) => pid === row.record.pid),
+      events,
+      `the feed has the events of ${row.record.pid}, in their order`,
+    )
+    scopes.add(`process:${row.record.pid}`)
+    for (const session of [row.record.owner.session, row.record.wakeTarget]) scopes.add(`session:${session}`)
+  }
+  assert.equal(
+    feed.length,
+    rows.reduce((sum, { record }) => sum + record.revision, 0),
+    'the feed has nothing else',
+  )
+  const { live } = await store.ask({ ask: 'activity', session: null, since: null })
+  assert.equal(
+    live,
+    rows.filter(({ record }) => record.outcome === null).length,
+    'live processes are counted',
+  )
+  for (const scope of scopes) await assertNoticesCaused(store, scope, feed)
+}
+
+/** Everything that can be asked of a store, to compare before and after something that must change nothing. */
+export async function photograph(store: Store) {
+  const sessions = await store.ask({ ask: 'sessions', after: null, limit: PAGE })
+  const processes = await allProcesses(store)
+  const scopes = [
+    ...sessions.map(({ id }) => `session:${id}`),
+    ...processes.map(({ record }) => `process:${record.pid}`),
+  ]
+  const groups = new Set(processes.flatMap(({ record }) => record.group?.id ?? []))
+  const holders = await store.ask({ ask: 'holders' })
+  return {
+    processes,
+    feed: await allChanges(store),
+    sessions,
+    grants: await store.ask({ ask: 'grants' }),
+    holders: holders.map(({ expired: _expired, ...holder }) => holder),
+    groups: await Promise.all([...groups].map((id) => store.ask({ ask: 'group', id }))),
+    carryingScopes: await store.ask({ ask: 'carryingScopes', limit: PAGE }),
+    notices: await Promise.all(
+      scopes.map((scope) => store.ask({ ask: 'notices', scope, after: 0, limit: PAGE })),
+    ),
+    activity: await store.ask({ ask: 'activity', session: null, since: null }),
+  }
+}
+
+/** In order of registration, ended ones too. */
+export async function allProcesses(store: Store): Promise<ProcessRow[]> {
+  const rows: ProcessRow[] = []
+  let after: number | null = null
+  do {
+    const page: { items: readonly ProcessRow[]; next: number | null } = await store.ask({
+      ask: 'processes',
+      filter: { status: 'any' },
+      after,
+      limit: PAGE,
+    })
+    rows.push(...page.items)
+    after = page.next
+  } while (after !== null)
+  return rows
+}
+
+export async function allChanges(store: Store, pageSize = PAGE): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = []
+  for (;;) {
+    const page = await store.ask({ ask: 'changes', after: events.at(-1)?.position ?? 0, limit: pageSize })
+    for (const event of page.events) {
+      assert.ok(event.position > (events.at(-1)?.position ?? 0), 'positions rise')
+      assert.ok(event.position <= page.position, 'no event lies beyond the last position')
+      events.push(event)
+    }
+    if (page.events.length < pageSize) return events
+  }
+}
+
+function assertRefolds({ record }: ProcessRow, events: readonly StoredEvent[]): void {
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    events.map((_, index) => index + 1),
+    `the events of ${record.pid} are numbered from 1 without gaps`,
+  )
+  assert.deepEqual(refold(events), record, `the record of ${record.pid} is the fold of its events`)
+}
+
+function assertEndsOnce({ record, holder }: ProcessRow, events: readonly StoredEvent[]): void {
+  const ends = events.filter(({ type }) => type === 'ended' || record.eventTypes[type]?.end !== undefined)
+  assert.equal(ends.length, record.outcome === null ? 0 : 1, `${record.pid} ended once, or not at all`)
+  if (record.outcome === null) return
+  assert.equal(ends[0]?.seq, record.revision, `nothing came after the end of ${record.pid}`)
+  assert.equal(holder, null, `nobody holds ${record.pid}, which has ended`)
+}
+
+async function assertNoticesCaused(store: Store, scope: string, feed: readonly StoredEvent[]): Promise<void> {
+  const notices = await store.ask({ ask: 'notices', scope, after: 0, limit: 100_000 })
+  const sources = notices.map(({ pid, seq }) => `${pid} ${seq}`)
+  assert.equal(new Set(sources).size, sources.length, `${scope} is told of each event once`)
+  for (const { pid, seq } of notices)
+    assert.ok(
+      feed.some((event) => event.pid === pid && event.seq === seq),
+      `the notice of event ${seq} of ${pid} has its event`,
+    )
+}

@@ -1,0 +1,56 @@
+import type { Cancel, Clock } from '../core/clock.ts'
+
+/** Time that moves only when it is told to. */
+export interface SimulatedClock extends Clock {
+  /** Lets time pass: what falls due meanwhile is done in its order, each task at its own time. */
+  advance(ms: number): void
+  /** Sets the wall clock forward or back. No time passes, so no timer falls due. */
+  jump(ms: number): void
+}
+
+interface Task {
+  readonly due: number
+  readonly place: number
+  readonly run: () => void
+}
+
+/** Some moment in November 2023: late enough to look like a time, and the same in every run. */
+const START = 1_700_000_000_000
+
+export function simulatedClock(start: number = START): SimulatedClock {
+  const tasks = new Set<Task>()
+  let elapsed = 0
+  let wall = start
+  let place = 0
+
+  const next = (until: number): Task | undefined => {
+    const due = [...tasks].filter((task) => task.due <= until)
+    return due.sort((a, b) => a.due - b.due || a.place - b.place)[0]
+  }
+  const move = (to: number) => {
+    wall += to - elapsed
+    elapsed = to
+  }
+
+  return {
+    now: () => wall,
+    after(ms: number, run: () => void): Cancel {
+      place += 1
+      const task = { due: elapsed + Math.max(0, ms), place, run }
+      tasks.add(task)
+      return () => tasks.delete(task)
+    },
+    advance(ms: number): void {
+      const until = elapsed + ms
+      for (let task = next(until); task !== undefined; task = next(until)) {
+        tasks.delete(task)
+        move(Math.max(elapsed, task.due))
+        task.run()
+      }
+      move(until)
+    },
+    jump(ms: number): void {
+      wall += ms
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { answers } from './conformance/answers.ts'
+import { behavesOn, type Suite } from './conformance/bench.ts'
+import { ends } from './conformance/ends.ts'
+import { family } from './conformance/family.ts'
+import { feed } from './conformance/feed.ts'
+import { filters } from './conformance/filters.ts'
+import { lapses } from './conformance/lapses.ts'
+import { leases } from './conformance/leases.ts'
+import { lifetimes } from './conformance/lifetimes.ts'
+import { order } from './conformance/order.ts'
+import { outbox } from './conformance/outbox.ts'
+import { plans } from './conformance/plans.ts'
+import { pruning } from './conformance/prune.ts'
+import { races } from './conformance/races.ts'
+import { recovery } from './conformance/recovery.ts'
+import { registration } from './conformance/registration.ts'
+import { replayKeys } from './conformance/replay-keys.ts'
+import { signals } from './conformance/signals.ts'
+import { tree } from './conformance/tree.ts'
+import { visibility } from './conformance/visibility.ts'
+
+export type { StoreUnderTest, Suite } from './conformance/bench.ts'
+
+/** Every promise of the store contract, each declared as one test. */
+export function storeConformance(suite: Suite): void {
+  const behaves = behavesOn(suite)
+  plans(behaves)
+  registration(behaves)
+  family(behaves)
+  races(behaves)
+  order(behaves)
+  replayKeys(behaves)
+  ends(behaves)
+  leases(behaves)
+  recovery(behaves)
+  lapses(behaves)
+  signals(behaves)
+  answers(behaves)
+  tree(behaves)
+  lifetimes(behaves)
+  outbox(behaves)
+  visibility(behaves)
+  filters(behaves)
+  pruning(behaves)
+  feed(behaves)
+}

@@ -1,0 +1,63 @@
+import { createHash, createHmac } from 'node:crypto'
+import { type Authorize, ownersOwn } from '../core/authority/authorize.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import type { HolderRow, Proof } from '../core/lease/holder.ts'
+import { pidFrom } from '../core/process/pid.ts'
+import type { Edges } from '../kernel/edges.ts'
+import type { Store } from '../store/contract.ts'
+import { simulatedClock } from './simulated-clock.ts'
+
+export interface TestEdgesOptions {
+  readonly clock?: Clock
+  /** The same seed gives the same pids, ids and chances. Two kernels over one store need two seeds. */
+  readonly seed?: number
+  /** What is known of a holder apart from its row; nothing, unless it is said. */
+  readonly prove?: (holder: HolderRow) => Proof
+  readonly authorize?: Authorize
+  readonly onTrouble?: Edges['onTrouble']
+}
+
+/** Edges that behave the same in every run: simulated time, seeded chance. Only the store is real. */
+export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
+  const random = seededRandom(options.seed ?? 1)
+  const bytes = (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256))
+  const sha256 = (text: string) => createHash('sha256').update(text)
+  return {
+    store,
+    clock: options.clock ?? simulatedClock(),
+    random,
+    newPid: () => pidFrom(bytes(12)),
+    newId: () => Buffer.from(bytes(12)).toString('hex'),
+    pidOf: (text) => pidFrom(sha256(text).digest()),
+    hash: (text) => sha256(text).digest('hex'),
+    sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
+    sameText: (a, b) => a === b,
+    prove: options.prove ?? (() => 'unknown'),
+    authorize: options.authorize ?? ownersOwn,
+    rules: { validate: misfitOfType, maxPayloadBytes: 64 * 1024, maxPendingSignals: 100 },
+    onTrouble:
+      options.onTrouble ??
+      ((error) => {
+        throw error
+      }),
+  }
+}
+
+/** Numbers from 0 up to 1 that depend on the seed alone. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** As much of JSON Schema as the suite needs: `type`, and nothing else. */
+function misfitOfType(schema: JsonObject, payload: Json): string | undefined {
+  const wanted = schema['type']
+  const found = payload === null ? 'null' : Array.isArray(payload) ? 'array' : typeof payload
+  return wanted === undefined || wanted === found ? undefined : `${found} is not ${JSON.stringify(wanted)}`
+}

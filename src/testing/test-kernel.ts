@@ -1,0 +1,151 @@
+import type { Clock } from '../core/clock.ts'
+import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
+import type { Ending } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Backoff } from '../core/recovery/verdict.ts'
+import type { Edges } from '../kernel/edges.ts'
+import type { Work } from '../kernel/executor.ts'
+import { Kernel } from '../kernel/kernel.ts'
+import type { Store } from '../store/contract.ts'
+import { simulatedClock } from './simulated-clock.ts'
+import { testEdges } from './test-edges.ts'
+
+/** What a process does when it is executed. Without a script it waits until it is told how to end. */
+export type Script = (work: Work, kernel: Kernel) => Promise<Ending>
+
+export interface TestKernelOptions {
+  /** Its id as a holder. */
+  readonly id: string
+  readonly clock?: Clock
+  readonly seed?: number
+  readonly prove?: (holder: HolderRow) => Proof
+  readonly onTrouble?: Edges['onTrouble']
+  /** What it executes; all tools, unless it is said. */
+  readonly serves?: readonly Served[]
+  readonly script?: Script
+  readonly concurrency?: number
+  readonly backoff?: Backoff
+}
+
+/** A kernel whose executions are counted and held until they are let go, and that can die at any moment. */
+export interface TestKernel {
+  readonly id: string
+  readonly kernel: Kernel
+  readonly edges: Edges
+  /** How often this kernel has begun the process. */
+  executions(pid: Pid): number
+  /** Resolves once the process is in the executor's hands; at once if it already is. */
+  begun(pid: Pid): Promise<Work>
+  /** Lets an unscripted execution end. */
+  finish(pid: Pid, ending?: Ending): void
+  /** As `kill -9`: from now on it hears, asks and writes nothing. What it has sent may still arrive. */
+  crash(): void
+}
+
+const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
+const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
+
+/** Starts a kernel over `store`, which stays open when the kernel is closed or crashes. */
+export async function testKernel(store: Store, options: TestKernelOptions): Promise<TestKernel> {
+  const life = { over: false }
+  const begun = new Map<Pid, { count: number; work: Promise<Work>; take: (work: Work) => void }>()
+  const held = new Map<Pid, (ending: Ending) => void>()
+  const of = (pid: Pid) => {
+    const { promise, resolve } = Promise.withResolvers<Work>()
+    const known = begun.get(pid) ?? { count: 0, work: promise, take: resolve }
+    begun.set(pid, known)
+    return known
+  }
+  const untilFinished: Script = ({ record, signal }) =>
+    new Promise((resolve, reject) => {
+      held.set(record.pid, resolve)
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  const script = options.script ?? untilFinished
+  const executor = {
+    serves: options.serves ?? [{ kind: 'tool', targets: null } as const],
+    run(work: Work, running: Kernel) {
+      const known = of(work.record.pid)
+      known.count += 1
+      const ending = script(work, running)
+      known.take(work)
+      return ending
+    },
+  }
+  const { onTrouble } = options
+  const edges = testEdges(mortal(store, life), {
+    ...options,
+    clock: mortalClock(options.clock ?? simulatedClock(), life),
+    ...(onTrouble === undefined
+      ? {}
+      : { onTrouble: (error, doing) => (life.over ? undefined : onTrouble(error, doing)) }),
+  })
+  const kernel = new Kernel(edges, {
+    holder: holderNamed(options.id),
+    executors: [executor],
+    concurrency: options.concurrency ?? 100,
+    times: TIMES,
+    backoff: options.backoff ?? BACKOFF,
+  })
+  await kernel.start()
+  return {
+    id: options.id,
+    kernel,
+    edges,
+    executions: (pid) => begun.get(pid)?.count ?? 0,
+    begun: (pid) => of(pid).work,
+    finish(pid, ending = { status: 'completed' }) {
+      const end = held.get(pid)
+      if (end === undefined) throw new Error(`${options.id} is not executing ${pid}`)
+      end(ending)
+    },
+    crash() {
+      life.over = true
+    },
+  }
+}
+
+export function holderNamed(id: string) {
+  return {
+    id,
+    role: 'kernel',
+    host: 'test-host',
+    boot: 'test-boot',
+    pidNamespace: 'test-namespace',
+    osPid: 1,
+    startTime: '1',
+    incarnation: id,
+    serves: [],
+  } as const
+}
+
+interface Life {
+  over: boolean
+}
+
+/** A store as a program sees it that may die: afterwards no answer arrives, and nothing more is asked. */
+function mortal(store: Store, life: Life): Store {
+  const whileAlive = <Answer>(act: () => Promise<Answer>) =>
+    new Promise<Answer>((resolve, reject) => {
+      if (life.over) return
+      act().then(
+        (answer) => life.over || resolve(answer),
+        (error: unknown) => life.over || reject(error),
+      )
+    })
+  return {
+    durability: store.durability,
+    ...(store.locks === undefined ? {} : { locks: store.locks }),
+    ask: (question) => whileAlive(() => store.ask(question)),
+    write: (plan) => whileAlive(() => store.write(plan)),
+    onCommit: (listener) => store.onCommit((commit) => life.over || listener(commit)),
+    close: () => store.close(),
+  }
+}
+
+function mortalClock(clock: Clock, life: Life): Clock {
+  return {
+    now: () => clock.now(),
+    after: (ms, task) => clock.after(ms, () => life.over || task()),
+  }
+}

@@ -1,0 +1,159 @@
+import { embed, type Reeve } from 'reeve'
+import { expect, test } from 'vitest'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { photograph } from '../../src/testing/conformance/sound.ts'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+
+/** What a caller without types might send. */
+type Wild = {
+  readonly [Name in keyof Reeve]: Reeve[Name] extends (...args: never[]) => infer Answer
+    ? (input?: unknown) => Answer
+    : never
+}
+
+async function begin() {
+  const store = await openSqlite(tempFile())
+  const reeve = await embed({ store })
+  const eventTypes = {
+    note: { schema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
+  } as const
+  const { record } = await reeve.spawn({ ...OUTSIDE, eventTypes })
+  return {
+    reeve,
+    wild: reeve as unknown as Wild,
+    pid: record.pid,
+    store,
+    async end() {
+      await reeve.close()
+      await store.close()
+    },
+  }
+}
+
+const cyclic: Record<string, unknown> = {}
+cyclic['self'] = cyclic
+const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>((inner) => [inner], 1)
+
+test('input that does not fit is refused with the name of the field, and nothing changes', async () => {
+  const { wild, pid, store, end } = await begin()
+  const before = await photograph(store)
+  const cases: readonly (readonly [verb: keyof Reeve, input: unknown, says: RegExp])[] = [
+    ['spawn', undefined, /kind/],
+    ['spawn', null, /kind/],
+    ['spawn', 7, /object/],
+    ['spawn', { ...OUTSIDE, colour: 'red' }, /colour/],
+    ['spawn', { kind: 'external', spec: { description: 'x', colour: 'red' } }, /colour/],
+    ['spawn', { kind: 'planet', spec: {} }, /kind/],
+    ['spawn', { kind: 'tool', spec: { tool: 7 } }, /spec\.tool/],
+    ['spawn', { kind: 'command', spec: {} }, /either argv or run/],
+    ['spawn', { ...OUTSIDE, pid: 'p_short' }, /pid/],
+    ['spawn', { ...OUTSIDE, name: 'p_looks-like-a-pid' }, /name/],
+    ['spawn', { ...OUTSIDE, owner: { session: '  ' } }, /owner\.session/],
+    ['spawn', { ...OUTSIDE, owner: { turn: 't1' } }, /turn/],
+    ['spawn', { ...OUTSIDE, owner: { planet: 'x' } }, /planet/],
+    ['spawn', { ...OUTSIDE, owner: { source: '\ud800' } }, /owner\.source/],
+    ['spawn', { ...OUTSIDE, idempotencyKey: 'a\u0000b' }, /idempotencyKey/],
+    ['spawn', { ...OUTSIDE, limits: { attempts: 0 } }, /limits\.attempts/],
+    ['spawn', { ...OUTSIDE, definition: Number.NaN }, /NaN/],
+    ['spawn', { ...OUTSIDE, definition: 1n }, /bigint/],
+    ['spawn', { ...OUTSIDE, definition: { at: new Date(0) } }, /definition\/at/],
+    ['spawn', { ...OUTSIDE, definition: { gone: undefined } }, /definition\/gone/],
+    ['spawn', { ...OUTSIDE, definition: ['\ud800'] }, /definition\/0.*surrogate/],
+    ['spawn', { ...OUTSIDE, definition: cyclic }, /deep/],
+    ['spawn', { ...OUTSIDE, definition: nested(100_000) }, /deep/],
+    ['spawn', { ...OUTSIDE, eventTypes: { note: { schema: { type: 'planet' } } } }, /planet/],
+    ['spawn', { ...OUTSIDE, eventTypes: { 'Not-Lower': { schema: {} } } }, /eventTypes/],
+    ['spawn', { ...OUTSIDE, eventTypes: { ended: { schema: {} } } }, /ended/],
+    ['spawn', { ...OUTSIDE, recovery: 'rerunnable' }, /recovery/],
+    ['spawnMany', { processes: [] }, /processes/],
+    ['spawnMany', { processes: [OUTSIDE, { kind: 'external' }] }, /processes\.1\.spec/],
+    ['append', { events: [{ pid, type: 'note' }] }, /payload/],
+    ['append', { events: [{ pid: 'web', type: 'note', payload: 1 }] }, /events\.0\.pid/],
+    ['end', { pid, status: 'abandoned', replayKey: 'k' }, /status/],
+    ['end', { pid, status: 'completed' }, /replayKey/],
+    ['end', { pid, status: 'completed', replayKey: '\u0000' }, /replayKey/],
+    ['signal', { pid, signal: 'SIGTERM' }, /signal/],
+    ['send', { pid, name: 'no spaces' }, /name/],
+    ['send', { pid, name: 'go', value: new Map() }, /value/],
+    ['wait', { pid, timeoutMs: -1 }, /timeoutMs/],
+    ['wait', { pid, timeout: 5 }, /timeout/],
+    ['list', { filter: { colour: 'red' } }, /colour/],
+    ['list', { filter: { kind: 'planet' } }, /filter\.kind/],
+    ['list', { filter: { status: 7 } }, /filter\.status/],
+    ['list', { filter: { owner: { planet: 'x' } } }, /planet/],
+    ['list', { filter: { createdAfter: 'yesterday' } }, /filter\.createdAfter/],
+    ['list', { after: '12' }, /after/],
+    ['list', { limit: 0 }, /limit/],
+    ['list', { limit: 1_001 }, /limit/],
+    ['events', { pid, after: 0.5 }, /after/],
+    ['changes', { after: -1 }, /after/],
+    ['notices', { scope: 'planet:x' }, /scope/],
+    ['openSession', { session: 'x'.repeat(201) }, /session/],
+    ['openSession', { session: '\ud800' }, /session/],
+    ['prune', {}, /olderThanMs/],
+    ['putEnvironment', { variables: { 'not a name': 'x' }, policy: {}, options: {} }, /variables/],
+    ['putEnvironment', { variables: { TOKEN: { value: 'secret' } }, policy: {}, options: {} }, /variables/],
+    ['answer', { key: '' }, /key/],
+  ]
+  for (const [verb, input, says] of cases) {
+    const shown = `${verb} ${String(says)}`
+    await expect(wild[verb](input), shown).rejects.toMatchObject({
+      name: 'RefusedError',
+      code: 'invalid_input',
+      message: expect.stringMatching(says),
+      remedy: expect.stringMatching(/./),
+    })
+  }
+  expect(await photograph(store)).toEqual(before)
+  await end()
+})
+
+test('what the rules refuse has a code and a remedy, changes nothing, and the next call works', async () => {
+  const { reeve, pid, store, end } = await begin()
+  const { record: gone } = await reeve.spawn(OUTSIDE)
+  await reeve.end({ pid: gone.pid, status: 'completed', replayKey: 'e' })
+  const before = await photograph(store)
+  const append = (type: string, payload: unknown) =>
+    reeve.append({ events: [{ pid, type, payload: payload as never }] })
+  const cases: readonly (readonly [code: string, act: () => Promise<unknown>])[] = [
+    ['unknown_pid', () => reeve.show({ pid: 'p_zzzzzzzzzzzz' })],
+    ['unknown_pid', () => reeve.show({ pid: 'no-such-name' })],
+    ['unknown_pid', () => reeve.show({ pid: 'p_zzzz' })],
+    ['unknown_pid', () => reeve.events({ pid: 'p_zzzzzzzzzzzz' })],
+    ['unknown_pid', () => reeve.wait({ pid: 'p_zzzzzzzzzzzz' })],
+    ['undeclared_event', () => append('never_declared', 1)],
+    ['undeclared_event', () => append('constructor', 1)],
+    ['payload_mismatch', () => append('note', { n: 'one' })],
+    ['payload_mismatch', () => append('note', {})],
+    ['payload_too_large', () => append('note', { n: 1, text: 'x'.repeat(1024 * 1024) })],
+    ['conflict', () => reeve.spawn({ ...OUTSIDE, pid, label: 'another' })],
+    ['already_ended', () => reeve.send({ pid: gone.pid, name: 'go' })],
+    ['environment_unknown', () => reeve.environment({ envRef: 'f'.repeat(64) })],
+  ]
+  for (const [code, act] of cases)
+    await expect(act(), code).rejects.toMatchObject({ code, remedy: expect.stringMatching(/./) })
+  expect(await photograph(store)).toEqual(before)
+  await append('note', { n: 1 })
+  expect((await reeve.show({ pid })).revision).toBe(2)
+  await end()
+})
+
+test('a follower with bad input is told at its first step', async () => {
+  const { reeve, end } = await begin()
+  await expect(reeve.follow({ after: -1 })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'invalid_input',
+  })
+  await end()
+})
+
+test('a name every object has is a name like any other', async () => {
+  const { reeve, pid, end } = await begin()
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    expect((await reeve.send({ pid, name, value: name })).answer).toBe('sent')
+    await expect(reeve.show({ pid: name })).rejects.toMatchObject({ code: 'unknown_pid' })
+  }
+  expect((await reeve.show({ pid })).revision).toBe(4)
+  await end()
+})

@@ -1,0 +1,75 @@
+import { embed } from 'reeve'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { nodeEdges } from '../../src/embed/node-edges.ts'
+import { openMemory } from '../../src/store/memory/open.ts'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/** Only the wall clock is set: timers run as ever, as they do when somebody sets the clock of a machine. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
+afterEach(() => void vi.useRealTimers())
+const jump = (ms: number) => vi.setSystemTime(Date.now() + ms)
+
+test('a process does not end before it began, though the clock was set back', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn(OUTSIDE)
+  jump(-DAY_MS)
+  await reeve.changeCwd({ pid: record.pid, cwd: '/' })
+  const ended = await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  expect(ended.record.outcome?.endedAt).toBeGreaterThanOrEqual(record.createdAt)
+  const { events } = await reeve.events({ pid: record.pid })
+  expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => a - b))
+  await reeve.close()
+})
+
+test('a holder that lives keeps its work, though the clock was set ahead by a day', async () => {
+  const store = tempFile()
+  const go = Promise.withResolvers<void>()
+  const executed: string[] = []
+  const work = async ({ pid }: { pid: string }) => {
+    executed.push(pid)
+    await go.promise
+    return null
+  }
+  const one = await embed({ store, tools: { work } })
+  const two = await embed({ store, tools: { work } })
+  const { record } = await one.spawn({ kind: 'tool', spec: { tool: 'work' }, recovery: 'rerunnable' })
+  jump(DAY_MS)
+  expect(await two.recover({})).toMatchObject({ checked: [], rerun: [], abandoned: [] })
+  go.resolve()
+  const ended = await two.wait({ pid: record.pid })
+  expect(ended.type === 'ended' && [ended.record.outcome?.status, ended.record.attempts]).toEqual([
+    'completed',
+    1,
+  ])
+  expect(executed).toEqual([record.pid])
+  await one.close()
+  await two.close()
+})
+
+test('what is older than a time to prune counts from its end by the clock of now', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn(OUTSIDE)
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  jump(-DAY_MS)
+  expect(await reeve.prune({ olderThanMs: 0 })).toEqual({ pruned: [] })
+  jump(DAY_MS + 1_000)
+  expect(await reeve.prune({ olderThanMs: 500 })).toEqual({ pruned: [record.pid] })
+  await reeve.close()
+})
+
+test('a timer for later than Node can count does not fire early', async () => {
+  const { clock } = nodeEdges(await openMemory(), () => {})
+  vi.useFakeTimers({ now: 0 })
+  const fired: number[] = []
+  const month = 30 * DAY_MS
+  clock.after(month, () => fired.push(Date.now()))
+  const cancel = clock.after(month, () => fired.push(-1))
+  vi.advanceTimersByTime(2 ** 31)
+  expect(fired).toEqual([])
+  cancel()
+  vi.advanceTimersByTime(month - 2 ** 31)
+  expect(fired).toEqual([month])
+})

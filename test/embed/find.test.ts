@@ -1,0 +1,82 @@
+import { embed, type InputOf } from 'reeve'
+import { expect, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+
+test('a process is found by its pid, by an unambiguous beginning of it, and by its newest name', async () => {
+  const reeve = await embed({ store: tempFile() })
+  for (const pid of ['p_aaaa22222222', 'p_aaaa33333333', 'p_bbbb22222222'])
+    await reeve.spawn({ ...OUTSIDE, pid, name: 'web' })
+  expect((await reeve.show({ pid: 'p_aaaa22222222' })).pid).toBe('p_aaaa22222222')
+  expect((await reeve.show({ pid: 'p_bbbb' })).pid).toBe('p_bbbb22222222')
+  expect((await reeve.show({ pid: 'p_aaaa3' })).pid).toBe('p_aaaa33333333')
+  expect((await reeve.show({ pid: 'web' })).pid).toBe('p_bbbb22222222')
+  await expect(reeve.show({ pid: 'p_aaaa' })).rejects.toMatchObject({
+    code: 'ambiguous_pid',
+    details: { candidates: ['p_aaaa22222222', 'p_aaaa33333333'] },
+  })
+  await expect(reeve.show({ pid: 'p_aaa' })).rejects.toMatchObject({ code: 'unknown_pid' })
+  await reeve.close()
+})
+
+test('pages go on where the last one ended, also when processes come and go', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { processes } = await reeve.spawnMany({
+    processes: Array.from({ length: 25 }, (_, index) => ({ ...OUTSIDE, label: `n${index}` })),
+  })
+  const seen: string[] = []
+  let after: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof reeve.list>> = await reeve.list({
+      limit: 10,
+      ...(after === null ? {} : { after }),
+    })
+    seen.push(...page.processes.map(({ record }) => record.identity.label))
+    if (after === null) {
+      await reeve.spawn({ ...OUTSIDE, label: 'late' })
+      await reeve.abandon({ pid: processes[3]?.record.pid ?? '', reason: 'gone' })
+    }
+    after = page.next
+  } while (after !== null)
+  expect(seen).toEqual([...Array.from({ length: 25 }, (_, index) => `n${index}`), 'late'])
+  await reeve.close()
+})
+
+test('one value of a filter stands for a list of one', async () => {
+  const reeve = await embed({ store: tempFile() })
+  await reeve.spawn({ ...OUTSIDE, name: 'one' })
+  await reeve.spawn({ kind: 'agent', spec: { agent: 'coder' }, name: 'two' })
+  const names = async (filter: NonNullable<InputOf<'list'>['filter']>) =>
+    (await reeve.list({ filter })).processes.map(({ record }) => record.name)
+  expect(await names({ kind: 'agent' })).toEqual(['two'])
+  expect(await names({ kind: ['agent', 'external'], status: 'ready' })).toEqual(['one', 'two'])
+  expect(await names({ name: 'one', status: 'any' })).toEqual(['one'])
+  await reeve.close()
+})
+
+test('events are read from a seq, from the end, and counted', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn(OUTSIDE)
+  for (const cwd of ['/1', '/2', '/3']) await reeve.changeCwd({ pid: record.pid, cwd })
+  const seqs = async (input: object) => {
+    const { events, count } = await reeve.events({ pid: record.pid, ...input })
+    return [events.map(({ seq }) => seq), count]
+  }
+  expect(await seqs({})).toEqual([[1, 2, 3, 4], 4])
+  expect(await seqs({ after: 2 })).toEqual([[3, 4], 4])
+  expect(await seqs({ tail: 1 })).toEqual([[4], 4])
+  expect(await seqs({ after: 1, limit: 2 })).toEqual([[2, 3], 4])
+  await reeve.close()
+})
+
+test('a pruned process is told from one that never was', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn(OUTSIDE)
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [record.pid] })
+  await expect(reeve.show({ pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
+  await expect(reeve.events({ pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
+  await expect(reeve.spawn({ ...OUTSIDE, pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
+  await reeve.close()
+})

@@ -1,0 +1,149 @@
+import type { Json } from '../../../src/core/json/json.ts'
+import type { Registration, StoredEvent } from '../../../src/core/process/event.ts'
+import type { EventType, Outcome } from '../../../src/core/process/record.ts'
+import { type Check, type Ledger, same } from '../ledger.ts'
+import type { Stage } from '../stage.ts'
+
+interface Told {
+  readonly scope: string
+  readonly pid: string
+  readonly seq: number
+  readonly kind: string
+  readonly at: number
+  readonly payload: Json
+  readonly replyTo: Json
+}
+
+interface Known {
+  readonly registration: Registration
+  session: string | undefined
+  wakeTarget: string | null
+}
+
+interface Group {
+  readonly scope: string | null
+  readonly seats: ({ pid: string; outcome: Json } | null)[]
+}
+
+/**
+ * No notice is lost or doubled: who must have been told what is worked out here from the event log alone, in other
+ * words than the kernel's, and compared with the inbox.
+ */
+export function checkNotices(stage: Stage, ledger: Ledger): Check {
+  const processes = new Map<string, Known>()
+  const groups = new Map<string, Group>()
+  let expected = new Map<string, Told>()
+
+  const expect = (told: Told) => expected.set(`${told.scope} ${told.pid} ${told.seq}`, told)
+
+  const heard = (event: StoredEvent) => {
+    if (event.type === 'registered') return registered(event)
+    const known = processes.get(event.pid)
+    if (known === undefined) return
+    const payload = event.payload as Readonly<Record<string, Json>>
+    if (event.type === 'reowned') known.session = (payload['owner'] as { session?: string }).session
+    else if (event.type === 'wake_target_cleared') known.wakeTarget = null
+    const outcome = outcomeOf(known.registration.eventTypes, event)
+    if (outcome !== undefined) ended(known, event, outcome)
+    else if (known.registration.eventTypes[event.type]?.wake === true && known.wakeTarget !== null)
+      expect({
+        ...about(known, event),
+        scope: `session:${known.wakeTarget}`,
+        kind: 'wake',
+        payload: { type: event.type, value: event.payload },
+      })
+  }
+
+  const registered = (event: StoredEvent) => {
+    const registration = event.payload as unknown as Registration
+    const known = { registration, session: registration.owner.session, wakeTarget: registration.wakeTarget }
+    processes.set(event.pid, known)
+    const { group } = registration
+    if (group === null) return
+    const taken = groups.get(group.id) ?? {
+      scope: listenerOf(known),
+      seats: Array.from({ length: group.size }, () => null),
+    }
+    taken.seats[group.index] = { pid: event.pid, outcome: null }
+    groups.set(group.id, taken)
+  }
+
+  const ended = (known: Known, event: StoredEvent, outcome: Outcome) => {
+    const { status, exitCode, reason, result, endedAt } = outcome
+    const group = known.registration.group === null ? undefined : groups.get(known.registration.group.id)
+    if (group === undefined) {
+      const scope = listenerOf(known)
+      const payload = { label: known.registration.label, status, exitCode, reason, endedAt }
+      if (scope !== null) expect({ ...about(known, event), scope, kind: 'completion', payload })
+      return
+    }
+    const seat = group.seats[known.registration.group?.index ?? 0]
+    if (seat) seat.outcome = { status, exitCode, reason, result }
+    if (group.seats.some((taken) => taken === null || taken.outcome === null)) return
+    groups.delete(known.registration.group?.id ?? '')
+    if (group.scope === null) return
+    const payload = { group: known.registration.group?.id ?? '', seats: structuredClone(group.seats) }
+    expect({ ...about(known, event), scope: group.scope, kind: 'group_completion', payload })
+  }
+
+  const compare = () => {
+    const missing = new Map(expected)
+    const scopes = new Set([...expected.values()].map(({ scope }) => scope))
+    const found = [...scopes].flatMap((scope) =>
+      ledger.observer.ask({ ask: 'notices', scope, after: 0, limit: 10_000 }),
+    )
+    for (const { place: _place, ...told } of found) {
+      const key = `${told.scope} ${told.pid} ${told.seq}`
+      const wanted = missing.get(key)
+      missing.delete(key)
+      if (wanted === undefined)
+        stage.violated('no doubled notice', `${key} (${told.kind}) was not to be told`)
+      else if (!same(told, wanted))
+        stage.violated('no lost notice', `${key} says ${JSON.stringify(told)}, not ${JSON.stringify(wanted)}`)
+    }
+    const count = ledger.observer.count('notice')
+    if (count !== found.length)
+      stage.violated(
+        'no doubled notice',
+        `${count - found.length} notices are to scopes that were not to be told`,
+      )
+    for (const [key, told] of missing) stage.violated('no lost notice', `${key} (${told.kind}) is missing`)
+  }
+
+  return {
+    process(_change, _before, stored) {
+      for (const event of stored) heard(event)
+    },
+    other(change) {
+      const gone =
+        change.type === 'drop_notices'
+          ? (told: Told) => told.scope === change.scope
+          : change.type === 'prune'
+            ? (told: Told) => told.pid === change.tombstone.pid
+            : undefined
+      if (gone !== undefined) expected = new Map([...expected].filter(([, told]) => !gone(told)))
+    },
+    committed() {
+      if (ledger.observer.count('notice') !== expected.size) compare()
+    },
+    full: compare,
+  }
+}
+
+function about({ registration }: Known, { pid, seq, at }: StoredEvent) {
+  return { pid, seq, at, replyTo: registration.replyTo }
+}
+
+function listenerOf({ registration, session, wakeTarget }: Known): string | null {
+  if (wakeTarget !== null) return `session:${wakeTarget}`
+  if (session !== undefined) return `session:${session}`
+  return registration.parent === null ? null : `process:${registration.parent}`
+}
+
+function outcomeOf(types: Readonly<Record<string, EventType>>, event: StoredEvent): Outcome | undefined {
+  if (event.type === 'ended') return event.payload as unknown as Outcome
+  const status = types[event.type]?.end
+  if (status === undefined) return undefined
+  const nothing = { exitCode: null, signal: null, source: null, evidence: null, startedAt: null }
+  return { ...nothing, status, reason: event.type, result: event.payload, endedAt: event.at }
+}

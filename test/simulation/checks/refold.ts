@@ -1,0 +1,77 @@
+import { evolve } from '../../../src/core/process/evolve.ts'
+import type { ProcessRecord } from '../../../src/core/process/record.ts'
+import { type Check, type Entry, type Ledger, same } from '../ledger.ts'
+import type { Stage } from '../stage.ts'
+
+/** The record is the fold of its events, field for field, and the columns beside it say the same. */
+export function checkRefold(stage: Stage, ledger: Ledger): Check {
+  const look = (entry: Entry) => {
+    const row = ledger.observer.ask({ ask: 'process', pid: entry.pid })
+    if (row === null) {
+      stage.violated('no lost acknowledged write', `${entry.pid} is not in the file`)
+      return
+    }
+    const { record } = row
+    if (!same(record, entry.record))
+      stage.violated('refold', `${entry.pid} differs from its events in ${differing(record, entry.record)}`)
+    const columns = columnsOf(entry)
+    const found = ledger.observer.columns(entry.pid)
+    for (const name of Object.keys(columns)) {
+      if (name in found && found[name] !== columns[name])
+        stage.violated(
+          'refold',
+          `${entry.pid}: column ${name} is ${found[name]}, and should be ${columns[name]}`,
+        )
+    }
+  }
+
+  return {
+    committed(touched) {
+      for (const entry of touched) look(entry)
+    },
+    full() {
+      const { items } = ledger.observer.ask({
+        ask: 'processes',
+        filter: { status: 'any' },
+        after: null,
+        limit: 10_000,
+      })
+      for (const { record } of items)
+        if (!ledger.processes.has(record.pid))
+          stage.violated('one write path', `${record.pid} is in the file, and nobody wrote it`)
+      for (const entry of ledger.processes.values()) {
+        look(entry)
+        const record = ledger.observer
+          .eventsOf(entry.pid)
+          .reduce<ProcessRecord | null>((folded, event) => evolve(folded, event), null)
+        if (!same(record, entry.record)) stage.violated('refold', `${entry.pid} folds to something else now`)
+      }
+    },
+  }
+}
+
+function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
+  const claimable = row.holder === null && record.status === 'ready' && record.recovery !== 'external'
+  const named = record.kind === 'tool' || record.kind === 'engine' ? record.spec[record.kind] : undefined
+  return {
+    revision: record.revision,
+    fence: row.fence,
+    holder: row.holder,
+    carry: row.carry,
+    due: claimable ? (record.retryAt ?? record.createdAt) : null,
+    kind: record.kind,
+    target: named ?? null,
+    name: record.name,
+    parent: record.parent,
+    root: record.root,
+    session: record.owner.session ?? null,
+    wake_target: record.wakeTarget,
+    created_at: record.createdAt,
+    ended_at: record.outcome?.endedAt ?? null,
+  }
+}
+
+function differing(a: ProcessRecord, b: ProcessRecord): string {
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof ProcessRecord>
+  return [...keys].filter((key) => !same(a[key] ?? null, b[key] ?? null)).join(', ')
+}

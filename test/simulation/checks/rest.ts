@@ -1,0 +1,141 @@
+import type { ProcessRecord } from '../../../src/core/process/record.ts'
+import type { Entry } from '../ledger.ts'
+import type { World } from '../world.ts'
+
+/**
+ * What must hold when everything has come to rest: no faults any more, time enough for every lapse, backoff and sweep,
+ * and kernels that serve everything.
+ */
+export function checkAtRest(world: World): void {
+  for (const entry of world.ledger.processes.values()) {
+    const { record } = entry
+    if (entry.row.carry !== null)
+      broke(world, 'no carry marks at rest', entry, `still has ${entry.row.carry}`)
+    if (record.outcome !== null) continue
+    checkLifetime(world, entry)
+    checkLease(world, entry)
+    checkWait(world, entry)
+  }
+  checkWatchers(world)
+  const { observer } = world.ledger
+  for (const scope of observer.ask({ ask: 'carryingScopes', limit: 1_000 }))
+    world.stage.violated('no carry marks at rest', `${JSON.stringify(scope)} still has one`)
+  for (const { id } of observer.ask({ ask: 'holders' }))
+    if (!world.isAlive(id)) world.stage.violated('the dead are buried', `${id} still has its row`)
+}
+
+/** After everyone has closed in order, nobody holds anything. */
+export function checkAllClosed(world: World): void {
+  for (const entry of world.ledger.processes.values())
+    if (entry.row.holder !== null)
+      broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
+}
+
+/** Those who wait or follow have been told, without anybody's help. */
+export function checkWatchers(world: World): void {
+  for (const { peer, pid, settled } of world.waits) {
+    if (settled || !peer.alive || peer.closing) continue
+    const entry = world.ledger.processes.get(pid)
+    if (entry === undefined || entry.record.outcome !== null)
+      world.stage.violated(
+        'a wait resolves if and only if it has ended',
+        `${peer.name} still waits for ${pid}, which ${entry === undefined ? 'was pruned' : `is ${entry.record.status}`}`,
+      )
+  }
+  for (const { peer, over, position } of world.followers) {
+    if (over || !peer.alive || peer.closing) continue
+    const unseen = world.ledger.log.filter(
+      (event) => event.position > position && world.ledger.processes.has(event.pid),
+    )
+    if (unseen.length > 0)
+      world.stage.violated(
+        'followers see every event once and in order',
+        `${peer.name}'s is at ${position}, ${unseen.length} behind`,
+      )
+  }
+}
+
+function checkLifetime(world: World, entry: Entry): void {
+  const { record } = entry
+  const why = mustHaveStopped(world, record)
+  if (why === undefined) return
+  if (record.stopRequest === null) broke(world, 'nothing outlives its lifetime', entry, `lives, and ${why}`)
+}
+
+function mustHaveStopped(world: World, { parent, lifetime, owner }: ProcessRecord): string | undefined {
+  const above = parent === null ? undefined : world.ledger.entry(parent)?.record
+  if (above !== undefined && lifetime === 'parent' && above.outcome !== null)
+    return `its parent ${parent} is ${above.status}`
+  const survivor = lifetime === 'daemon' || lifetime === 'detached'
+  if (above?.stopRequest != null && above.stopRequest.how !== 'interrupt' && !survivor)
+    return `its parent ${parent} was stopped`
+  if (owner.session === undefined || (lifetime !== 'session' && lifetime !== 'turn')) return undefined
+  const { observer } = world.ledger
+  const session = observer.ask({ ask: 'session', id: owner.session })
+  if (session === null || session.endedAt !== null) return `its session ${owner.session} has ended`
+  if (lifetime !== 'turn' || owner.turn === undefined) return undefined
+  const turn = observer.ask({ ask: 'turn', session: owner.session, id: owner.turn })
+  return turn === null || turn.endedAt !== null ? `its turn ${owner.turn} has ended` : undefined
+}
+
+function checkLease(world: World, entry: Entry): void {
+  const { record, row, pid } = entry
+  if (record.stopRequest?.how === 'kill' && record.recovery !== 'external')
+    return broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
+  if (row.holder !== null) return checkHolder(world, entry, row.holder)
+  if (record.recovery === 'external' || record.status === 'paused') return
+  if (record.status !== 'ready')
+    return broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)
+  const idle = world.open.find(
+    (peer) => peer.serves(record.kind) && peer.kernel.executing.length < peer.concurrency,
+  )
+  if (idle !== undefined)
+    broke(world, 'nothing is left lying', entry, `${pid} is ready, and ${idle.name} could run it`)
+}
+
+/** Held means executed: by a kernel that lives, under the fence that counts, and told of what is asked of it. */
+function checkHolder(world: World, entry: Entry, holderId: string): void {
+  const { record, row, pid } = entry
+  const holder = world.peers.find((peer) => peer.holder === holderId && peer.alive)
+  if (holder === undefined)
+    broke(
+      world,
+      'no lease without a holder',
+      entry,
+      `is ${record.status}, held by ${holderId}, which is gone`,
+    )
+  else if (!holder.kernel.executing.includes(pid))
+    broke(
+      world,
+      'a holder executes what it holds',
+      entry,
+      `is ${record.status}, and ${holder.name} does nothing`,
+    )
+  else if (holder.fenceOf(pid) !== row.fence)
+    broke(
+      world,
+      'a holder executes what it holds',
+      entry,
+      `has ${row.fence}, its executor ${holder.fenceOf(pid)}`,
+    )
+  else if (record.stopRequest !== null && !holder.isToldToStop(pid))
+    broke(world, 'who executes is told to stop', entry, `is ${record.status}, and its executor knows nothing`)
+}
+
+/** A time that was set has come, with a holder there to see it. */
+function checkWait(world: World, entry: Entry): void {
+  const { wait } = entry.record
+  if (wait === null || wait.until === null || entry.row.holder === null) return
+  const since = entry.events.findLast(({ type }) => type === 'wait_entered')
+  if (since !== undefined && wait.until < world.stage.now - 60_000)
+    broke(
+      world,
+      'a wait ends when its time is up',
+      entry,
+      `waits on ${wait.name} until ${world.stage.now - wait.until} ms ago`,
+    )
+}
+
+function broke(world: World, law: string, { pid }: Entry, what: string): void {
+  world.stage.violated(law, `${pid} ${what}`)
+}

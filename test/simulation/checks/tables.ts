@@ -1,0 +1,116 @@
+import type { Json } from '../../../src/core/json/json.ts'
+import type { Change } from '../../../src/store/contract.ts'
+import { type Check, type Ledger, same } from '../ledger.ts'
+import type { Observer } from '../observer.ts'
+import type { Stage } from '../stage.ts'
+
+type OtherChange = Exclude<Change, { type: 'process' }>
+
+/**
+ * Everything beside the processes: sessions, turns, groups, grants, environments, holders, tombstones are what the
+ * committed changes made of them. So a refused write, which commits no change, cannot have left a trace either.
+ */
+export function checkTables(stage: Stage, ledger: Ledger): Check {
+  const tables = new Map(Object.keys(READ).map((name) => [name, new Map<string, Json>()]))
+  const table = (name: string) => tables.get(name) ?? new Map<string, Json>()
+
+  return {
+    other(change, now) {
+      note(table, change, now)
+    },
+    full() {
+      for (const [name, read] of Object.entries(READ)) {
+        const expected = table(name)
+        for (const [key, value] of expected) {
+          const found = read(ledger.observer, key)
+          if (same(found, value)) continue
+          stage.violated(
+            'rejected writes change nothing, acknowledged ones last',
+            `${name} ${key} is ${JSON.stringify(found)}, and should be ${JSON.stringify(value)}`,
+          )
+        }
+        const count = ledger.observer.count(name)
+        if (count !== expected.size)
+          stage.violated(
+            'rejected writes change nothing, acknowledged ones last',
+            `there are ${count} rows of ${name}, and should be ${expected.size}`,
+          )
+      }
+    },
+  }
+}
+
+function note(table: (name: string) => Map<string, Json>, change: OtherChange, now: number): void {
+  switch (change.type) {
+    case 'session':
+      table('session').set(change.session.id, json(change.session))
+      return
+    case 'session_gone':
+      table('session').delete(change.id)
+      remove(table('turn'), (key) => key.startsWith(`${change.id} `))
+      return
+    case 'turn':
+      table('turn').set(`${change.turn.session} ${change.turn.id}`, json(change.turn))
+      return
+    case 'group':
+      table('process_group').set(change.group.id, json(change.group))
+      return
+    case 'group_gone':
+      table('process_group').delete(change.id)
+      return
+    case 'environment':
+      if (!table('environment').has(change.ref))
+        table('environment').set(change.ref, json(change.environment))
+      return
+    case 'grant': {
+      const key = `${change.grant.session} ${change.grant.pid}`
+      const first = table('visible').get(key) as { at: number } | undefined
+      table('visible').set(key, json({ ...change.grant, at: first?.at ?? change.grant.at }))
+      return
+    }
+    case 'revoke':
+      table('visible').delete(`${change.session} ${change.pid}`)
+      return
+    case 'holder':
+      table('holder').set(change.holder.id, json({ ...change.holder, renewedAt: now }))
+      return
+    case 'holder_gone':
+      table('holder').delete(change.id)
+      return
+    case 'prune':
+      table('tombstone').set(change.tombstone.pid, json(change.tombstone))
+      remove(table('visible'), (key) => key.endsWith(` ${change.tombstone.pid}`))
+      return
+    case 'notice':
+    case 'drop_notices':
+      return
+  }
+}
+
+/** How each thing is read back, by the key it is noted under. */
+const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> = {
+  session: (observer, id) => json(observer.ask({ ask: 'session', id })),
+  turn: (observer, key) => {
+    const [session = '', id = ''] = key.split(' ')
+    return json(observer.ask({ ask: 'turn', session, id }))
+  },
+  process_group: (observer, id) => json(observer.ask({ ask: 'group', id })),
+  environment: (observer, ref) => json(observer.ask({ ask: 'environment', ref })),
+  visible: (observer, key) => {
+    const [session = '', pid = ''] = key.split(' ')
+    return json(observer.ask({ ask: 'grants', session, pid })[0] ?? null)
+  },
+  holder: (observer, id) => {
+    const { expired: _expired, ...row } = observer.ask({ ask: 'holder', id }) ?? { expired: null }
+    return json(row)
+  },
+  tombstone: (observer, pid) => json(observer.ask({ ask: 'tombstone', pid })),
+}
+
+function remove(map: Map<string, Json>, gone: (key: string) => boolean): void {
+  for (const key of [...map.keys()]) if (gone(key)) map.delete(key)
+}
+
+function json(value: unknown): Json {
+  return value as Json
+}

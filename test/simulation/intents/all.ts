@@ -1,0 +1,16 @@
+import type { Request } from './intent.ts'
+import { registrations } from './register.ts'
+import { scopes } from './scopes.ts'
+import { signals } from './signals.ts'
+import { upkeep } from './upkeep.ts'
+import { watching } from './watching.ts'
+import { writes } from './writes.ts'
+
+export const requests: readonly Request[] = [
+  ...registrations,
+  ...signals,
+  ...writes,
+  ...scopes,
+  ...watching,
+  ...upkeep,
+]

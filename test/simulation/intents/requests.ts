@@ -1,0 +1,141 @@
+import type { Json } from '../../../src/core/json/json.ts'
+import type { EventType, Lifetime, Owner } from '../../../src/core/process/record.ts'
+import type { RegistrationRequest } from '../../../src/core/process/register.ts'
+import type { ChildRequest } from '../../../src/tool/in-process.ts'
+import type { Random } from '../random.ts'
+import type { Step } from '../script.ts'
+import type { World } from '../world.ts'
+
+/** Every process may append these: a plain one, one that is a facet, one that wakes, one that ends. */
+export const EVENT_TYPES: { readonly [type: string]: EventType } = {
+  note: { schema: { type: 'string' } },
+  progress: { schema: { type: 'number' }, facet: 'progress' },
+  ping: { schema: {}, wake: true },
+  done: { schema: { type: 'string' }, end: 'completed', wake: true },
+}
+
+export const SIGNALS = ['go', 'stop-now'] as const
+
+/** Somebody's wish for a process: sound most of the time, impossible now and then. */
+export function someRequest(world: World): RegistrationRequest {
+  const { random } = world.stage
+  const parent = random.maybe(0.35, () => world.somePid(({ record }) => record.kind !== 'command'))
+  const owner = random.maybe(0.6, () => someOwner(world))
+  const group = random.maybe(0.15, () => ({ id: `g${random.between(1, 4)}`, size: 2 }))
+  const wakeTarget = random.maybe(0.3, () => someSession(world))
+  const lifetime = random.maybe(0.5, () => random.pick(lifetimesFor(owner, parent)))
+  const grants = random.maybe(0.15, () => [
+    { session: someSession(world), descriptor: { n: random.between(1, 9) } },
+  ])
+  const name = random.maybe(0.2, () => random.pick(['web', 'build']))
+  return {
+    ...someKind(random, 2),
+    eventTypes: EVENT_TYPES,
+    ...(parent === undefined ? {} : { parent }),
+    ...(owner === undefined ? {} : { owner }),
+    ...(group === undefined ? {} : { group }),
+    ...(wakeTarget === undefined ? {} : { wakeTarget }),
+    ...(lifetime === undefined ? {} : { lifetime }),
+    ...(grants === undefined ? {} : { grants }),
+    ...(name === undefined ? {} : { name }),
+    ...(random.chance(0.3) ? { replyTo: { thread: random.between(1, 99) } } : {}),
+    ...(random.chance(0.3) ? { cwd: '/work' } : {}),
+    ...(random.chance(0.4) ? { limits: { attempts: random.between(1, 3) } } : {}),
+  }
+}
+
+export function someOwner(world: World): Owner {
+  const { random } = world.stage
+  const turn = random.maybe(0.4, () => (world.turns.length === 0 ? undefined : random.pick(world.turns)))
+  return turn === undefined ? { session: someSession(world) } : { session: turn.session, turn: turn.turn }
+}
+
+export function someSession(world: World): string {
+  const { random } = world.stage
+  return world.sessions.length === 0 || random.chance(0.03) ? 's_unknown' : random.pick(world.sessions)
+}
+
+/** Mostly such as have something to end with. */
+function lifetimesFor(owner: Owner | undefined, parent: string | undefined): readonly Lifetime[] {
+  const lifetimes: Lifetime[] = ['daemon', 'detached']
+  if (owner?.session !== undefined) lifetimes.push('session', 'session')
+  if (owner?.turn !== undefined) lifetimes.push('turn', 'turn')
+  if (parent !== undefined) lifetimes.push('parent', 'parent')
+  return lifetimes.length > 2 ? lifetimes : [...lifetimes, 'parent']
+}
+
+function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kind' | 'spec' | 'recovery'> {
+  const kind = random.weighted(['tool', 'agent', 'external', 'command'] as const, (one) => KIND_WEIGHTS[one])
+  switch (kind) {
+    case 'tool': {
+      const spec = { tool: 'script', input: someScript(random, depth) as unknown as Json }
+      return { kind, spec, recovery: random.pick(['rerunnable', 'rerunnable', 'bound']) }
+    }
+    case 'agent': {
+      const turns = random.between(0, 4)
+      return { kind, spec: { turns, deaf: random.chance(0.3), fails: random.chance(0.3) } }
+    }
+    case 'external':
+      return { kind, spec: {} }
+    case 'command':
+      return { kind, spec: { run: 'true' } }
+  }
+}
+
+const KIND_WEIGHTS = { tool: 7, agent: 3, external: 1.5, command: 0.3 }
+
+function someScript(random: Random, depth: number): Step[] {
+  return Array.from({ length: random.between(0, 4) }, () => someStep(random, depth))
+}
+
+function someStep(random: Random, depth: number): Step {
+  const stubborn = random.chance(0.15)
+  const what = random.weighted(STEPS, ([, weight]) => weight)[0]
+  switch (what) {
+    case 'append': {
+      const type = random.weighted(
+        ['note', 'ping', 'done', 'undeclared'] as const,
+        (one) => APPEND_WEIGHTS[one],
+      )
+      const key = random.chance(0.5) || type === 'done' ? { replayKey: `step:${random.between(1, 3)}` } : {}
+      return { stubborn, do: what, type, payload: `said ${random.between(1, 2)}`, ...key }
+    }
+    case 'signal': {
+      const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 15_000) } : {}
+      return { stubborn, do: what, name: random.pick(SIGNALS), ...timeout }
+    }
+    case 'key':
+      return { do: what, name: random.pick(SIGNALS) }
+    case 'sleep':
+      return { stubborn, do: what, ms: random.between(1, 15_000) }
+    case 'spawn': {
+      if (depth === 0) return { do: 'turn' }
+      const lifetime = random.maybe(0.5, () => random.pick(['parent', 'detached', 'daemon'] as const))
+      const request = {
+        ...someKind(random, depth - 1),
+        eventTypes: EVENT_TYPES,
+        ...(lifetime === undefined ? {} : { lifetime }),
+      } as ChildRequest
+      return { stubborn, do: what, request }
+    }
+    default:
+      return { stubborn, do: what }
+  }
+}
+
+const STEPS = [
+  ['turn', 6],
+  ['append', 4],
+  ['signal', 4],
+  ['key', 1],
+  ['sleep', 2],
+  ['spawn', 2],
+  ['wait', 2],
+  ['until_resumed', 1],
+  ['throw', 0.5],
+  ['hang', 0.7],
+  ['ignore_cancel', 0.4],
+  ['die', 0.1],
+] as const
+
+const APPEND_WEIGHTS = { note: 4, ping: 3, done: 1, undeclared: 0.5 }

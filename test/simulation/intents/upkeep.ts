@@ -1,0 +1,26 @@
+import type { Request } from './intent.ts'
+
+export const upkeep: readonly Request[] = [
+  {
+    name: 'prune',
+    weight: 0.5,
+    ask(world, peer) {
+      const { random } = world.stage
+      const options = random.chance(0.5)
+        ? { keep: random.between(0, 5) }
+        : { endedBefore: peer.clock.now() - random.between(0, 30_000) }
+      world.track('prune', peer, JSON.stringify(options), peer.kernel.prune(options), (pids) => {
+        for (const pid of pids)
+          if (world.ledger.processes.has(pid))
+            world.stage.violated('acknowledged is durable', `${pid} was pruned`)
+      })
+    },
+  },
+  {
+    name: 'recover',
+    weight: 1,
+    ask(world, peer) {
+      world.track('recover', peer, '', peer.kernel.sweep())
+    },
+  },
+]

@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util'
+import { Counts } from './counts.ts'
+import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
+
+const USAGE = 'npm run simulate -- --seeds N [--seed K] [--steps M] [--json]'
+const LAST_LINES = 20
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string' },
+    seed: { type: 'string' },
+    steps: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const steps = whole(values.steps, DEFAULT_STEPS)
+const only = values.seed === undefined ? undefined : whole(values.seed, 0)
+const seeds = only === undefined ? whole(values.seeds, 100) : 1
+const first = only ?? 1
+
+const counts = new Counts()
+let stepsDone = 0
+const begun = performance.now()
+let shown = begun
+
+for (let seed = first; seed < first + seeds; seed++) {
+  const report = await simulate(seed, { steps })
+  counts.add(report.counts)
+  stepsDone += report.steps
+  if (only !== undefined && !values.json) for (const line of report.trace) console.log(line)
+  if (report.violations.length > 0) {
+    tellOf(report)
+    process.exit(1)
+  }
+  if (only !== undefined && !values.json) console.log(`trace ${report.hash}`)
+  progress(seed - first + 1)
+}
+if (values.json) console.log(JSON.stringify(summary()))
+else {
+  table()
+  console.log(`${seeds} seeds, ${stepsDone} steps, 0 violations`)
+}
+
+function tellOf({ seed, violations, trace, steps: done }: SeedReport): void {
+  if (values.json) {
+    console.log(JSON.stringify({ ...summary(), seed, violations, trace: trace.slice(-LAST_LINES) }))
+    return
+  }
+  console.log(`\nseed ${seed} broke a law at step ${violations[0]?.step ?? done}`)
+  for (const { law, what } of violations.slice(0, 10)) console.log(`  ${law}: ${what}`)
+  if (only === undefined) {
+    console.log(`\nthe last ${LAST_LINES} lines of its trace:`)
+    for (const line of trace.slice(-LAST_LINES)) console.log(`  ${line}`)
+  }
+  const more = steps === DEFAULT_STEPS ? '' : ` --steps ${steps}`
+  console.log(`\nreplay it: npm run simulate -- --seed ${seed}${more}`)
+}
+
+function progress(done: number): void {
+  if (values.json || performance.now() - shown < 2_000) return
+  shown = performance.now()
+  const each = (shown - begun) / done
+  console.error(`${done} of ${seeds} seeds, ${stepsDone} steps, ${Math.round(each)} ms each`)
+}
+
+function summary() {
+  return {
+    seeds,
+    steps: stepsDone,
+    violations: 0,
+    operations: Object.fromEntries(counts.operations),
+    faults: Object.fromEntries(counts.faults),
+    events: Object.fromEntries(counts.events),
+  }
+}
+
+function table(): void {
+  const row = (name: string, ...cells: (string | number)[]) =>
+    console.log(name.padEnd(28) + cells.map((cell) => String(cell).padStart(10)).join(''))
+  row('operation', 'asked', 'done', 'refused', 'trouble')
+  for (const [name, { asked, done, refused, trouble }] of sorted(counts.operations))
+    row(name, asked, done, refused, trouble)
+  console.log('')
+  row('fault', 'times')
+  for (const [name, times] of sorted(counts.faults)) row(name, times)
+  console.log('')
+  row('event', 'times')
+  for (const [type, times] of sorted(counts.events)) row(type, times)
+  console.log('')
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([a], [b]) => a.localeCompare(b))
+}
+
+function whole(text: string | undefined, otherwise: number): number {
+  const number = text === undefined ? otherwise : Number(text)
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  console.error(`${text} is not a whole number. ${USAGE}`)
+  process.exit(2)
+}

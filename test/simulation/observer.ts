@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import type { StoredEvent } from '../../src/core/process/event.ts'
+import type { Pid } from '../../src/core/process/pid.ts'
+import type { AnswerTo, Question } from '../../src/store/contract.ts'
+import { Tables } from '../../src/store/sqlite/tables.ts'
+
+const ALL = 1_000_000
+
+/** Reads the file over a connection of its own, which never writes: what it sees is what is really committed. */
+export class Observer {
+  readonly #db: DatabaseSync
+  readonly #tables: Tables
+
+  constructor(file: string) {
+    this.#db = new DatabaseSync(file)
+    this.#tables = new Tables(this.#db, file, () => 0)
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  ask<Q extends Question>(question: Q): AnswerTo<Q> {
+    return this.#tables.answer(question) as AnswerTo<Q>
+  }
+
+  eventsAfter(position: number): readonly StoredEvent[] {
+    return this.ask({ ask: 'changes', after: position, limit: ALL }).events
+  }
+
+  eventsOf(pid: Pid): readonly StoredEvent[] {
+    return this.ask({ ask: 'events', pid, after: 0, limit: ALL })
+  }
+
+  /** For what no question lists. */
+  count(table: string): number {
+    return Number(this.#db.prepare(`select count(*) as count from ${table}`).get()?.['count'])
+  }
+
+  /** What stands beside the record, for the sake of indexes. */
+  columns(pid: Pid): Readonly<Record<string, unknown>> {
+    return { ...this.#db.prepare('select * from process where pid = ?').get(pid) }
+  }
+
+  /** Of everything in the file but the store's own random secret. */
+  digest(): string {
+    const hash = createHash('sha256')
+    const tables = this.#db.prepare(`select name from sqlite_master where type = 'table' order by name`).all()
+    for (const { name } of tables) {
+      const rows = this.#db.prepare(`select * from ${String(name)}`).all()
+      hash.update(JSON.stringify(rows.map(({ secret: _secret, ...row }) => row)))
+    }
+    return hash.digest('hex')
+  }
+}

@@ -1,0 +1,414 @@
+import { createHash, hash } from 'node:crypto'
+import { ownersOwn } from '../../src/core/authority/authorize.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Json } from '../../src/core/json/json.ts'
+import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
+import type { Intent } from '../../src/core/process/intent.ts'
+import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
+import type { RegistrationRequest } from '../../src/core/process/register.ts'
+import type { Edges } from '../../src/kernel/edges.ts'
+import type { Executor, Work } from '../../src/kernel/executor.ts'
+import { Kernel, type KernelOptions } from '../../src/kernel/kernel.ts'
+import type { Performed } from '../../src/kernel/perform.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { inProcess, type SpawnAs } from '../../src/tool/in-process.ts'
+import type { Ledger } from './ledger.ts'
+import type { Plant, Planting } from './plant.ts'
+import type { Random } from './random.ts'
+import type { Doer } from './schedule.ts'
+import { runScript, type Surroundings } from './script.ts'
+import { SimulatedStore } from './simulated-store.ts'
+import type { Stage } from './stage.ts'
+import { WatchedTransaction, type Writer } from './transaction.ts'
+
+export interface Neighbourhood {
+  readonly stage: Stage
+  readonly ledger: Ledger
+  readonly file: string
+  readonly keys: string[]
+  readonly plant: Plant | undefined
+  /** Whether a holder's program still runs, in truth. */
+  isAlive(holder: string): boolean
+  committedBy(peer: Peer): void
+}
+
+export interface PeerOptions {
+  readonly name: string
+  readonly serves: readonly ('tool' | 'agent')[]
+  readonly concurrency: number
+}
+
+const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
+const BACKOFF = { baseMs: 1_000, maxMs: 10_000 }
+/** How long a commit stays unseen when the word of it was lost: the safety net of the real watcher. */
+const LOOK_MS = 250
+
+/**
+ * One simulated program with one kernel, among those that share the file.
+ *
+ * | state  | tasks and timers        | what the others can see   |
+ * | up     | run                     | renews its row            |
+ * | frozen | wait until it thaws     | silence; it may lapse     |
+ * | dead   | gone, none runs again   | its lock is free          |
+ */
+export class Peer implements Doer, Writer, Planting, Surroundings {
+  readonly name: string
+  readonly holder: string
+  readonly stage: Stage
+  readonly ledger: Ledger
+  readonly keys: string[]
+  readonly clock: Clock
+  readonly #around: Neighbourhood
+  readonly #random: Random
+  readonly #options: PeerOptions
+  readonly #running = new Map<Pid, Work>()
+  #state: 'up' | 'frozen' | 'dead' = 'up'
+  #offsetMs = 0
+  #store: Store | undefined
+  #kernel: Kernel | undefined
+  #look: (() => void) | undefined
+  #looking = false
+  #closing = false
+  /** Whether its kernel takes requests. */
+  ready = false
+
+  constructor(around: Neighbourhood, options: PeerOptions) {
+    this.#around = around
+    this.#options = options
+    this.name = options.name
+    this.stage = around.stage
+    this.ledger = around.ledger
+    this.keys = around.keys
+    this.#random = around.stage.random.fork()
+    this.holder = `k_${options.name}`
+    this.clock = {
+      now: () => this.stage.now + this.#offsetMs,
+      after: (ms, task) => (this.alive ? this.stage.schedule.after(this, ms, 'timer', task) : () => {}),
+    }
+    this.#boot().catch((error: unknown) => {
+      this.stage.say(this.name, `does not come up: ${String(error)}`)
+      this.die('while starting')
+    })
+  }
+
+  get awake(): boolean {
+    return this.#state === 'up'
+  }
+
+  get alive(): boolean {
+    return this.#state !== 'dead'
+  }
+
+  get kernel(): Kernel {
+    if (this.#kernel === undefined) throw new Error(`${this.name} has no kernel yet`)
+    return this.#kernel
+  }
+
+  get closing(): boolean {
+    return this.#closing
+  }
+
+  get offsetMs(): number {
+    return this.#offsetMs
+  }
+
+  get concurrency(): number {
+    return this.#options.concurrency
+  }
+
+  serves(kind: string): boolean {
+    return (this.#options.serves as readonly string[]).includes(kind)
+  }
+
+  /** `kill -9`: nothing of it runs again. Its files are closed when the step is over (`bury`). */
+  die(how: string): void {
+    if (!this.alive) return
+    this.#state = 'dead'
+    this.ready = false
+    this.stage.say(this.name, `dies ${how}`)
+    this.stage.schedule.drop(this)
+  }
+
+  /** The operating system closes its files; a transaction that was open is rolled back, and nothing is flushed. */
+  bury(): void {
+    void this.#store?.close()
+    this.#store = undefined
+  }
+
+  freeze(): void {
+    this.#state = 'frozen'
+  }
+
+  thaw(): void {
+    if (this.#state === 'frozen') this.#state = 'up'
+  }
+
+  jump(ms: number): void {
+    this.#offsetMs = ms
+  }
+
+  /** In order, as `embed` does it; a program whose close fails ends all the same. */
+  close(): void {
+    if (this.#closing || this.#kernel === undefined) return
+    this.#closing = true
+    this.ready = false
+    const exit = (how: string) => {
+      // What was asked before is still written; then the program goes on for a moment, with its store closed.
+      void this.#store?.close()
+      this.#store = undefined
+      this.stage.schedule.soon(this, 'exits', () => this.die(how))
+    }
+    this.#kernel.close().then(
+      () => exit('after an orderly close'),
+      (error: unknown) => exit(`after a close that failed: ${String(error)}`),
+    )
+  }
+
+  /** Another kernel has committed: it hears soon, or looks by itself a little later. */
+  nudge(): void {
+    if (this.#look === undefined || this.#looking || !this.alive) return
+    this.#looking = true
+    const look = () => {
+      this.#looking = false
+      this.#look?.()
+    }
+    if (this.stage.random.chance(this.stage.manner.nudgeLossChance)) {
+      if (this.stage.faulty) this.stage.counts.fault('nudge lost')
+      this.stage.schedule.after(this, LOOK_MS, 'looks', look)
+    } else this.stage.schedule.soon(this, 'is nudged', look)
+  }
+
+  committed(): void {
+    this.#around.committedBy(this)
+  }
+
+  turn(): Promise<void> {
+    if (!this.alive) return new Promise(() => {})
+    return new Promise((resolve) => this.stage.schedule.soon(this, 'goes on executing', resolve))
+  }
+
+  fenceOf(pid: Pid): number | undefined {
+    return this.#running.get(pid)?.fence().fence
+  }
+
+  /** Whether the executor of this process has been told to stop. */
+  isToldToStop(pid: Pid): boolean {
+    return this.#running.get(pid)?.signal.aborted === true
+  }
+
+  async #boot(): Promise<void> {
+    const { plant, file } = this.#around
+    let list: WatchedTransaction | undefined
+    const store = await openSqlite(file, {
+      clock: this.clock,
+      random: () => this.#random.next(),
+      soon: (task) => this.stage.schedule.soon(this, 'commits', task),
+      watch: (_file, _clock, look) => {
+        this.#look = look
+        return () => {
+          this.#look = undefined
+        }
+      },
+      wrap: (tables) => {
+        const planted = plant?.transaction?.(tables, this) ?? tables
+        list = new WatchedTransaction(planted, this.stage, this.ledger, this)
+        return list
+      },
+    })
+    this.#store = store
+    if (list === undefined) throw new Error('The store does not use the transaction it was given')
+    const alter = plant?.plan ?? ((plan) => plan)
+    const distant = new SimulatedStore(store, this.stage, this, list, (plan) => alter(plan, this))
+    const options: KernelOptions = {
+      holder: this.#identity(),
+      executors: this.#executors(),
+      concurrency: this.#options.concurrency,
+      times: TIMES,
+      backoff: BACKOFF,
+    }
+    const edges = this.#edges(distant)
+    this.#kernel = plant?.kernel?.(edges, options) ?? new WatchedKernel(edges, options, this)
+    await this.#kernel.start()
+    this.ready = true
+    this.stage.say(this.name, 'is up')
+  }
+
+  #identity(): Holder {
+    return {
+      id: this.holder,
+      role: 'kernel',
+      host: 'simulated',
+      boot: '1',
+      pidNamespace: '1',
+      osPid: 1,
+      startTime: '1',
+      incarnation: this.name,
+      serves: [],
+    }
+  }
+
+  #edges(store: Store): Edges {
+    return {
+      store,
+      clock: this.clock,
+      random: () => this.#random.next(),
+      newPid: () => pidFrom(this.#random.bytes(12)),
+      newId: () => pidFrom(this.#random.bytes(12)),
+      pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
+      hash: (text) => hash('sha256', text),
+      // The store's secret is truly random: a key made with it would make every run another one.
+      sign: (_secret, text) => hash('sha256', `simulated ${text}`).slice(0, 40),
+      sameText: (a, b) => a === b,
+      prove: (row) => this.#prove(row),
+      authorize: ownersOwn,
+      rules: { validate, maxPayloadBytes: 10_000, maxPendingSignals: 5 },
+      onTrouble: (error, doing) => this.#trouble(error, doing),
+    }
+  }
+
+  #prove({ id }: HolderRow): Proof {
+    const { proofs } = this.stage.manner
+    const silent = proofs === 'unknown' || (proofs === 'mixed' && this.stage.random.chance(0.5))
+    if (silent) return 'unknown'
+    return this.#around.isAlive(id) ? 'alive' : 'dead'
+  }
+
+  #trouble(error: unknown, doing: string): void {
+    if (!this.alive) return
+    this.stage.say(
+      this.name,
+      `trouble while ${doing}: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    if (isDefect(error)) this.stage.violated('no defect', `${this.name}, ${doing}: ${String(error)}`)
+  }
+
+  /** What embed() does, without the parsing: scripts ask for nothing that would not parse. */
+  readonly #spawnAs: SpawnAs = async (actor, { idempotencyKey, pid: _pid, ...request }) => {
+    const [child] = await this.kernel.register([
+      {
+        request: request as RegistrationRequest,
+        actor,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      },
+    ])
+    if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
+    return child.row.record
+  }
+
+  #executors(): Executor[] {
+    const executors: Executor[] = []
+    if (this.serves('tool'))
+      executors.push(this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs)))
+    if (this.serves('agent')) executors.push(this.#watch(this.#agent()))
+    return executors
+  }
+
+  /** Raw, as an executor of another kind would be: writes with its fence, and ends as it likes. */
+  #agent(): Executor {
+    return {
+      serves: [{ kind: 'agent', targets: null }],
+      run: async (work, kernel) => {
+        const { pid, spec } = work.record
+        for (let turn = 0; turn < Number(spec['turns']); turn++) {
+          await this.turn()
+          if (work.signal.aborted && spec['deaf'] !== true) throw work.signal.reason
+          const replayKey = `turn:${turn}`
+          const asked = { pid, actor: `process:${pid}`, at: this.clock.now() } as const
+          await kernel.perform({
+            ...asked,
+            type: 'append',
+            event: 'progress',
+            payload: turn,
+            replayKey,
+            fence: work.fence(),
+          })
+        }
+        if (spec['fails'] === true) return { status: 'failed', exitCode: 3, reason: 'It gave up' }
+        return { status: 'completed', exitCode: 0, result: { turns: Number(spec['turns']) } }
+      },
+    }
+  }
+
+  #watch(executor: Executor): Executor {
+    return {
+      serves: executor.serves,
+      run: (work, kernel) => {
+        if (!this.alive) return new Promise(() => {})
+        this.#began(work)
+        return executor.run(work, kernel).finally(() => {
+          if (this.#running.get(work.record.pid) === work) this.#running.delete(work.record.pid)
+        })
+      },
+    }
+  }
+
+  #began(work: Work): void {
+    const { pid } = work.record
+    const { fence } = work.fence()
+    this.stage.say(this.name, `begins ${pid} under fence ${fence}`)
+    this.#running.set(pid, work)
+    const entry = this.ledger.entry(pid)
+    const broke = (what: string) => this.stage.violated('one executor', `${this.name} begins ${pid}: ${what}`)
+    if (entry === undefined) return broke('it is not registered')
+    if (entry.granted.get(fence) !== this.holder) broke(`fence ${fence} is ${entry.granted.get(fence)}'s`)
+    if (entry.begun.includes(fence)) broke(`fence ${fence} was executed before`)
+    if (entry.record.recovery === 'bound' && entry.begun.length > 0)
+      broke('it is bound, and was begun before')
+    entry.begun.push(fence)
+  }
+}
+
+/** What a kernel answers is compared with the log at once. */
+class WatchedKernel extends Kernel {
+  readonly #peer: Peer
+
+  constructor(edges: Edges, options: KernelOptions, peer: Peer) {
+    super(edges, options)
+    this.#peer = peer
+  }
+
+  override async perform(intent: Intent): Promise<Exclude<Performed, { type: 'refused' }>> {
+    const performed = await super.perform(intent)
+    checkPerformed(this.#peer, intent, performed)
+    return performed
+  }
+}
+
+/** An acknowledged event is in the log, and was written under the fence it carried. */
+export function checkPerformed(
+  { stage, ledger, name }: Pick<Peer, 'stage' | 'ledger' | 'name'>,
+  intent: Intent,
+  performed: Exclude<Performed, { type: 'refused' }>,
+): void {
+  if (performed.type === 'kept') return
+  const entry = ledger.entry(intent.pid)
+  const seq = performed.type === 'replayed' ? performed.event.seq : performed.row.record.revision
+  const event = entry?.events[seq - 1]
+  if (entry === undefined || event === undefined) {
+    stage.violated(
+      'no lost acknowledged write',
+      `${name} was told of event ${seq} of ${intent.pid}, which is not there`,
+    )
+    return
+  }
+  if (performed.type !== 'appended' || !('fence' in intent) || intent.fence === null) return
+  const lease = entry.leases[seq - 1]
+  if (lease?.holder !== intent.fence.holder || lease.fence !== intent.fence.fence)
+    stage.violated(
+      'a stale fence writes nothing',
+      `${intent.type} of ${intent.pid} with fence ${intent.fence.fence} was accepted under ${lease?.fence} of ${lease?.holder}`,
+    )
+}
+
+export function isDefect(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+}
+
+/** As much of JSON Schema as these worlds declare. */
+function validate(schema: { readonly [key: string]: Json }, payload: Json): string | undefined {
+  const { type } = schema
+  return type === undefined || type === typeof payload
+    ? undefined
+    : `it is a ${typeof payload}, not a ${String(type)}`
+}

@@ -1,0 +1,70 @@
+import { ReeveError } from '../../src/core/errors.ts'
+import { isRefusal } from '../../src/core/refusal.ts'
+import type { Plan, Question, Verdict } from '../../src/store/contract.ts'
+import type { Stage } from './stage.ts'
+
+/** One plan that a kernel handed to the store, and what has become of it. */
+export interface WatchedPlan {
+  /** How many changes it decided on when it was last run. */
+  changes: number
+  committed: boolean
+  answer: unknown
+}
+
+/** Where the transaction under way keeps the plans that are part of it. */
+export interface PlanList {
+  readonly plans: WatchedPlan[]
+}
+
+export function watchPlan<Answer>(
+  plan: Plan<Answer>,
+  list: PlanList,
+): { plan: Plan<Answer>; watched: WatchedPlan } {
+  const watched: WatchedPlan = { changes: 0, committed: false, answer: undefined }
+  return {
+    watched,
+    plan: function* (): Generator<readonly Question[], Verdict<Answer>, readonly unknown[]> {
+      const verdict = yield* plan()
+      watched.changes = verdict.changes.length
+      watched.answer = verdict.answer
+      list.plans.push(watched)
+      return verdict
+    },
+  }
+}
+
+/** What a caller is told must be true: acknowledged is on disk, refused or failed is not. */
+export function checkAcknowledged(
+  stage: Stage,
+  who: string,
+  { changes, committed, answer }: WatchedPlan,
+): void {
+  if (changes > 0 && !committed)
+    stage.violated('acknowledged is durable', `${who} was told of ${changes} changes that were not committed`)
+  if (changes > 0 && isRefused(answer))
+    stage.violated('rejected writes change nothing', `${who} was refused, and ${changes} changes were made`)
+}
+
+export function checkFailed(
+  stage: Stage,
+  who: string,
+  { changes, committed }: WatchedPlan,
+  error: unknown,
+): void {
+  if (!committed || changes === 0) return
+  if (error instanceof ReeveError && error.code === 'outcome_unknown') return
+  const code = error instanceof ReeveError ? error.code : String(error)
+  stage.violated(
+    'rejected writes change nothing',
+    `${who} was told ${code}, and ${changes} changes were made`,
+  )
+}
+
+/** A refusal, or a list in which every intent was refused. */
+function isRefused(answer: unknown): boolean {
+  if (isRefusal(answer)) return true
+  if (!Array.isArray(answer) || answer.length === 0) return false
+  return answer.every(
+    (one: unknown) => typeof one === 'object' && one !== null && 'type' in one && one.type === 'refused',
+  )
+}

@@ -1,0 +1,222 @@
+import type { StoredEvent } from '../../src/core/process/event.ts'
+import type { Pid } from '../../src/core/process/pid.ts'
+import type { ProcessRow } from '../../src/core/process/row.ts'
+import { Kernel } from '../../src/kernel/kernel.ts'
+import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
+import type { Change, Commit, Plan, Question, Verdict } from '../../src/store/contract.ts'
+import type { Transaction } from '../../src/store/group-commit.ts'
+import type { ProcessChange } from './ledger.ts'
+import type { Plant } from './plant.ts'
+
+/** Bugs that somebody might make, each put in where the kernel meets something that is passed in. */
+export const plants: readonly Plant[] = [
+  {
+    name: 'an unfenced completion',
+    laws: ['one executor'],
+    plan: (plan, planting) =>
+      forging(plan, isCompletion, (row) => {
+        const fence = planting.fenceOf(row.record.pid)
+        return fence === undefined ? row : { ...row, holder: planting.holder, fence }
+      }),
+  },
+  {
+    name: 'a lost outbox row',
+    laws: ['no lost notice'],
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
+      ),
+  },
+  {
+    name: 'a projection that forgets a field',
+    laws: ['refold'],
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.map((change) => {
+          if (change.type !== 'process' || change.was === null) return change
+          const record = { ...change.row.record, abandonRequest: change.was.record.abandonRequest }
+          return { ...change, row: { ...change.row, record } }
+        }),
+      ),
+  },
+  {
+    name: 'a wait that reads before it subscribes',
+    laws: ['a wait resolves if and only if it has ended'],
+    kernel: (edges, options) => new ReadsFirst(edges, options),
+  },
+  {
+    name: 'a reclaim without compare-and-swap',
+    laws: ['one executor', 'fences never go backwards'],
+    plan: (plan, planting) =>
+      forging(plan, isRecovery, (row) => {
+        const fence = row.fence - 1
+        const holder = planting.ledger.entry(row.record.pid)?.granted.get(fence)
+        return holder === undefined ? row : { ...row, holder, fence }
+      }),
+  },
+  {
+    name: 'an end accepted after the end',
+    laws: ['the end is final'],
+    plan: (plan) =>
+      forging(plan, isEnd, (row) =>
+        row.record.outcome === null
+          ? row
+          : { ...row, record: { ...row.record, outcome: null, status: 'running' } },
+      ),
+  },
+  {
+    name: 'a commit that did not happen',
+    laws: ['no lost acknowledged write'],
+    transaction: (inner) => new Forgetful(inner),
+  },
+  {
+    name: 'a refused write that leaves a grant',
+    laws: ['rejected writes change nothing'],
+    plan: (plan) =>
+      changing(plan, (changes, answer) => {
+        const refused =
+          typeof answer === 'object' && answer !== null && 'code' in answer && 'remedy' in answer
+        const grant = { session: 's1', pid: 'p_000000000001', descriptor: null, at: 0 }
+        return refused ? [...changes, { type: 'grant', grant }] : changes
+      }),
+  },
+]
+
+type Steps<Answer> = Generator<readonly Question[], Verdict<Answer>, readonly unknown[]>
+
+function changing<Answer>(
+  plan: Plan<Answer>,
+  alter: (changes: readonly Change[], answer: Answer) => readonly Change[],
+): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const verdict = yield* plan()
+    return { ...verdict, changes: alter(verdict.changes, verdict.answer) }
+  }
+}
+
+/**
+ * Tells a plan something untrue about the processes it asks for, as a check that was forgotten would. Only what the
+ * bug is about comes of it: any other verdict is reached again on the truth.
+ */
+function forging<Answer>(
+  plan: Plan<Answer>,
+  wanted: (event: Pick<StoredEvent, 'type' | 'replayKey'>) => boolean,
+  forge: (row: ProcessRow) => ProcessRow,
+): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const truth = new Map<Pid, ProcessRow>()
+    const verdict = yield* misinformed(plan, (row) => {
+      const forged = forge(row)
+      if (forged !== row) truth.set(row.record.pid, row)
+      return forged
+    })
+    const came = verdict.changes.some(
+      (change) => change.type === 'process' && truth.has(change.row.record.pid) && change.events.some(wanted),
+    )
+    if (!came) return yield* plan()
+    return { ...verdict, changes: verdict.changes.map((change) => onTruth(change, truth)) }
+  }
+}
+
+function* misinformed<Answer>(plan: Plan<Answer>, forge: (row: ProcessRow) => ProcessRow): Steps<Answer> {
+  const steps = plan()
+  let known: readonly unknown[] = []
+  for (;;) {
+    const step = steps.next(known)
+    if (step.done) return step.value
+    const answers = yield step.value
+    known = step.value.map(({ ask }, index) => {
+      const answer = answers[index]
+      return ask === 'process' && answer !== null ? forge(answer as ProcessRow) : answer
+    })
+  }
+}
+
+/** The forgotten check is the whole bug: the fence itself is not set back. */
+function onTruth(change: Change, truth: ReadonlyMap<Pid, ProcessRow>): Change {
+  const was = change.type === 'process' ? truth.get(change.row.record.pid) : undefined
+  if (change.type !== 'process' || was === undefined) return change
+  const row = { ...change.row, fence: Math.max(change.row.fence, was.fence) }
+  return { ...change, was, row } satisfies ProcessChange
+}
+
+function isCompletion({ type, replayKey }: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
+  return type === 'ended' && replayKey?.startsWith('end:') === true
+}
+
+function isRecovery({ type, replayKey }: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
+  return (
+    type === 'holder_lost' || (type === 'ended' && /^(abandon|give_up|settle_stop):/.test(replayKey ?? ''))
+  )
+}
+
+function isEnd({ type }: Pick<StoredEvent, 'type'>): boolean {
+  return type === 'ended'
+}
+
+class ReadsFirst extends Kernel {
+  override async waitForEnd(pid: Pid, { timeoutMs, signal }: WaitOptions): Promise<Waited<ProcessRow>> {
+    const row = await this.edges.store.ask({ ask: 'process', pid })
+    if (row === null || row.record.outcome !== null) return super.waitForEnd(pid, {})
+    // An end that falls between the answer and the next line is heard by nobody.
+    return new Promise((resolve, reject) => {
+      const done = (waited: Waited<ProcessRow>) => {
+        unsubscribe()
+        resolve(waited)
+      }
+      const unsubscribe = this.feed.on(pid, (events) => {
+        if (events?.some(({ type }) => type === 'ended' || type === 'done') === false) return
+        this.edges.store.ask({ ask: 'process', pid }).then((ended) => {
+          if (ended?.record.outcome != null) done({ type: 'done', value: ended })
+        }, reject)
+      })
+      if (timeoutMs !== undefined) this.edges.clock.after(timeoutMs, () => done({ type: 'timed_out' }))
+      signal?.addEventListener('abort', () => done({ type: 'interrupted' }))
+    })
+  }
+}
+
+/** Says that it has committed, and has not, one time in twenty. */
+class Forgetful implements Transaction {
+  readonly #inner: Transaction
+  #commits = 0
+
+  constructor(inner: Transaction) {
+    this.#inner = inner
+  }
+
+  begin(): void {
+    this.#inner.begin()
+  }
+
+  answer(question: Question): unknown {
+    return this.#inner.answer(question)
+  }
+
+  apply(change: Change): void {
+    this.#inner.apply(change)
+  }
+
+  commit(): Commit | null {
+    this.#commits += 1
+    if (this.#commits % 20 !== 0) return this.#inner.commit()
+    this.#inner.rollback()
+    return null
+  }
+
+  rollback(): void {
+    this.#inner.rollback()
+  }
+
+  isBusy(error: unknown): boolean {
+    return this.#inner.isBusy(error)
+  }
+
+  isOwn(error: unknown): boolean {
+    return this.#inner.isOwn(error)
+  }
+
+  trouble(error: unknown, committing: boolean): unknown {
+    return this.#inner.trouble(error, committing)
+  }
+}

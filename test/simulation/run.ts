@@ -1,0 +1,144 @@
+import { checkAllClosed, checkAtRest, checkWatchers } from './checks/rest.ts'
+import type { Counts } from './counts.ts'
+import { requests } from './intents/all.ts'
+import type { Plant } from './plant.ts'
+import { Random } from './random.ts'
+import type { Violation } from './stage.ts'
+import { bootSome, upsets } from './upsets.ts'
+import { World } from './world.ts'
+
+export interface RunOptions {
+  readonly steps?: number
+  readonly plant?: Plant
+}
+
+export interface SeedReport {
+  readonly seed: number
+  readonly steps: number
+  readonly violations: readonly Violation[]
+  readonly trace: readonly string[]
+  /** Of the whole trace, and of the file as it was left. */
+  readonly hash: string
+  readonly counts: Counts
+}
+
+export const DEFAULT_STEPS = 250
+/** How often everything is compared; cheaper checks run with every commit. */
+const FULL_CHECK_EVERY = 25
+/** Longer than a TTL, a sweep, a backoff and the longest sleep with clocks apart. */
+const REST_MS = 150_000
+const WATCHERS_MS = 3_000
+const MOST_REST_STEPS = 5_000
+
+/** One world from beginning to end. Stops at the first step that breaks a law. */
+export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
+  const world = await World.create(new Random(seed), options.plant)
+  const { stage } = world
+  const steps = options.steps ?? DEFAULT_STEPS
+  try {
+    for (let peers = stage.random.between(2, 3); peers > 0; peers--) bootSome(world)
+    await settle(world)
+    for (stage.step = 1; stage.step <= steps && stage.violations.length === 0; stage.step++) {
+      step(world)
+      await settle(world)
+      if (stage.step % FULL_CHECK_EVERY === 0) world.ledger.checkAll()
+    }
+    if (stage.violations.length === 0) await comeToRest(world)
+    stage.say('world', `leaves ${world.ledger.observer.digest()}`)
+  } finally {
+    world.destroy()
+  }
+  const { violations, counts, trace } = stage
+  return { seed, steps: stage.step, violations, trace: trace.lines, hash: trace.hash, counts }
+}
+
+/** One thing happens: somebody asks for something, a task runs, time goes on to the next timer, or an upset. */
+function step(world: World): void {
+  const { stage } = world
+  const { random, schedule } = stage
+  if (world.peers.length === 0) return bootSome(world)
+  const { runnable, nextTimer } = schedule
+  const what = random.weighted(['request', 'task', 'timer', 'upset'] as const, (one) => {
+    switch (one) {
+      case 'request':
+        return world.open.length > 0 ? 3 : 0
+      case 'task':
+        return runnable.length > 0 ? 5 : 0
+      case 'timer':
+        return nextTimer === undefined ? 0 : runnable.length > 0 ? 0.7 : 2
+      case 'upset':
+        return 0.25
+    }
+  })
+  if (what === 'request') {
+    const request = random.weighted(requests, ({ name, weight }) => stage.weightOf(name, weight))
+    request.ask(world, random.pick(world.open))
+  } else if (what === 'task') {
+    runTask(world, random.pick(runnable))
+  } else if (what === 'timer' && nextTimer !== undefined) {
+    fireTimer(world, nextTimer)
+  } else if (what === 'upset') {
+    const upset = random.weighted(upsets, ({ name, weight }) => stage.weightOf(name, weight))
+    stage.counts.fault(upset.name)
+    upset.happen(world)
+  }
+}
+
+function runTask({ stage }: World, task: World['stage']['schedule']['runnable'][number]): void {
+  stage.say(task.doer.name, task.what)
+  stage.schedule.run(task)
+}
+
+function fireTimer({ stage }: World, timer: NonNullable<World['stage']['schedule']['nextTimer']>): void {
+  stage.schedule.fire(timer)
+  stage.say(timer.doer.name, `${timer.what} fires`)
+}
+
+/** Lets every promise come to where it waits for the schedule, and buries the dead. */
+async function settle(world: World): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  world.bury()
+}
+
+/** No faults any more: everybody wakes, time passes, and all must end well. */
+async function comeToRest(world: World): Promise<void> {
+  const { stage } = world
+  stage.faulty = false
+  stage.diskTrouble = undefined
+  for (const peer of world.peers) {
+    peer.thaw()
+    // Kernels on one file share one clock: only for a while can they differ by more than a TTL.
+    peer.jump(0)
+  }
+  stage.say('world', 'comes to rest')
+  await pass(world, WATCHERS_MS)
+  if (stage.violations.length === 0) checkWatchers(world)
+  world.boot({ serves: ['tool', 'agent'], concurrency: 1_000 })
+  await pass(world, REST_MS)
+  if (stage.violations.length > 0) return
+  world.ledger.checkAll()
+  checkAtRest(world)
+  if (stage.violations.length > 0) return
+  for (const { stop } of world.followers) stop.abort()
+  for (const peer of world.peers) peer.close()
+  await pass(world, REST_MS)
+  world.ledger.checkAll()
+  checkAllClosed(world)
+}
+
+async function pass(world: World, ms: number): Promise<void> {
+  const { stage } = world
+  const until = stage.now + ms
+  await settle(world)
+  for (let steps = 0; stage.violations.length === 0; steps++) {
+    const [task] = stage.schedule.runnable
+    const timer = stage.schedule.nextTimer
+    if (steps > MOST_REST_STEPS) return stage.violated('it comes to rest', `${steps} steps, and no end`)
+    if (task !== undefined) runTask(world, stage.random.pick(stage.schedule.runnable))
+    else if (timer !== undefined && timer.at <= until) fireTimer(world, timer)
+    else break
+    stage.step += 1
+    await settle(world)
+  }
+  stage.schedule.now = Math.max(stage.now, until)
+}

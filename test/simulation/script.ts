@@ -1,0 +1,143 @@
+import type { Json } from '../../src/core/json/json.ts'
+import type { StoredEvent } from '../../src/core/process/event.ts'
+import { waitLeftKey } from '../../src/core/process/intent.ts'
+import type { ChildRequest, ToolContext } from '../../src/tool/in-process.ts'
+import { type Ledger, same } from './ledger.ts'
+import type { Stage } from './stage.ts'
+
+/** One thing that a simulated tool does. `stubborn` ones go on when it fails, and when they are told to stop. */
+export type Step = { readonly stubborn?: boolean } & (
+  | { readonly do: 'turn' }
+  | { readonly do: 'append'; readonly type: string; readonly payload: Json; readonly replayKey?: string }
+  | { readonly do: 'signal'; readonly name: string; readonly timeoutMs?: number }
+  | { readonly do: 'key'; readonly name: string }
+  | { readonly do: 'sleep'; readonly ms: number }
+  | { readonly do: 'spawn'; readonly request: ChildRequest }
+  | { readonly do: 'wait' }
+  | { readonly do: 'until_resumed' }
+  | { readonly do: 'throw' }
+  | { readonly do: 'hang' }
+  | { readonly do: 'ignore_cancel' }
+  | { readonly do: 'die' }
+)
+
+/** What a script needs of the kernel that runs it. */
+export interface Surroundings {
+  readonly stage: Stage
+  readonly ledger: Ledger
+  /** One-shot keys that were made, for somebody outside to answer with. */
+  readonly keys: string[]
+  turn(): Promise<void>
+  die(how: string): void
+}
+
+/** Does what its input says: the same in every attempt, as durable code must. */
+export async function runScript(context: ToolContext, around: Surroundings): Promise<Json> {
+  const ordinals = new Map<string, number>()
+  const children: string[] = []
+  for (const step of context.input as unknown as readonly Step[]) {
+    try {
+      await perform(step, context, around, children, ordinals)
+    } catch (error) {
+      if (step.stubborn !== true) throw error
+    }
+  }
+  return { steps: (context.input as readonly Json[]).length }
+}
+
+async function perform(
+  step: Step,
+  context: ToolContext,
+  around: Surroundings,
+  children: string[],
+  ordinals: Map<string, number>,
+): Promise<void> {
+  switch (step.do) {
+    case 'turn':
+      return around.turn()
+    case 'append':
+      return context.append(
+        step.type,
+        step.payload,
+        step.replayKey === undefined ? {} : { replayKey: step.replayKey },
+      )
+    case 'signal': {
+      const ordinal = (ordinals.get(step.name) ?? 0) + 1
+      ordinals.set(step.name, ordinal)
+      const answer = await context.waitSignal(
+        step.name,
+        step.timeoutMs === undefined ? {} : { timeoutMs: step.timeoutMs },
+      )
+      return checkAnswer(around, context.pid, { on: 'signal', name: step.name, ordinal }, answer)
+    }
+    case 'key':
+      around.keys.push(await context.keyFor(step.name))
+      return
+    case 'sleep':
+      return context.sleep(step.ms)
+    case 'spawn':
+      children.push((await context.spawn(step.request)).pid)
+      return
+    case 'wait': {
+      const child = children.at(-1)
+      if (child !== undefined) await context.wait(child)
+      return
+    }
+    case 'until_resumed':
+      return context.untilResumed()
+    case 'throw':
+      throw new Error('The tool broke')
+    case 'hang':
+      return untilAborted(context.signal)
+    case 'ignore_cancel':
+      return new Promise(() => {})
+    case 'die':
+      if (!around.stage.faulty) return
+      around.stage.counts.fault('an executor kills its kernel')
+      around.die('by its executor')
+      return new Promise(() => {})
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+  })
+}
+
+/** Every attempt that comes to a wait is told what the log says, and nothing else. */
+function checkAnswer(
+  { stage, ledger }: Surroundings,
+  pid: string,
+  wait: Parameters<typeof waitLeftKey>[0],
+  answer: { readonly type: 'timed_out' } | { readonly type: 'signal'; readonly value: Json },
+): void {
+  const left = ledger.eventByKey(pid, waitLeftKey(wait))
+  if (left === undefined) {
+    stage.violated(
+      'a wait is answered from the log',
+      `${pid} left ${wait.name} ${wait.ordinal} without an event`,
+    )
+    return
+  }
+  const payload = left.payload as { how: string; signalSeq: number | null; value: Json }
+  const expected =
+    payload.how === 'timed_out'
+      ? { type: 'timed_out' }
+      : { type: 'signal', value: valueOf(ledger.entry(pid)?.events ?? [], payload) }
+  if (!same(answer, expected))
+    stage.violated(
+      'a wait is answered from the log',
+      `${pid} was told ${JSON.stringify(answer)} for ${wait.name} ${wait.ordinal}, the log says ${JSON.stringify(expected)}`,
+    )
+}
+
+function valueOf(
+  events: readonly StoredEvent[],
+  left: { how: string; signalSeq: number | null; value: Json },
+): Json {
+  if (left.how !== 'signal') return left.value
+  const signal = events.find(({ seq }) => seq === left.signalSeq)
+  return (signal?.payload as { value: Json } | undefined)?.value ?? null
+}

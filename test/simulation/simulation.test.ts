@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { plants } from './plants.ts'
+import { simulate } from './run.ts'
+
+const SHORT_RUN = 40
+/** A planted bug must be found within so many seeds. */
+const MOST_SEEDS = 200
+
+test(`${SHORT_RUN} seeds of faults, deaths and random requests break no law`, {
+  timeout: 60_000,
+}, async () => {
+  for (let seed = 1; seed <= SHORT_RUN; seed++) expect(await lawsBroken(seed), `seed ${seed}`).toEqual([])
+})
+
+test('one seed gives the same trace twice, byte for byte', { timeout: 20_000 }, async () => {
+  const [first, second] = [await simulate(7), await simulate(7)]
+  expect(second.trace).toEqual(first.trace)
+  expect(second.hash).toBe(first.hash)
+  expect((await simulate(8)).hash).not.toBe(first.hash)
+})
+
+describe('a planted bug is found, and the same seeds are clean without it', () => {
+  test.each(plants.map((plant) => [plant.name, plant] as const))(
+    '%s',
+    { timeout: 120_000 },
+    async (_name, plant) => {
+      let found: number | undefined
+      for (let seed = 1; found === undefined && seed <= MOST_SEEDS; seed++) {
+        const { violations } = await simulate(seed, { plant })
+        if (violations.some(({ law }) => plant.laws.includes(law))) found = seed
+        else
+          expect(
+            violations.map(({ law }) => law),
+            `seed ${seed} breaks another law first`,
+          ).toEqual([])
+      }
+      expect(found, `${plant.name} is not found in ${MOST_SEEDS} seeds`).toBeDefined()
+      for (let seed = 1; seed <= (found ?? 0); seed++)
+        expect(await lawsBroken(seed), `seed ${seed}`).toEqual([])
+    },
+  )
+})
+
+/** Without a plant, each seed is run once for all tests. */
+const clean = new Map<number, readonly string[]>()
+
+async function lawsBroken(seed: number): Promise<readonly string[]> {
+  const known = clean.get(seed)
+  if (known !== undefined) return known
+  const { violations } = await simulate(seed)
+  const laws = violations.map(({ law, what }) => `${law}: ${what}`)
+  clean.set(seed, laws)
+  return laws
+}

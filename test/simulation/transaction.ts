@@ -1,0 +1,108 @@
+import type { Clock } from '../../src/core/clock.ts'
+import type { Change, Commit, Question } from '../../src/store/contract.ts'
+import type { Transaction } from '../../src/store/group-commit.ts'
+import { perhapsFail, sqliteError } from './faults.ts'
+import type { Ledger } from './ledger.ts'
+import type { PlanList, WatchedPlan } from './plan-watch.ts'
+import type { Stage } from './stage.ts'
+
+/** Whose connection it is. */
+export interface Writer {
+  readonly name: string
+  readonly alive: boolean
+  readonly clock: Clock
+  die(how: string): void
+  /** Others may want to know. */
+  committed(): void
+}
+
+/** Stands at every write boundary of one kernel: lets it fail or die there, and tells the ledger what was committed. */
+export class WatchedTransaction implements Transaction, PlanList {
+  readonly #inner: Transaction
+  readonly #stage: Stage
+  readonly #ledger: Ledger
+  readonly #writer: Writer
+  plans: WatchedPlan[] = []
+  #changes: Change[] = []
+
+  constructor(inner: Transaction, stage: Stage, ledger: Ledger, writer: Writer) {
+    this.#inner = inner
+    this.#stage = stage
+    this.#ledger = ledger
+    this.#writer = writer
+  }
+
+  begin(): void {
+    // What is closed after its death is not written any more: the operating system closes files, it does not flush.
+    if (!this.#writer.alive) throw sqliteError('die')
+    this.plans = []
+    this.#changes = []
+    this.#mayFail('begin')
+    this.#inner.begin()
+  }
+
+  answer(question: Question): unknown {
+    this.#mayFail('answer')
+    return this.#inner.answer(question)
+  }
+
+  apply(change: Change): void {
+    this.#mayFail('apply')
+    this.#inner.apply(change)
+    this.#changes.push(change)
+    this.#mayFail('applied')
+  }
+
+  commit(): Commit | null {
+    this.#mayFail('commit')
+    const commit = this.#inner.commit()
+    for (const plan of this.plans) plan.committed = true
+    this.#stage.say(
+      this.#writer.name,
+      `commits ${this.plans.length} plans: ${this.#changes.map(inShort).join(', ')}`,
+    )
+    this.#tellLedger()
+    if (this.#changes.length > 0) this.#writer.committed()
+    this.#mayFail('committed')
+    return commit
+  }
+
+  rollback(): void {
+    this.#inner.rollback()
+  }
+
+  isBusy(error: unknown): boolean {
+    return this.#inner.isBusy(error)
+  }
+
+  isOwn(error: unknown): boolean {
+    return this.#inner.isOwn(error)
+  }
+
+  trouble(error: unknown, committing: boolean): unknown {
+    return this.#inner.trouble(error, committing)
+  }
+
+  /** A defect of the simulator must not pass for a failing disk. */
+  #tellLedger(): void {
+    try {
+      this.#ledger.committed(this.#changes, this.#writer.clock.now())
+    } catch (error) {
+      this.#stage.violated(
+        'the simulator is sound',
+        error instanceof Error ? (error.stack ?? '') : String(error),
+      )
+    }
+  }
+
+  #mayFail(boundary: Parameters<typeof perhapsFail>[1]): void {
+    perhapsFail(this.#stage, boundary, this.#writer.name, () => this.#writer.die(`at ${boundary}`))
+  }
+}
+
+function inShort(change: Change): string {
+  if (change.type !== 'process') return change.type
+  const { record, holder, fence } = change.row
+  const events = change.events.map(({ type }) => type).join('+') || 'lease'
+  return `${record.pid} ${events} (${record.revision}, ${holder === null ? 'free' : holder} ${fence})`
+}

@@ -1,0 +1,89 @@
+import type { Peer } from './peer.ts'
+import type { World } from './world.ts'
+
+/** What befalls whole kernels, or all of them. */
+export interface Upset {
+  readonly name: string
+  readonly weight: number
+  happen(world: World): void
+}
+
+const MOST_PEERS = 4
+/** Less than the time for which a world is left alone at its end, so that every wait comes to its time. */
+const MOST_JUMP_MS = 40_000
+
+export const upsets: readonly Upset[] = [
+  {
+    name: 'a kernel dies',
+    weight: 2,
+    happen: (world) => some(world, (peer) => peer.die('all of a sudden')),
+  },
+  {
+    name: 'a kernel freezes',
+    weight: 2,
+    happen: (world) =>
+      some(world, (peer) => {
+        peer.freeze()
+        world.stage.say(peer.name, 'freezes')
+        const ms = world.stage.random.pick([1_000, 20_000, 35_000, 60_000])
+        // It thaws by the world's own timer: its own are frozen with it.
+        world.stage.schedule.after(world.stage, ms, 'thaws', () => {
+          if (!peer.alive) return
+          peer.thaw()
+          world.stage.say(peer.name, `thaws after ${ms} ms`)
+        })
+      }),
+  },
+  {
+    name: 'a clock jumps',
+    weight: 1.5,
+    happen: (world) =>
+      some(world, (peer) => {
+        peer.jump(world.stage.random.between(-MOST_JUMP_MS, MOST_JUMP_MS))
+        world.stage.say(peer.name, `has its clock off by ${peer.offsetMs} ms`)
+      }),
+  },
+  {
+    name: 'a kernel closes',
+    weight: 1,
+    happen: (world) =>
+      some(world, (peer) => {
+        world.stage.say(peer.name, 'closes')
+        peer.close()
+      }),
+  },
+  { name: 'a kernel starts', weight: 3, happen: (world) => bootSome(world) },
+  {
+    name: 'the machine sleeps',
+    weight: 0.7,
+    happen(world) {
+      world.stage.schedule.now += world.stage.random.between(1_000, 50_000)
+      world.stage.say('world', 'wakes up from sleep')
+    },
+  },
+  {
+    name: 'the disk is in trouble',
+    weight: 0.7,
+    happen({ stage }) {
+      if (stage.diskTrouble !== undefined) return
+      stage.diskTrouble = stage.random.pick(['full', 'io'])
+      stage.say('world', `the disk is ${stage.diskTrouble}`)
+      stage.schedule.after(stage, stage.random.between(100, 10_000), 'mends', () => {
+        stage.diskTrouble = undefined
+        stage.say('world', 'the disk is well again')
+      })
+    },
+  },
+]
+
+export function bootSome(world: World): void {
+  if (world.peers.length >= MOST_PEERS) return
+  const { random } = world.stage
+  const serves = random.pick([['tool', 'agent'], ['tool', 'agent'], ['tool'], []] as const)
+  world.boot({ serves, concurrency: random.pick([1, 2, 5, 100]) })
+}
+
+function some(world: World, upset: (peer: Peer) => void): void {
+  const { open } = world
+  if (open.length > 0) upset(world.stage.random.pick(open))
+}

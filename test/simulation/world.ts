@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ReeveError, RefusedError } from '../../src/core/errors.ts'
+import type { StoredEvent } from '../../src/core/process/event.ts'
+import type { Pid } from '../../src/core/process/pid.ts'
+import type { RegistrationRequest } from '../../src/core/process/register.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { checkEvents } from './checks/events.ts'
+import { checkLeases } from './checks/leases.ts'
+import { checkNotices } from './checks/notices.ts'
+import { checkRefold } from './checks/refold.ts'
+import { checkSignals } from './checks/signals.ts'
+import { checkTables } from './checks/tables.ts'
+import { type Entry, Ledger } from './ledger.ts'
+import { Observer } from './observer.ts'
+import { isDefect, type Neighbourhood, Peer, type PeerOptions } from './peer.ts'
+import type { Plant } from './plant.ts'
+import type { Random } from './random.ts'
+import { Stage } from './stage.ts'
+
+/** Somebody outside who waits for an end. */
+export interface ClientWait {
+  readonly peer: Peer
+  readonly pid: Pid
+  settled: boolean
+}
+
+/** Somebody outside who reads the change feed. */
+export interface Follower {
+  readonly peer: Peer
+  readonly stop: AbortController
+  position: number
+  prunedThrough: number
+  over: boolean
+}
+
+/** Several kernels over one file, those who use them, and all that is known about them. */
+export class World implements Neighbourhood {
+  readonly stage: Stage
+  readonly ledger: Ledger
+  readonly file: string
+  readonly plant: Plant | undefined
+  readonly keys: string[] = []
+  /** What was asked for under a pid or an idempotency key, to ask for it again. */
+  readonly requests = new Map<string, RegistrationRequest>()
+  readonly sessions: string[] = []
+  readonly turns: { session: string; turn: string }[] = []
+  readonly waits: ClientWait[] = []
+  readonly followers: Follower[] = []
+  readonly answered = new Set<string>()
+  peers: Peer[] = []
+  #booted = 0
+  readonly #folder: string
+
+  private constructor(random: Random, plant: Plant | undefined, folder: string) {
+    this.stage = new Stage(random)
+    this.plant = plant
+    this.#folder = folder
+    this.file = join(folder, 'reeve.db')
+    this.ledger = new Ledger(this.stage, new Observer(this.file))
+    const { stage, ledger } = this
+    ledger.checks.push(
+      checkEvents(stage, ledger),
+      checkLeases(stage, ledger),
+      checkRefold(stage, ledger),
+      checkNotices(stage, ledger),
+      checkSignals(stage, ledger),
+      checkTables(stage, ledger),
+    )
+  }
+
+  static async create(random: Random, plant: Plant | undefined): Promise<World> {
+    const folder = mkdtempSync(join(RAM, 'reeve-simulation-'))
+    // Only makes the tables, so that the observer has something to look at from the first commit on.
+    await (await openSqlite(join(folder, 'reeve.db'), { watch: () => () => {} })).close()
+    return new World(random, plant, folder)
+  }
+
+  destroy(): void {
+    for (const peer of this.peers) peer.die('with its world')
+    this.bury()
+    this.ledger.observer.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** Kernels that would take a request now. */
+  get open(): Peer[] {
+    return this.peers.filter((peer) => peer.awake && peer.ready)
+  }
+
+  boot(options: Omit<PeerOptions, 'name'>): Peer {
+    this.#booted += 1
+    const peer = new Peer(this, { ...options, name: `k${this.#booted}` })
+    this.peers.push(peer)
+    this.stage.say(
+      peer.name,
+      `boots, serving ${options.serves.join(' and ') || 'nothing'}, ${options.concurrency} at once`,
+    )
+    return peer
+  }
+
+  bury(): void {
+    for (const peer of this.peers) if (!peer.alive) peer.bury()
+    this.peers = this.peers.filter((peer) => peer.alive)
+  }
+
+  isAlive(holder: string): boolean {
+    return this.peers.some((peer) => peer.holder === holder && peer.alive)
+  }
+
+  committedBy(writer: Peer): void {
+    for (const peer of this.peers) if (peer !== writer) peer.nudge()
+  }
+
+  /** Most often somebody alive, sometimes somebody ended, now and then nobody. */
+  somePid(fits: (entry: Entry) => boolean = () => true): Pid {
+    const { random } = this.stage
+    if (random.chance(0.02)) return 'p_nobody000000'
+    const wantsLive = random.chance(0.85)
+    const fitting = [...this.ledger.processes.values()].filter(fits)
+    const preferred = fitting.filter(({ record }) => (record.outcome === null) === wantsLive)
+    const from = preferred.length > 0 ? preferred : fitting
+    return from.length === 0 ? 'p_nobody000000' : random.pick(from).pid
+  }
+
+  /** Keeps account of one request: what was asked, and how it went. */
+  track<Answer>(
+    name: string,
+    peer: Peer,
+    about: string,
+    asked: Promise<Answer>,
+    then: (answer: Answer) => void = () => {},
+  ): void {
+    const tally = this.stage.counts.operation(name)
+    tally.asked += 1
+    this.stage.say(peer.name, `${name} ${about}`)
+    asked
+      .then((answer) => {
+        tally.done += 1
+        then(answer)
+      })
+      .catch((error: unknown) => {
+        if (error instanceof RefusedError) tally.refused += 1
+        else tally.trouble += 1
+        const said = error instanceof ReeveError ? error.code : String(error)
+        this.stage.say(peer.name, `${name} ${about}: ${said}`)
+        if (isDefect(error) || !(error instanceof Error))
+          this.stage.violated('no defect', `${name} ${about}: ${error instanceof Error ? error.stack : said}`)
+      })
+  }
+
+  /** A follower sees every event once and in order; what was pruned before it came there it is told of. */
+  follows(follower: Follower, event: StoredEvent): void {
+    const { stage, ledger } = this
+    const broke = (what: string) => stage.violated('followers see every event once and in order', what)
+    if (event.position <= follower.position) broke(`${event.position} after ${follower.position}`)
+    const missed = ledger.log.filter(
+      ({ position }) => position > follower.position && position < event.position,
+    )
+    // Whoever begins at the very beginning gets what is left of it; whoever is further is told what was pruned.
+    if (follower.position === 0) follower.prunedThrough = ledger.prunedThrough
+    const lost = missed.filter(
+      ({ pid, position }) => ledger.processes.has(pid) || position > follower.prunedThrough,
+    )
+    if (lost.length > 0)
+      broke(`${lost.length} events between ${follower.position} and ${event.position} were skipped`)
+    const known = ledger.log.find(({ position }) => position === event.position)
+    if (known?.pid !== event.pid || known.seq !== event.seq) broke(`${event.position} is another event`)
+    follower.position = event.position
+  }
+}
+
+const RAM = (() => {
+  try {
+    rmSync(mkdtempSync('/dev/shm/reeve-simulation-'), { recursive: true })
+    return '/dev/shm'
+  } catch {
+    return tmpdir()
+  }
+})()

@@ -1,0 +1,167 @@
+/** Small plans, made of the core's own fold: what a store is asked to do, without a kernel around it. */
+import type { Change } from '../../src/core/change.ts'
+import type { Json } from '../../src/core/json/json.ts'
+import type { Holder } from '../../src/core/lease/holder.ts'
+import { newEvent } from '../../src/core/process/decision.ts'
+import type { Registration } from '../../src/core/process/event.ts'
+import { fold } from '../../src/core/process/fold.ts'
+import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
+import type { ProcessRow } from '../../src/core/process/row.ts'
+import { know, type Plan, type Store, unchanged } from '../../src/store/contract.ts'
+
+export const AT = 1_700_000_000_000
+
+export function newPid(): Pid {
+  return pidFrom(crypto.getRandomValues(new Uint8Array(12)))
+}
+
+export function registration(pid: Pid, more: Partial<Registration> = {}): Registration {
+  return {
+    pid,
+    name: null,
+    kind: 'engine',
+    spec: { engine: 'publish' },
+    label: 'publish',
+    definition: null,
+    parent: null,
+    root: pid,
+    depth: 0,
+    restartOf: null,
+    group: null,
+    owner: {},
+    originator: 'host',
+    causedBy: null,
+    replyTo: null,
+    lifetime: 'daemon',
+    recovery: 'rerunnable',
+    envRef: null,
+    cwd: null,
+    eventTypes: { note: { schema: {} }, count: { schema: {}, facet: 'count' } },
+    registrationHash: `hash of ${pid}`,
+    wakeTarget: null,
+    limits: { attempts: 5, depth: 32 },
+    ...more,
+  }
+}
+
+/** Answers whether this call made it. */
+export function register(
+  pid: Pid,
+  more: Partial<Registration> = {},
+): Plan<'registered' | 'existing' | 'pruned'> {
+  return function* () {
+    const existing = yield* know({ ask: 'process', pid })
+    if (existing !== null) return unchanged('existing')
+    if ((yield* know({ ask: 'tombstone', pid })) !== null) return unchanged('pruned')
+    const events = [newEvent({ type: 'registered', payload: registration(pid, more) })]
+    return { answer: 'registered', changes: changesOf(pid, null, events) }
+  }
+}
+
+/** Answers with the event's seq; with that of the first one, if the replay key was used before. */
+export function append(
+  pid: Pid,
+  payload: Json,
+  options: { type?: string; replayKey?: string } = {},
+): Plan<number> {
+  return function* () {
+    const { type = 'note', replayKey = null } = options
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    if (replayKey !== null) {
+      const replayed = yield* know({ ask: 'event', pid, replayKey })
+      if (replayed !== null) return unchanged(replayed.seq)
+    }
+    const changes = changesOf(pid, row, [{ type, payload, replayKey }])
+    return { answer: row.record.revision + 1, changes }
+  }
+}
+
+/** Reads a number and writes the next one: what loses an update when a store is careless. */
+export function increment(pid: Pid): Plan<number> {
+  return function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    const count = Number(row.record.facets['count'] ?? 0) + 1
+    return {
+      answer: count,
+      changes: changesOf(pid, row, [{ type: 'count', payload: count, replayKey: null }]),
+    }
+  }
+}
+
+export function claim(pid: Pid, holder: string): Plan<number | 'busy'> {
+  return function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    if (row.holder !== null) return unchanged('busy')
+    const claimed = { ...row, holder, fence: row.fence + 1 }
+    return { answer: claimed.fence, changes: [{ type: 'process', was: row, row: claimed, events: [] }] }
+  }
+}
+
+export function release(pid: Pid): Plan<void> {
+  return function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    const changes: Change[] = [{ type: 'process', was: row, row: { ...row, holder: null }, events: [] }]
+    return { answer: undefined, changes }
+  }
+}
+
+/** Answers whether the holder was known before. */
+export function announce(id: string, ttlMs: number): Plan<boolean> {
+  return function* () {
+    const known = yield* know({ ask: 'holder', id })
+    const holder: Holder = {
+      ...{ id, role: 'kernel', host: 'host', boot: 'boot', pidNamespace: 'namespace', osPid: 1 },
+      ...{ startTime: '1', incarnation: id, serves: [] },
+    }
+    return { answer: known !== null, changes: [{ type: 'holder', holder, ttlMs }] }
+  }
+}
+
+export function end(pid: Pid, at = AT): Plan<void> {
+  return function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    const outcome = {
+      ...{ status: 'completed', exitCode: 0, signal: null, reason: null, source: null, result: null },
+      ...{ evidence: null, startedAt: null, endedAt: at },
+    }
+    const changes = changesOf(pid, row, [newEvent({ type: 'ended', payload: outcome, replayKey: 'end' })], at)
+    return { answer: undefined, changes }
+  }
+}
+
+export function prune(keep: number): Plan<readonly Pid[]> {
+  return function* () {
+    const rows = yield* know({ ask: 'prunable', endedBefore: null, keep, limit: 100 })
+    const changes = rows.map((row): Change => {
+      const { pid, outcome } = row.record
+      const tombstone = { pid, fence: row.fence, endedAt: outcome?.endedAt ?? 0, prunedAt: AT }
+      return { type: 'prune', was: row, tombstone }
+    })
+    return { answer: rows.map(({ record }) => record.pid), changes }
+  }
+}
+
+/** The feed from a position on, page by page. */
+export async function feed(store: Store, after = 0, limit = 97) {
+  const all = []
+  for (let place = after; ; ) {
+    const { events } = await store.ask({ ask: 'changes', after: place, limit })
+    if (events.length === 0) return all
+    all.push(...events)
+    place = events.at(-1)?.position ?? place
+  }
+}
+
+function changesOf(
+  pid: Pid,
+  was: ProcessRow | null,
+  events: readonly { type: string; payload: Json; replayKey: string | null }[],
+  at = AT,
+): Change[] {
+  return fold({ pid, was, group: null, events, lease: undefined, actor: 'host', at }).changes
+}

@@ -1,0 +1,356 @@
+import postgres from 'postgres'
+import { afterEach, expect, inject, test } from 'vitest'
+import type { Commit, Store } from '../../src/store/contract.ts'
+import { openPostgres, type PostgresOptions } from '../../src/store/postgres/open.ts'
+import { startPostgres } from '../postgres-server.ts'
+import {
+  AT,
+  announce,
+  append,
+  claim,
+  end,
+  feed,
+  increment,
+  newPid,
+  prune,
+  register,
+  release,
+} from './plans.ts'
+
+const url = inject('postgresUrl')
+const cleanUps: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** Opens stores of one fresh schema, which goes with the test. */
+function freshSchema() {
+  const schema = `test ${crypto.randomUUID()}`
+  cleanUps.push(() => administer(`drop schema if exists "${schema}" cascade`))
+  return {
+    schema,
+    async open(options: PostgresOptions = {}): Promise<Store> {
+      const store = await openPostgres(url, { schema, ...options })
+      cleanUps.push(() => store.close())
+      return store
+    },
+  }
+}
+
+async function administer(statement: string, at = url): Promise<postgres.RowList<postgres.Row[]>> {
+  const sql = postgres(at, { max: 1, onnotice: () => undefined })
+  try {
+    return await sql.unsafe(statement)
+  } finally {
+    await sql.end()
+  }
+}
+
+test('a plan sees what those before it in the same turn changed', async () => {
+  const store = await freshSchema().open()
+  const pid = newPid()
+  const answers = await Promise.all([
+    store.write(register(pid)),
+    store.write(register(pid)),
+    store.write(append(pid, 'a', { replayKey: 'k' })),
+    store.write(append(pid, 'a', { replayKey: 'k' })),
+    store.write(append(pid, 'b')),
+    store.write(claim(pid, 'h_1')),
+    store.write(claim(pid, 'h_2')),
+  ])
+  expect(answers).toEqual(['registered', 'existing', 2, 2, 3, 1, 'busy'])
+  expect((await feed(store)).map(({ position, seq }) => [position, seq])).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ])
+})
+
+test('a list in a plan holds what those before it in the same turn changed', async () => {
+  const store = await freshSchema().open()
+  const [one, two] = [newPid(), newPid()]
+  const [, , , pruned] = await Promise.all([
+    store.write(register(one)),
+    store.write(register(two)),
+    store.write(end(one)),
+    store.write(prune(0)),
+    store.write(append(two, 'still here')),
+  ])
+  expect(pruned).toEqual([one])
+  expect(await store.write(register(one))).toBe('pruned')
+  const { events, position, prunedThrough } = await store.ask({ ask: 'changes', after: 0, limit: 9 })
+  expect(events.map(({ pid, type }) => [pid, type])).toEqual([
+    [two, 'registered'],
+    [two, 'note'],
+  ])
+  expect([position, prunedThrough]).toEqual([4, 3])
+  expect(await store.ask({ ask: 'activity', session: null, since: null })).toEqual({ live: 1, newestAt: AT })
+})
+
+test('of two stores that count on one process no count is lost', async () => {
+  const { open } = freshSchema()
+  const [a, b] = [await open(), await open()]
+  const pid = newPid()
+  await a.write(register(pid))
+  const counting = async (store: Store) => {
+    for (let n = 0; n < 100; n++)
+      await Promise.all([store.write(increment(pid)), store.write(increment(pid))])
+  }
+  await Promise.all([counting(a), counting(b)])
+  const row = await a.ask({ ask: 'process', pid })
+  expect(row?.record.facets['count']).toBe(400)
+  expect((await feed(b)).map(({ seq }) => seq)).toEqual(Array.from({ length: 401 }, (_, index) => index + 1))
+})
+
+test('twenty registrations of one pid through four stores make one row and no error', async () => {
+  const { open } = freshSchema()
+  const stores = await Promise.all([open(), open(), open(), open()])
+  const pid = newPid()
+  const answers = await Promise.all(
+    stores.flatMap((store) => Array.from({ length: 5 }, () => store.write(register(pid)))),
+  )
+  expect(answers.filter((answer) => answer === 'registered')).toHaveLength(1)
+  expect(answers.filter((answer) => answer === 'existing')).toHaveLength(19)
+})
+
+test('an event that another store has written under the same replay key is found, not repeated', async () => {
+  const { open } = freshSchema()
+  const [a, b] = [await open(), await open()]
+  const pid = newPid()
+  await a.write(register(pid))
+  await b.write(append(pid, 'warms the cache of b'))
+  expect(await a.write(append(pid, 1, { replayKey: 'k' }))).toBe(3)
+  expect(await b.write(append(pid, 1, { replayKey: 'k' }))).toBe(3)
+  expect(await a.write(append(pid, 1, { replayKey: 'k' }))).toBe(3)
+})
+
+test('what a plan refuses it refuses on what is true, though another store has changed it', async () => {
+  const { open } = freshSchema()
+  const [a, b] = [await open(), await open()]
+  const pid = newPid()
+  await a.write(register(pid))
+  expect(await a.write(claim(pid, 'h_a'))).toBe(1)
+  expect(await b.write(claim(pid, 'h_b'))).toBe('busy')
+  await a.write(release(pid))
+  expect(await b.write(claim(pid, 'h_b'))).toBe(2)
+})
+
+test('one plan that cannot be stored takes none of its neighbours down', async () => {
+  const store = await freshSchema().open()
+  const pid = newPid()
+  await store.write(register(pid))
+  const answers = await Promise.allSettled([
+    store.write(append(pid, 'a')),
+    store.write(append(pid, 'b', { replayKey: 'a NUL \u0000 in a key' })),
+    store.write(append(newPid(), 'nowhere')),
+    store.write(append(pid, 'c')),
+  ])
+  expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'rejected'))).toEqual([
+    2,
+    'rejected',
+    'rejected',
+    3,
+  ])
+})
+
+test('a follower misses nothing and sees nothing twice while four stores write', async () => {
+  const { open } = freshSchema()
+  const stores = await Promise.all([open(), open(), open(), open()])
+  const reader = await open()
+  const seen: string[] = []
+  let place = 0
+  let reading = Promise.resolve()
+  const follow = () => {
+    reading = reading.then(async () => {
+      const { events } = await reader.ask({ ask: 'changes', after: place, limit: 50 })
+      seen.push(...events.map(({ pid, seq }) => `${pid} ${seq}`))
+      place = events.at(-1)?.position ?? place
+      if (events.length > 0) follow()
+    })
+  }
+  reader.onCommit(follow)
+  const written = await Promise.all(
+    stores.flatMap((store) =>
+      Array.from({ length: 5 }, async () => {
+        const pid = newPid()
+        await store.write(register(pid))
+        for (let n = 1; n < 100; n++) await store.write(append(pid, n))
+        return pid
+      }),
+    ),
+  )
+  await expect.poll(() => seen.length).toBe(2000)
+  const expected = written.flatMap((pid) => Array.from({ length: 100 }, (_, index) => `${pid} ${index + 1}`))
+  expect(seen.toSorted()).toEqual(expected.toSorted())
+})
+
+test('own commits come with their events, in order; those of another store as a nudge', async () => {
+  const { open } = freshSchema()
+  const [a, b] = [await open(), await open()]
+  const [own, foreign]: [Commit[], Commit[]] = [[], []]
+  a.onCommit((commit) => own.push(commit))
+  b.onCommit((commit) => foreign.push(commit))
+  const pid = newPid()
+  await a.write(register(pid))
+  await Promise.all([a.write(append(pid, 1)), a.write(append(pid, 2))])
+  expect(own.map(({ after, position, events }) => [after, position, events?.map(({ seq }) => seq)])).toEqual([
+    [0, 1, [1]],
+    [1, 3, [2, 3]],
+  ])
+  await expect.poll(() => foreign.at(-1)).toEqual({ after: 3, position: 3, events: null })
+  expect(foreign.every(({ events }) => events === null)).toBe(true)
+})
+
+test('payloads come back as they were, NUL characters and all', async () => {
+  const { open } = freshSchema()
+  const store = await open()
+  const pid = newPid()
+  const payload = {
+    'NUL \u0000': 'a\u0000b\u001ec',
+    emoji: '🦉 Größe "quoted" \\ {a,b}',
+    big: 2 ** 53,
+    minus: -0.5,
+    z: 1,
+    a: [null],
+  }
+  await store.write(register(pid, { name: 'Käthe {"x"}', spec: { engine: 'null' }, replyTo: payload }))
+  await store.write(append(pid, payload, { type: 'count', replayKey: 'ключ "{},\\' }))
+  const read = await open()
+  const [, event] = await read.ask({ ask: 'events', pid, after: 0, limit: 9 })
+  expect(event?.payload).toEqual(payload)
+  expect(event?.replayKey).toBe('ключ "{},\\')
+  expect(JSON.stringify(event?.payload)).toBe(JSON.stringify(payload))
+  const row = await read.ask({ ask: 'process', pid })
+  expect([row?.record.name, row?.record.facets['count'], row?.record.replyTo]).toEqual([
+    'Käthe {"x"}',
+    payload,
+    payload,
+  ])
+})
+
+test('holders expire by the clock of the server', async () => {
+  const clock = {
+    now: () => 0,
+    after: (ms: number, task: () => void) => {
+      const timer = setTimeout(task, ms)
+      return () => clearTimeout(timer)
+    },
+  }
+  const store = await freshSchema().open({ clock })
+  await store.write(announce('h_1', 60_000))
+  const row = await store.ask({ ask: 'holder', id: 'h_1' })
+  expect(row).toMatchObject({ id: 'h_1', role: 'kernel', expired: false })
+  expect(Math.abs((row?.renewedAt ?? 0) - Date.now())).toBeLessThan(5_000)
+  await store.write(announce('h_1', 0))
+  expect(await store.ask({ ask: 'holders' })).toMatchObject([{ id: 'h_1', expired: true }])
+})
+
+test('a schema that is newer than the code is refused, and left as it is', async () => {
+  const { schema, open } = freshSchema()
+  await (await open()).close()
+  await administer(`insert into "${schema}".migration values (99, now())`)
+  await expect(openPostgres(url, { schema })).rejects.toMatchObject({ code: 'schema_too_new' })
+})
+
+test('stores that open at the same time make one schema', async () => {
+  const { open } = freshSchema()
+  const stores = await Promise.all([open(), open(), open(), open()])
+  expect(await stores[3]?.ask({ ask: 'secret' })).toBe(await stores[0]?.ask({ ask: 'secret' }))
+})
+
+test('a name is quoted, and one that cannot be is refused', async () => {
+  const schema = `odd"; drop schema public; -- ' ${crypto.randomUUID().slice(0, 8)}`
+  cleanUps.push(() => administer(`drop schema if exists "${schema.replaceAll('"', '""')}" cascade`))
+  const store = await openPostgres(url, { schema })
+  const pid = newPid()
+  expect(await store.write(register(pid))).toBe('registered')
+  await store.close()
+  await expect(openPostgres(url, { schema: 'a$body$b' })).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
+test('a database that is not there is named, with what to do', async () => {
+  const missing = new URL(url)
+  missing.pathname = '/nowhere'
+  await expect(openPostgres(missing.href)).rejects.toMatchObject({
+    code: 'store_unavailable',
+    remedy: /Create the database/,
+  })
+  await expect(openPostgres('postgres://127.0.0.1:1/none')).rejects.toMatchObject({
+    code: 'store_unavailable',
+  })
+})
+
+test('the server is asked how durable it is', async () => {
+  const store = await freshSchema().open()
+  expect(store.durability).toEqual({
+    store: 'postgres',
+    survivesPowerCut: true,
+    settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
+  })
+})
+
+test('a store that is closed answers what was asked before, and rejects what comes after', async () => {
+  const store = await freshSchema().open()
+  const pid = newPid()
+  const asked = store.write(register(pid))
+  const closing = store.close()
+  await expect(store.write(append(pid, 1))).rejects.toMatchObject({ code: 'closed' })
+  expect(await asked).toBe('registered')
+  await closing
+  await expect(store.ask({ ask: 'process', pid })).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('a server that restarts amid work loses no acknowledged write, doubles none, and is found again', {
+  timeout: 60_000,
+}, async () => {
+  const server = await startPostgres()
+  try {
+    const stores = await Promise.all([openPostgres(server.url), openPostgres(server.url)])
+    const [a, b] = stores
+    if (a === undefined || b === undefined) throw new Error('no stores')
+    let nudges = 0
+    b.onCommit(({ events }) => (nudges += Number(events === null)))
+    let going = true
+    const workers = [a, a, a, b, b, b].map(async (store) => {
+      const pid = newPid()
+      await store.write(register(pid))
+      const acknowledged: number[] = []
+      for (let n = 0; going; n++) {
+        // Without a replay key: only the store itself can keep it from happening twice.
+        await store.write(append(pid, n))
+        acknowledged.push(n)
+      }
+      return { pid, acknowledged }
+    })
+    for (let restarts = 0; restarts < 3; restarts++) {
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      await server.restart()
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    going = false
+    const before = nudges
+    for (const { pid, acknowledged } of await Promise.all(workers)) {
+      const events = await a.ask({ ask: 'events', pid, after: 1, limit: 100_000 })
+      expect(events.map(({ payload }) => payload)).toEqual(acknowledged)
+      expect(acknowledged.length).toBeGreaterThan(10)
+    }
+    await a.write(register(newPid()))
+    await expect.poll(() => nudges).toBeGreaterThan(before)
+    await Promise.all(stores.map((store) => store.close()))
+  } finally {
+    await server.stop()
+  }
+})
+
+test('a server that stays away is reported: unknown where a commit was under way, nothing changed where not', {
+  timeout: 30_000,
+}, async () => {
+  const server = await startPostgres()
+  const store = await openPostgres(server.url, { reachMs: 500 })
+  await store.write(register(newPid()))
+  await server.stop()
+  await expect(store.ask({ ask: 'holders' })).rejects.toMatchObject({ code: 'store_unavailable' })
+  await expect(store.write(register(newPid()))).rejects.toMatchObject({ code: 'store_unavailable' })
+  await store.close()
+})
