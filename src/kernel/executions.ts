@@ -46,6 +46,9 @@ export class Executions {
   /** A look failed; until the next one is due, none is tried. */
   #backingOff = false
   #closed = false
+  /** Granted when this kernel was already closing: handed back unbegun. */
+  readonly #late: Attempt[] = []
+  #whenSettled: (() => void) | undefined
   #cancelDue: (() => void) | undefined
   #dueAt = Number.POSITIVE_INFINITY
 
@@ -82,6 +85,7 @@ export class Executions {
   free(): void {
     this.#reserved -= 1
     this.#forgetEarlyStops()
+    this.#settled()
   }
 
   /** Executes a process whose lease this kernel has just been granted. */
@@ -89,11 +93,15 @@ export class Executions {
     const { record } = row
     const executor = this.#executorOf(record.kind, record.spec)
     if (executor === undefined) return
+    const attempt = new Attempt(record, this.#holder, row.fence)
+    if (this.#closed) {
+      this.#late.push(attempt)
+      return
+    }
     const former = this.#running.get(record.pid)
     if (former !== undefined && former.fenceNumber >= row.fence) return
     // The lease went elsewhere and came back, and the former attempt has not noticed.
     if (former !== undefined) this.#lose(former)
-    const attempt = new Attempt(record, this.#holder, row.fence)
     this.#running.set(record.pid, attempt)
     this.#run(executor, attempt).catch((error: unknown) =>
       this.#edges.onTrouble(error, `executing ${record.pid}`),
@@ -164,6 +172,7 @@ export class Executions {
       (full) => {
         this.#looking = false
         this.#forgetEarlyStops()
+        this.#settled()
         if (full || this.#lookAgain) {
           this.#lookAgain = false
           this.look()
@@ -172,6 +181,7 @@ export class Executions {
       (error: unknown) => {
         this.#looking = false
         this.#forgetEarlyStops()
+        this.#settled()
         this.doubt(error)
         if (this.#closed) return
         this.#edges.onTrouble(error, 'claiming')
@@ -197,17 +207,25 @@ export class Executions {
   async drain(): Promise<void> {
     this.#closed = true
     this.#cancelDue?.()
-    for (const attempt of [...this.#running.values()]) {
-      if (attempt.over) continue
-      attempt.over = true
-      attempt.stop(new Stopped('shutdown', 'The kernel is shutting down.'))
-      await perform(this.#edges, {
-        type: 'release',
-        ...this.#asked(attempt),
-        fence: attempt.fence(),
-      })
-      this.#running.delete(attempt.record.pid)
-    }
+    for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
+    // Claims and registrations that were under way may still be granted something.
+    await new Promise<void>((resolve) => {
+      this.#whenSettled = resolve
+      this.#settled()
+    })
+    for (const attempt of this.#late) await this.#handBack(attempt)
+  }
+
+  async #handBack(attempt: Attempt): Promise<void> {
+    if (attempt.over) return
+    attempt.over = true
+    attempt.stop(new Stopped('shutdown', 'The kernel is shutting down.'))
+    await perform(this.#edges, { type: 'release', ...this.#asked(attempt), fence: attempt.fence() })
+    this.#running.delete(attempt.record.pid)
+  }
+
+  #settled(): void {
+    if (!this.#looking && this.#reserved === 0) this.#whenSettled?.()
   }
 
   async #adoptOne(pid: Pid): Promise<void> {
@@ -234,6 +252,7 @@ export class Executions {
     const { serves } = this
     const at = clock.now()
     const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
+    if (this.#closed) return false
     if (pids.length === 0) {
       await this.#wakeWhenDue(serves, at)
       return false

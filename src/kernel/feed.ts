@@ -102,6 +102,8 @@ export class Feed {
     this.#readPages().then(
       () => {
         this.#reading = false
+        // Nudged after the last page was read, and before this was known here.
+        if (this.#again) this.#read()
       },
       (error: unknown) => {
         this.#reading = false

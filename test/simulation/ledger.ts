@@ -152,7 +152,8 @@ export class Ledger {
 }
 
 export function same(a: unknown, b: unknown): boolean {
-  return a === b || canonical(a as Json) === canonical(b as Json)
+  if (a === b || JSON.stringify(a) === JSON.stringify(b)) return true
+  return canonical(a as Json) === canonical(b as Json)
 }
 
 function sameEvent(stored: StoredEvent, event: ProcessEvent): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { AnswerTo, Question } from '../../src/store/contract.ts'
@@ -11,6 +11,7 @@ const ALL = 1_000_000
 export class Observer {
   readonly #db: DatabaseSync
   readonly #tables: Tables
+  readonly #statements = new Map<string, StatementSync>()
 
   constructor(file: string) {
     this.#db = new DatabaseSync(file)
@@ -35,12 +36,12 @@ export class Observer {
 
   /** For what no question lists. */
   count(table: string): number {
-    return Number(this.#db.prepare(`select count(*) as count from ${table}`).get()?.['count'])
+    return Number(this.#prepared(`select count(*) as count from ${table}`).get()?.['count'])
   }
 
   /** What stands beside the record, for the sake of indexes. */
   columns(pid: Pid): Readonly<Record<string, unknown>> {
-    return { ...this.#db.prepare('select * from process where pid = ?').get(pid) }
+    return { ...this.#prepared('select * from process where pid = ?').get(pid) }
   }
 
   /** Of everything in the file but the store's own random secret. */
@@ -52,5 +53,11 @@ export class Observer {
       hash.update(JSON.stringify(rows.map(({ secret: _secret, ...row }) => row)))
     }
     return hash.digest('hex')
+  }
+
+  #prepared(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
   }
 }

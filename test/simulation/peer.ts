@@ -39,7 +39,6 @@ export interface PeerOptions {
   readonly concurrency: number
 }
 
-const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 10_000 }
 /** How long a commit stays unseen when the word of it was lost: the safety net of the real watcher. */
 const LOOK_MS = 250
@@ -62,7 +61,8 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   readonly #around: Neighbourhood
   readonly #random: Random
   readonly #options: PeerOptions
-  readonly #running = new Map<Pid, Work>()
+  /** The last attempt at each process here, finished or not. */
+  readonly #attempts = new Map<Pid, Work>()
   #state: 'up' | 'frozen' | 'dead' = 'up'
   #offsetMs = 0
   #store: Store | undefined
@@ -189,12 +189,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   }
 
   fenceOf(pid: Pid): number | undefined {
-    return this.#running.get(pid)?.fence().fence
+    return this.#attempts.get(pid)?.fence().fence
   }
 
   /** Whether the executor of this process has been told to stop. */
   isToldToStop(pid: Pid): boolean {
-    return this.#running.get(pid)?.signal.aborted === true
+    return this.#attempts.get(pid)?.signal.aborted === true
   }
 
   async #boot(): Promise<void> {
@@ -220,11 +220,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     if (list === undefined) throw new Error('The store does not use the transaction it was given')
     const alter = plant?.plan ?? ((plan) => plan)
     const distant = new SimulatedStore(store, this.stage, this, list, (plan) => alter(plan, this))
+    const { ttlMs } = this.stage.manner
     const options: KernelOptions = {
       holder: this.#identity(),
       executors: this.#executors(),
       concurrency: this.#options.concurrency,
-      times: TIMES,
+      times: { ttlMs, renewMs: ttlMs / 3, sweepMs: ttlMs / 3 },
       backoff: BACKOFF,
     }
     const edges = this.#edges(distant)
@@ -336,9 +337,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       run: (work, kernel) => {
         if (!this.alive) return new Promise(() => {})
         this.#began(work)
-        return executor.run(work, kernel).finally(() => {
-          if (this.#running.get(work.record.pid) === work) this.#running.delete(work.record.pid)
-        })
+        return executor.run(work, kernel)
       },
     }
   }
@@ -347,10 +346,13 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     const { pid } = work.record
     const { fence } = work.fence()
     this.stage.say(this.name, `begins ${pid} under fence ${fence}`)
-    this.#running.set(pid, work)
+    this.#attempts.set(pid, work)
     const entry = this.ledger.entry(pid)
     const broke = (what: string) => this.stage.violated('one executor', `${this.name} begins ${pid}: ${what}`)
-    if (entry === undefined) return broke('it is not registered')
+    if (entry === undefined) {
+      broke('it is not registered')
+      return
+    }
     if (entry.granted.get(fence) !== this.holder) broke(`fence ${fence} is ${entry.granted.get(fence)}'s`)
     if (entry.begun.includes(fence)) broke(`fence ${fence} was executed before`)
     if (entry.record.recovery === 'bound' && entry.begun.length > 0)

@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.ts'
 export interface Planting {
   readonly holder: string
   readonly ledger: Ledger
-  /** The fence under which this kernel began a process that it has not finished, as far as it knows. */
+  /** The fence of this kernel's last attempt at a process, as far as it knows. */
   fenceOf(pid: string): number | undefined
 }
 

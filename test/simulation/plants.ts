@@ -49,7 +49,8 @@ export const plants: readonly Plant[] = [
     laws: ['one executor', 'fences never go backwards'],
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
-        const fence = row.fence - 1
+        // As recovery saw it: before the present holder came, or before somebody else recovered it.
+        const fence = row.holder === null ? row.fence : row.fence - 1
         const holder = planting.ledger.entry(row.record.pid)?.granted.get(fence)
         return holder === undefined ? row : { ...row, holder, fence }
       }),

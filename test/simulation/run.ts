@@ -25,8 +25,9 @@ export interface SeedReport {
 export const DEFAULT_STEPS = 250
 /** How often everything is compared; cheaper checks run with every commit. */
 const FULL_CHECK_EVERY = 25
-/** Longer than a TTL, a sweep, a backoff and the longest sleep with clocks apart. */
-const REST_MS = 150_000
+/** Longer than the longest backoff and the longest sleep; to which come TTLs, for lapses, sweeps and clocks apart. */
+const REST_MS = 30_000
+const REST_TTLS = 4
 const WATCHERS_MS = 3_000
 const MOST_REST_STEPS = 5_000
 
@@ -56,7 +57,10 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
 function step(world: World): void {
   const { stage } = world
   const { random, schedule } = stage
-  if (world.peers.length === 0) return bootSome(world)
+  if (world.peers.length === 0) {
+    bootSome(world)
+    return
+  }
   const { runnable, nextTimer } = schedule
   const what = random.weighted(['request', 'task', 'timer', 'upset'] as const, (one) => {
     switch (one) {
@@ -65,9 +69,9 @@ function step(world: World): void {
       case 'task':
         return runnable.length > 0 ? 5 : 0
       case 'timer':
-        return nextTimer === undefined ? 0 : runnable.length > 0 ? 0.7 : 2
+        return nextTimer === undefined ? 0 : runnable.length > 0 ? stage.manner.haste : 2
       case 'upset':
-        return 0.25
+        return 0.4
     }
   })
   if (what === 'request') {
@@ -103,6 +107,7 @@ async function settle(world: World): Promise<void> {
 /** No faults any more: everybody wakes, time passes, and all must end well. */
 async function comeToRest(world: World): Promise<void> {
   const { stage } = world
+  const restMs = REST_MS + REST_TTLS * stage.manner.ttlMs
   stage.faulty = false
   stage.diskTrouble = undefined
   for (const peer of world.peers) {
@@ -114,14 +119,14 @@ async function comeToRest(world: World): Promise<void> {
   await pass(world, WATCHERS_MS)
   if (stage.violations.length === 0) checkWatchers(world)
   world.boot({ serves: ['tool', 'agent'], concurrency: 1_000 })
-  await pass(world, REST_MS)
+  await pass(world, restMs)
   if (stage.violations.length > 0) return
   world.ledger.checkAll()
   checkAtRest(world)
   if (stage.violations.length > 0) return
   for (const { stop } of world.followers) stop.abort()
   for (const peer of world.peers) peer.close()
-  await pass(world, REST_MS)
+  await pass(world, restMs)
   world.ledger.checkAll()
   checkAllClosed(world)
 }
@@ -133,7 +138,7 @@ async function pass(world: World, ms: number): Promise<void> {
   for (let steps = 0; stage.violations.length === 0; steps++) {
     const [task] = stage.schedule.runnable
     const timer = stage.schedule.nextTimer
-    if (steps > MOST_REST_STEPS) return stage.violated('it comes to rest', `${steps} steps, and no end`)
+    if (steps > MOST_REST_STEPS) stage.violated('it comes to rest', `${steps} steps, and no end`)
     if (task !== undefined) runTask(world, stage.random.pick(stage.schedule.runnable))
     else if (timer !== undefined && timer.at <= until) fireTimer(world, timer)
     else break

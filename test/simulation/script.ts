@@ -125,7 +125,7 @@ function checkAnswer(
   const expected =
     payload.how === 'timed_out'
       ? { type: 'timed_out' }
-      : { type: 'signal', value: valueOf(ledger.entry(pid)?.events ?? [], payload) }
+      : { type: 'signal', value: signalledValue(ledger.entry(pid)?.events ?? [], payload) }
   if (!same(answer, expected))
     stage.violated(
       'a wait is answered from the log',
@@ -133,7 +133,7 @@ function checkAnswer(
     )
 }
 
-function valueOf(
+function signalledValue(
   events: readonly StoredEvent[],
   left: { how: string; signalSeq: number | null; value: Json },
 ): Json {

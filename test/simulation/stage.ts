@@ -19,6 +19,10 @@ export interface Manner {
   readonly nudgeLossChance: number
   /** What can be found out about a holder from outside: all, nothing, or now this, now that. */
   readonly proofs: 'known' | 'unknown' | 'mixed'
+  /** How long a holder is believed in, in milliseconds: the shorter, the more often leases change hands. */
+  readonly ttlMs: number
+  /** How likely time goes on while there is something to do. */
+  readonly haste: number
   /** By the name of an operation or an upset: how much likelier than usual. */
   readonly weights: Map<string, number>
 }
@@ -74,6 +78,8 @@ function mannerFrom(random: Random): Manner {
     acknowledgementDelayChance: random.pick([0, 0, 0.1, 0.3]),
     nudgeLossChance: random.pick([0, 0.3, 1]),
     proofs: random.pick(['known', 'unknown', 'mixed', 'mixed']),
+    ttlMs: random.pick([6_000, 30_000]),
+    haste: random.pick([0.3, 1, 3]),
     weights: new Map(),
   }
 }

@@ -9,8 +9,8 @@ export interface Upset {
 }
 
 const MOST_PEERS = 4
-/** Less than the time for which a world is left alone at its end, so that every wait comes to its time. */
-const MOST_JUMP_MS = 40_000
+/** In TTLs: enough that one kernel believes another one's row expired, or its own renewed long ago. */
+const MOST_JUMP = 1.3
 
 export const upsets: readonly Upset[] = [
   {
@@ -20,12 +20,12 @@ export const upsets: readonly Upset[] = [
   },
   {
     name: 'a kernel freezes',
-    weight: 2,
+    weight: 3,
     happen: (world) =>
       some(world, (peer) => {
         peer.freeze()
         world.stage.say(peer.name, 'freezes')
-        const ms = world.stage.random.pick([1_000, 20_000, 35_000, 60_000])
+        const ms = world.stage.manner.ttlMs * world.stage.random.pick([0.1, 0.7, 1.2, 2])
         // It thaws by the world's own timer: its own are frozen with it.
         world.stage.schedule.after(world.stage, ms, 'thaws', () => {
           if (!peer.alive) return
@@ -39,7 +39,8 @@ export const upsets: readonly Upset[] = [
     weight: 1.5,
     happen: (world) =>
       some(world, (peer) => {
-        peer.jump(world.stage.random.between(-MOST_JUMP_MS, MOST_JUMP_MS))
+        const most = Math.round(world.stage.manner.ttlMs * MOST_JUMP)
+        peer.jump(world.stage.random.between(-most, most))
         world.stage.say(peer.name, `has its clock off by ${peer.offsetMs} ms`)
       }),
   },
@@ -57,7 +58,7 @@ export const upsets: readonly Upset[] = [
     name: 'the machine sleeps',
     weight: 0.7,
     happen(world) {
-      world.stage.schedule.now += world.stage.random.between(1_000, 50_000)
+      world.stage.schedule.now += world.stage.random.between(1_000, 2 * world.stage.manner.ttlMs)
       world.stage.say('world', 'wakes up from sleep')
     },
   },

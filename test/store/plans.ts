@@ -58,6 +58,15 @@ export function register(
   }
 }
 
+/** Does not look whether it is there: no store can hold what it says of a pid that is. */
+export function registerUnasked(pid: Pid): Plan<void> {
+  return function* () {
+    yield []
+    const events = [newEvent({ type: 'registered', payload: registration(pid) })]
+    return { answer: undefined, changes: changesOf(pid, null, events) }
+  }
+}
+
 /** Answers with the event's seq; with that of the first one, if the replay key was used before. */
 export function append(
   pid: Pid,

@@ -14,6 +14,7 @@ import {
   newPid,
   prune,
   register,
+  registerUnasked,
   release,
 } from './plans.ts'
 
@@ -144,10 +145,12 @@ test('one plan that cannot be stored takes none of its neighbours down', async (
     store.write(append(pid, 'a')),
     store.write(append(pid, 'b', { replayKey: 'a NUL \u0000 in a key' })),
     store.write(append(newPid(), 'nowhere')),
+    store.write(registerUnasked(pid)),
     store.write(append(pid, 'c')),
   ])
   expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'rejected'))).toEqual([
     2,
+    'rejected',
     'rejected',
     'rejected',
     3,
@@ -169,7 +172,7 @@ test('a follower misses nothing and sees nothing twice while four stores write',
       if (events.length > 0) follow()
     })
   }
-  reader.onCommit(follow)
+  const unfollow = reader.onCommit(follow)
   const written = await Promise.all(
     stores.flatMap((store) =>
       Array.from({ length: 5 }, async () => {
@@ -180,7 +183,9 @@ test('a follower misses nothing and sees nothing twice while four stores write',
       }),
     ),
   )
-  await expect.poll(() => seen.length).toBe(2000)
+  await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(2000)
+  unfollow()
+  await reading
   const expected = written.flatMap((pid) => Array.from({ length: 100 }, (_, index) => `${pid} ${index + 1}`))
   expect(seen.toSorted()).toEqual(expected.toSorted())
 })
@@ -299,6 +304,36 @@ test('a store that is closed answers what was asked before, and rejects what com
   expect(await asked).toBe('registered')
   await closing
   await expect(store.ask({ ask: 'process', pid })).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('a commit whose connection is killed happens once, and is acknowledged once', {
+  timeout: 60_000,
+}, async () => {
+  const { schema, open } = freshSchema()
+  const stores = await Promise.all([open(), open()])
+  const admin = postgres(url, { max: 1 })
+  cleanUps.push(() => admin.end())
+  let going = true
+  const workers = stores.flatMap((store) =>
+    Array.from({ length: 4 }, async () => {
+      const pid = newPid()
+      await store.write(register(pid))
+      let acknowledged = 0
+      // Without a replay key: only the store itself can keep it from happening twice.
+      for (; going; acknowledged++) await store.write(append(pid, acknowledged))
+      return { pid, acknowledged }
+    }),
+  )
+  for (let kills = 0; kills < 40; kills++) {
+    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 30))
+    await admin.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity
+      where query like '%"${schema}".commit_changes%' and pid <> pg_backend_pid()`)
+  }
+  going = false
+  for (const { pid, acknowledged } of await Promise.all(workers)) {
+    const events = (await stores[0]?.ask({ ask: 'events', pid, after: 1, limit: 100_000 })) ?? []
+    expect(events.map(({ payload }) => payload)).toEqual(Array.from({ length: acknowledged }, (_, n) => n))
+  }
 })
 
 test('a server that restarts amid work loses no acknowledged write, doubles none, and is found again', {

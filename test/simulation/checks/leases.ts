@@ -94,7 +94,7 @@ function endedUnder(
   const executed = EXECUTORS_END.exec(replayKey ?? '')
   if (executed === null || !actor.startsWith('kernel:')) return
   const holder = actor.slice('kernel:'.length)
-  if (lease.holder !== holder) return broke(`completed by ${holder}, held by ${lease.holder}`)
+  if (lease.holder !== holder) broke(`completed by ${holder}, held by ${lease.holder}`)
   // A holder that had lapsed goes on under a higher fence, if nobody else had one in between.
   for (let fence = Number(executed[1]); fence <= lease.fence; fence++) {
     const had = before?.granted.get(fence)

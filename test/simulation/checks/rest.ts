@@ -79,18 +79,22 @@ function mustHaveStopped(world: World, { parent, lifetime, owner }: ProcessRecor
 }
 
 function checkLease(world: World, entry: Entry): void {
-  const { record, row, pid } = entry
-  if (record.stopRequest?.how === 'kill' && record.recovery !== 'external')
-    return broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
-  if (row.holder !== null) return checkHolder(world, entry, row.holder)
-  if (record.recovery === 'external' || record.status === 'paused') return
-  if (record.status !== 'ready')
-    return broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)
+  const { record, row } = entry
+  const ours = record.recovery !== 'external'
+  if (record.stopRequest?.how === 'kill' && ours)
+    broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
+  else if (row.holder !== null) checkHolder(world, entry, row.holder)
+  else if (record.status === 'ready' && ours) checkReady(world, entry)
+  else if (record.status !== 'paused' && ours)
+    broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)
+}
+
+function checkReady(world: World, entry: Entry): void {
   const idle = world.open.find(
-    (peer) => peer.serves(record.kind) && peer.kernel.executing.length < peer.concurrency,
+    (peer) => peer.serves(entry.record.kind) && peer.kernel.executing.length < peer.concurrency,
   )
   if (idle !== undefined)
-    broke(world, 'nothing is left lying', entry, `${pid} is ready, and ${idle.name} could run it`)
+    broke(world, 'nothing is left lying', entry, `is ready, and ${idle.name} could run it`)
 }
 
 /** Held means executed: by a kernel that lives, under the fence that counts, and told of what is asked of it. */

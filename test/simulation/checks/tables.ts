@@ -4,8 +4,6 @@ import { type Check, type Ledger, same } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
 import type { Stage } from '../stage.ts'
 
-type OtherChange = Exclude<Change, { type: 'process' }>
-
 /**
  * Everything beside the processes: sessions, turns, groups, grants, environments, holders, tombstones are what the
  * committed changes made of them. So a refused write, which commits no change, cannot have left a trace either.
@@ -40,7 +38,7 @@ export function checkTables(stage: Stage, ledger: Ledger): Check {
   }
 }
 
-function note(table: (name: string) => Map<string, Json>, change: OtherChange, now: number): void {
+function note(table: (name: string) => Map<string, Json>, change: Change, now: number): void {
   switch (change.type) {
     case 'session':
       table('session').set(change.session.id, json(change.session))
@@ -81,6 +79,8 @@ function note(table: (name: string) => Map<string, Json>, change: OtherChange, n
       table('tombstone').set(change.tombstone.pid, json(change.tombstone))
       remove(table('visible'), (key) => key.endsWith(` ${change.tombstone.pid}`))
       return
+    // Those have checks of their own.
+    case 'process':
     case 'notice':
     case 'drop_notices':
       return

@@ -18,7 +18,7 @@ export const upkeep: readonly Request[] = [
   },
   {
     name: 'recover',
-    weight: 1,
+    weight: 2,
     ask(world, peer) {
       world.track('recover', peer, '', peer.kernel.sweep())
     },
