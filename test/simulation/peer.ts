@@ -39,7 +39,7 @@ export interface PeerOptions {
   readonly concurrency: number
 }
 
-const BACKOFF = { baseMs: 1_000, maxMs: 10_000 }
+const BACKOFF = { baseMs: 500, maxMs: 4_000 }
 /** How long a commit stays unseen when the word of it was lost: the safety net of the real watcher. */
 const LOOK_MS = 250
 

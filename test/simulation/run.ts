@@ -22,11 +22,11 @@ export interface SeedReport {
   readonly counts: Counts
 }
 
-export const DEFAULT_STEPS = 250
+export const DEFAULT_STEPS = 300
 /** How often everything is compared; cheaper checks run with every commit. */
 const FULL_CHECK_EVERY = 25
 /** Longer than the longest backoff and the longest sleep; to which come TTLs, for lapses, sweeps and clocks apart. */
-const REST_MS = 30_000
+const REST_MS = 12_000
 const REST_TTLS = 4
 const WATCHERS_MS = 3_000
 const MOST_REST_STEPS = 5_000

@@ -74,7 +74,7 @@ export class Stage implements Doer {
 function mannerFrom(random: Random): Manner {
   return {
     faultChance: random.pick([0, 0.001, 0.004, 0.01, 0.03]),
-    askDelayChance: random.pick([0, 0.1, 0.3]),
+    askDelayChance: random.pick([0, 0.2, 0.5]),
     acknowledgementDelayChance: random.pick([0, 0, 0.1, 0.3]),
     nudgeLossChance: random.pick([0, 0.3, 1]),
     proofs: random.pick(['known', 'unknown', 'mixed', 'mixed']),

@@ -17,7 +17,7 @@ export function holderLocks(folder: string): HolderLocks {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const file = fileOf(holder)
       const db = new DatabaseSync(file, { timeout: 0 })
-      db.exec('create table held (at integer); begin exclusive')
+      db.exec('begin exclusive')
       held.set(holder, db)
       return () => {
         if (!held.delete(holder)) return

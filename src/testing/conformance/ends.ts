@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Ending } from '../../core/process/intent.ts'
-import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, times } from './bench.ts'
+import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, repeat, times } from './bench.ts'
 import { photograph } from './sound.ts'
 
 export function ends(behaves: Behaves): void {
@@ -123,7 +123,7 @@ export function ends(behaves: Behaves): void {
 
   behaves('of ten completions at once exactly one wins, 200 times over', async (bench) => {
     const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
-    for (const round of times(200)) {
+    await repeat(200, async (round) => {
       const raced = pidOf(`r${round}`)
       await bench.register(OUTSIDE, { pid: raced })
       const answers = await Promise.all(
@@ -142,18 +142,18 @@ export function ends(behaves: Behaves): void {
             (answer.type === 'refused' && answer.refusal.code === 'already_ended'),
         )
       assert.equal((await bench.row(raced)).record.outcome?.result, won[0])
-    }
+    })
   })
 
   behaves('ten retries of one completion at once are one event and nine repetitions', async (bench) => {
     const edges = [bench.edges, bench.edgesOver(await bench.open())]
-    for (const round of times(50)) {
+    await repeat(50, async (round) => {
       const raced = pidOf(`r${round}`)
       await bench.register(OUTSIDE, { pid: raced })
       const retry = { ...end({ status: 'completed', result: 'same' }, 'one key'), pid: raced } as Asking
       const answers = await Promise.all(times(10).map((racer) => bench.perform(retry, edges[racer % 2])))
       const types = answers.map(({ type }) => type).sort()
       assert.deepEqual(types, ['appended', ...times(9).map(() => 'replayed')])
-    }
+    })
   })
 }

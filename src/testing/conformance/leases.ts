@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Served } from '../../core/lease/holder.ts'
 import { claim, reclaim } from '../../kernel/claim.ts'
-import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, TOOL, times } from './bench.ts'
+import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, repeat, TOOL, times } from './bench.ts'
 import { photograph } from './sound.ts'
 
 export function leases(behaves: Behaves): void {
@@ -132,7 +132,7 @@ export function leases(behaves: Behaves): void {
 
   behaves('of two kernels that put one process back exactly one does, 200 times over', async (bench) => {
     const other = bench.edgesOver(await bench.open())
-    for (const round of times(200)) {
+    await repeat(200, async (round) => {
       const raced = pidOf(`r${round}`)
       await bench.register(RERUNNABLE, { pid: raced })
       await claim(bench.edges, raced, 'k_dead')
@@ -148,7 +148,7 @@ export function leases(behaves: Behaves): void {
       const claims = await Promise.all([claim(bench.edges, raced, 'k_one'), claim(other, raced, 'k_two')])
       assert.deepEqual(claims.map(({ type }) => type).sort(), ['busy', 'granted'], `round ${round}`)
       assert.equal((await bench.row(raced)).fence, 2)
-    }
+    })
   })
 
   behaves('what is ready, free and served is found, the longest due first', async (bench) => {

@@ -9,6 +9,7 @@ import {
   OUTSIDE,
   pidOf,
   RERUNNABLE,
+  repeat,
   times,
 } from './bench.ts'
 
@@ -132,7 +133,7 @@ export function outbox(behaves: Behaves): void {
     async (bench) => {
       const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
       await openSession(bench.edges, 'host', 's1', null)
-      for (const round of times(20)) {
+      await repeat(20, async (round) => {
         const group = { id: `g${round}`, size: 6 }
         const pids = times(6).map((index) => pidOf(`r${round}m${index}`))
         const request = { ...OUTSIDE, owner: { session: 's1' }, group }
@@ -142,11 +143,13 @@ export function outbox(behaves: Behaves): void {
             bench.performed('appended', end(each, { status: 'completed', result: index }), edges[index % 3]),
           ),
         )
-      }
+      })
       const told = await notices(bench, 'session:s1')
       assert.deepEqual(
-        told.map(({ payload }) => (payload as { group: string }).group),
-        times(20).map((round) => `g${round}`),
+        told.map(({ payload }) => (payload as { group: string }).group).sort(),
+        times(20)
+          .map((round) => `g${round}`)
+          .sort(),
       )
       for (const { payload } of told) {
         const { seats } = payload as { seats: readonly { outcome: { result: number } }[] }
@@ -169,7 +172,7 @@ export function outbox(behaves: Behaves): void {
     await one.kernel.waitForEnd(pids[0] ?? '', {})
     bench.kill(one)
     const two = await bench.kernel({ id: 'k_two', script: async () => ({ status: 'completed' }) })
-    for (const each of pids) await two.kernel.waitForEnd(each, {})
+    await Promise.all(pids.map((each) => two.kernel.waitForEnd(each, {})))
     const told = (await notices(bench, 'session:s1')).map((notice) => notice.pid)
     assert.deepEqual([...told].sort(), [...pids].sort())
   })

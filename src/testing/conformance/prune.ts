@@ -50,7 +50,7 @@ export function pruning(behaves: Behaves): void {
   behaves('more than a page is pruned', async (bench) => {
     const pids = times(450).map((index) => pidOf(`n${index}`))
     accepted(await bench.tryRegister(pids.map((pid) => ({ pid, request: TOOL }))))
-    for (const index of times(450)) await abandon(bench, `n${index}`)
+    await Promise.all(times(450).map((index) => abandon(bench, `n${index}`)))
     const pruned = await prune(bench.edges, { keep: 10 })
     assert.equal(pruned.length, 440)
     const { items } = await bench.store.ask({

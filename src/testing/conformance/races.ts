@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openSession } from '../../kernel/sessions.ts'
-import { accepted, type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
+import { accepted, type Behaves, OUTSIDE, pidOf, repeat, times } from './bench.ts'
 
 /** Registrations at once, through several connections. */
 export function races(behaves: Behaves): void {
@@ -13,7 +13,7 @@ export function races(behaves: Behaves): void {
         bench.edgesOver(await bench.open()),
         bench.edgesOver(await bench.open()),
       ]
-      for (const round of times(200)) {
+      await repeat(200, async (round) => {
         const pid = pidOf(`r${round}`)
         const answers = await Promise.all(
           times(20).map(async (caller) => accepted(await bench.tryRegister([{ pid }], edges[caller % 4]))),
@@ -21,7 +21,7 @@ export function races(behaves: Behaves): void {
         const types = answers.map(([answer]) => answer?.type)
         assert.equal(types.filter((type) => type === 'registered').length, 1, `round ${round}`)
         assert.equal(types.filter((type) => type === 'existing').length, 19, `round ${round}`)
-      }
+      })
       const { live } = await bench.store.ask({ ask: 'activity', session: null, since: null })
       assert.equal(live, 200)
     },
@@ -57,7 +57,7 @@ export function races(behaves: Behaves): void {
     'of a stop of the parent and a new child at once, one comes first and the other heeds it',
     async (bench) => {
       const other = bench.edgesOver(await bench.open())
-      for (const round of times(100)) {
+      await repeat(100, async (round) => {
         const parent = pidOf(`p${round}`)
         await bench.register(OUTSIDE, { pid: parent })
         const stop = {
@@ -77,7 +77,7 @@ export function races(behaves: Behaves): void {
         assert.equal(row.record.children, registered ? 1 : 0)
         // A child that came first is seen by the stop, which then has to be carried to it.
         assert.equal(stopped.row.carry, registered ? 'stop' : null)
-      }
+      })
     },
   )
 }

@@ -169,7 +169,7 @@ export function recovery(behaves: Behaves): void {
     const two = await bench.kernel({ id: 'k_two', ...done })
     const three = await bench.kernel({ id: 'k_three', ...done })
     await Promise.all([two.kernel.sweep(), three.kernel.sweep()])
-    for (const each of pids) await two.kernel.waitForEnd(each, {})
+    await Promise.all(pids.map((each) => two.kernel.waitForEnd(each, {})))
     assert.deepEqual(
       pids.map((each) => two.executions(each) + three.executions(each)),
       pids.map(() => 1),

@@ -28,8 +28,8 @@ export function tree(behaves: Behaves): void {
     )
     const { kernel } = await idle(bench, 'k_one')
     await stop(kernel, root, 'the user said so')
-    for (const pid of [...children, ...grandchildren]) {
-      const ended = await kernel.waitForEnd(pid, {})
+    const all = [...children, ...grandchildren]
+    for (const ended of await Promise.all(all.map((pid) => kernel.waitForEnd(pid, {})))) {
       assert.ok(ended.type === 'done')
       const { outcome, stopRequest, parent } = ended.value.record
       assert.equal(outcome?.status, 'cancelled')
@@ -115,8 +115,8 @@ export function tree(behaves: Behaves): void {
     one.crash()
     const two = await idle(bench, 'k_two')
     await two.kernel.sweep()
-    for (const pid of [...children, pidOf('below')]) {
-      const ended = await two.kernel.waitForEnd(pid, {})
+    const all = [...children, pidOf('below')]
+    for (const ended of await Promise.all(all.map((pid) => two.kernel.waitForEnd(pid, {})))) {
       assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
     }
     await allCarried(bench)

@@ -101,13 +101,13 @@ function someStep(random: Random, depth: number): Step {
       return { stubborn, do: what, type, payload: `said ${random.between(1, 2)}`, ...key }
     }
     case 'signal': {
-      const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 15_000) } : {}
+      const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 6_000) } : {}
       return { stubborn, do: what, name: random.pick(SIGNALS), ...timeout }
     }
     case 'key':
       return { do: what, name: random.pick(SIGNALS) }
     case 'sleep':
-      return { stubborn, do: what, ms: random.between(1, 15_000) }
+      return { stubborn, do: what, ms: random.between(1, 6_000) }
     case 'spawn': {
       if (depth === 0) return { do: 'turn' }
       const lifetime = random.maybe(0.5, () => random.pick(['parent', 'detached', 'daemon'] as const))

@@ -23,4 +23,11 @@ export const upkeep: readonly Request[] = [
       world.track('recover', peer, '', peer.kernel.sweep())
     },
   },
+  {
+    name: 'recover everywhere',
+    weight: 1,
+    ask(world) {
+      for (const peer of world.open) world.track('recover', peer, '', peer.kernel.sweep())
+    },
+  },
 ]

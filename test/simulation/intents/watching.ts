@@ -6,7 +6,7 @@ import type { Request } from './intent.ts'
 export const watching: readonly Request[] = [
   {
     name: 'wait',
-    weight: 4,
+    weight: 5,
     ask(world, peer) {
       const { random, schedule } = world.stage
       const pid = world.somePid()

@@ -1,0 +1,226 @@
+import { embed, type Json, type Reeve, type ToolHandler } from 'reeve'
+import { expect, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+async function run(reeve: Reeve, tool: string, input: Json = null) {
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool, input }, recovery: 'rerunnable' })
+  return record.pid
+}
+
+async function outcome(reeve: Reeve, pid: string) {
+  const ended = await reeve.wait({ pid })
+  if (ended.type !== 'ended') throw new Error(`${pid} has not ended`)
+  return ended.record.outcome
+}
+
+test('what a tool returns is its result, what it throws is its failure', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      double: ({ input }) => Number(input) * 2,
+      nothing: () => undefined,
+      fail: () => {
+        throw new Error('no such file')
+      },
+      strange: () => ({ at: new Date(0) }) as unknown as Json,
+    },
+  })
+  const ends = async (tool: string, input?: Json) => outcome(reeve, await run(reeve, tool, input))
+  expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
+  expect(await ends('nothing')).toMatchObject({ status: 'completed', result: null })
+  expect(await ends('fail')).toMatchObject({ status: 'failed', reason: 'no such file' })
+  expect(await ends('strange')).toMatchObject({ status: 'failed', reason: expect.stringContaining('/at') })
+  await reeve.close()
+})
+
+test('a tool that nobody here has waits for a kernel that has it', async () => {
+  const store = tempFile()
+  const one = await embed({ store })
+  const pid = await run(one, 'later')
+  expect(await one.wait({ pid, timeoutMs: 0 })).toMatchObject({
+    type: 'timed_out',
+    record: { status: 'ready' },
+  })
+  const two = await embed({ store, tools: { later: () => 'here' } })
+  expect(await outcome(one, pid)).toMatchObject({ status: 'completed', result: 'here' })
+  await two.close()
+  await one.close()
+})
+
+test('no more processes run at once than were asked for, and all of them run', async () => {
+  let running = 0
+  let most = 0
+  const reeve = await embed({
+    store: tempFile(),
+    concurrency: 3,
+    tools: {
+      async work() {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise<void>((resolve) => void setImmediate(resolve))
+        running -= 1
+        return null
+      },
+    },
+  })
+  const request = { kind: 'tool', spec: { tool: 'work' } } as const
+  const { processes } = await reeve.spawnMany({ processes: Array.from({ length: 40 }, () => request) })
+  const ended = await reeve.waitAll({ pids: processes.map(({ record }) => record.pid) })
+  expect(ended.records.every((record) => record.outcome?.status === 'completed')).toBe(true)
+  expect(most).toBe(3)
+  await reeve.close()
+})
+
+test('children, waits and sleeps of an earlier attempt are found again after an orderly restart', async () => {
+  const store = tempFile()
+  const children: string[] = []
+  const parent: ToolHandler = async (context) => {
+    const child = await context.spawn({ kind: 'external', spec: { description: 'help' } })
+    children.push(child.pid)
+    await context.sleep(1)
+    const first = await context.waitSignal('go')
+    const ended = await context.wait(child.pid)
+    return [first.type === 'signal' ? first.value : null, ended.outcome?.result ?? null]
+  }
+  const one = await embed({ store, tools: { parent } })
+  const pid = await run(one, 'parent')
+  await one.waitFor({ pid, types: ['wait_left'] })
+  await one.send({ pid, name: 'go', value: 'once' })
+  const entered = async (reeve: Reeve, count: number) => {
+    for (let after = 0, seen = 0; seen < count; seen++) {
+      const heard = await reeve.waitFor({ pid, types: ['wait_entered'], after })
+      if (heard.type !== 'heard' || heard.event === null) throw new Error('It ended')
+      after = heard.event.seq
+    }
+  }
+  await entered(one, 3)
+  await one.close()
+  const two = await embed({ store, tools: { parent } })
+  await entered(two, 4)
+  expect(new Set(children).size).toBe(1)
+  expect(children.length).toBe(2)
+  await two.end({ pid: children[0] ?? '', status: 'completed', result: 'helped', replayKey: 'e' })
+  expect(await outcome(two, pid)).toMatchObject({ status: 'completed', result: ['once', 'helped'] })
+  await two.close()
+})
+
+test('a wait is answered once from outside through its key', async () => {
+  const keys: string[] = []
+  const asked = Promise.withResolvers<void>()
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      async approve(context) {
+        keys.push(await context.keyFor('approval'))
+        const waiting = context.waitSignal('approval')
+        asked.resolve()
+        const answer = await waiting
+        return answer.type === 'signal' ? answer.value : null
+      },
+    },
+  })
+  const pid = await run(reeve, 'approve')
+  await asked.promise
+  await reeve.waitFor({ pid, types: ['wait_entered'] })
+  const [key = ''] = keys
+  expect(await reeve.answer({ key: `${key.slice(0, -1)}x`, value: 'forged' })).toEqual({ answer: 'unknown' })
+  expect(await reeve.answer({ key, value: 'yes' })).toEqual({ answer: 'accepted' })
+  expect(await reeve.answer({ key, value: 'no' })).toEqual({ answer: 'already_resolved' })
+  expect(await outcome(reeve, pid)).toMatchObject({ result: 'yes' })
+  await reeve.close()
+})
+
+test('a polite cancel lets a tool clean up and end by itself', async () => {
+  const begun = Promise.withResolvers<void>()
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      async work({ signal }) {
+        begun.resolve()
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+        return 'cleaned up'
+      },
+    },
+  })
+  const pid = await run(reeve, 'work')
+  await begun.promise
+  const answer = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
+  expect(answer.answer).toBe('signalled')
+  expect(await outcome(reeve, pid)).toMatchObject({ status: 'completed', result: 'cleaned up' })
+  expect(await reeve.signal({ pid, signal: 'cancel' })).toMatchObject({ answer: 'already_ended' })
+  expect(await reeve.signal({ pid, signal: 'kill' })).toMatchObject({ answer: 'already_ended' })
+  await reeve.close()
+})
+
+test('a paused tool goes on when it is resumed', async () => {
+  const begun = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      async work(context) {
+        begun.resolve()
+        await go.promise
+        await context.untilResumed()
+        return 'went on'
+      },
+    },
+  })
+  const pid = await run(reeve, 'work')
+  await begun.promise
+  await reeve.signal({ pid, signal: 'pause' })
+  go.resolve()
+  expect(await reeve.wait({ pid, timeoutMs: 20 })).toMatchObject({
+    type: 'timed_out',
+    record: { status: 'paused' },
+  })
+  await reeve.signal({ pid, signal: 'resume' })
+  expect(await outcome(reeve, pid)).toMatchObject({ result: 'went on' })
+  await reeve.close()
+})
+
+test('the first of several, all of several, and a call that was called off', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const spawn = async () => (await reeve.spawn({ kind: 'external', spec: { description: 'x' } })).record.pid
+  const [a, b] = [await spawn(), await spawn()]
+  const first = reeve.waitAny({ pids: [a, b] })
+  const all = reeve.waitAll({ pids: [a, b] })
+  await reeve.end({ pid: b, status: 'completed', replayKey: 'e' })
+  expect(await first).toMatchObject({ type: 'ended', record: { pid: b } })
+  expect(await reeve.waitAll({ pids: [a, b], timeoutMs: 0 })).toMatchObject({
+    type: 'timed_out',
+    records: [{ pid: b }],
+  })
+  expect(await reeve.waitAny({ pids: [a], timeoutMs: 0 })).toEqual({ type: 'timed_out' })
+  const controller = new AbortController()
+  const called = reeve.wait({ pid: a }, { signal: controller.signal })
+  controller.abort()
+  expect(await called).toEqual({ type: 'interrupted' })
+  await reeve.end({ pid: a, status: 'failed', replayKey: 'e' })
+  expect((await all).records.map(({ pid }) => pid)).toEqual([a, b])
+  await reeve.close()
+})
+
+test('a follower sees each event once, also those that were there before it came', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const outside = { kind: 'external', spec: { description: 'x' } } as const
+  const before = await reeve.spawn(outside)
+  const controller = new AbortController()
+  const seen: string[] = []
+  const following = (async () => {
+    for await (const event of reeve.follow({}, { signal: controller.signal })) {
+      seen.push(`${event.pid} ${event.seq}`)
+      if (seen.length === 4) controller.abort()
+    }
+  })()
+  const after = await reeve.spawn(outside)
+  for (const { record } of [before, after]) await reeve.changeCwd({ pid: record.pid, cwd: '/' })
+  await following
+  expect(seen).toEqual([
+    `${before.record.pid} 1`,
+    `${after.record.pid} 1`,
+    `${before.record.pid} 2`,
+    `${after.record.pid} 2`,
+  ])
+  await reeve.close()
+})

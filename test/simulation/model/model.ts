@@ -1,0 +1,69 @@
+/** Which of two holders executes, as far as somebody outside can tell. */
+export type HolderName = 'k_a' | 'k_b'
+
+/** One process as a reader of the documentation imagines it; written without a look at the deciders. */
+export interface Model {
+  status: 'ready' | 'running' | 'waiting' | 'paused' | 'stopping' | 'completed' | 'failed' | 'cancelled' | 'abandoned'
+  /** What a paused process returns to. */
+  before: 'ready' | 'running' | 'waiting'
+  holder: HolderName | null
+  fence: number
+  /** How often it was begun. */
+  begun: number
+  /** The wait it is in: only signals of this name end it. */
+  waitsFor: { name: string; ordinal: number } | null
+  /** Of each name: ids that no wait has taken, and all that were ever sent. */
+  readonly untaken: Map<string, string[]>
+  readonly sent: Map<string, string>
+  /** How each wait that was left ended: the id of a signal, an answer, or nothing. */
+  readonly left: Map<string, string | null>
+  /** Waits entered by the present holder, per name. */
+  readonly entered: Map<string, number>
+  stop: 'interrupt' | 'cancel' | 'kill' | null
+  abandonAsked: boolean
+  /** The replay key and status of the end. */
+  end: { key: string; status: string } | null
+  notes: Map<string, string>
+}
+
+export function newModel(): Model {
+  return {
+    status: 'ready',
+    before: 'ready',
+    holder: null,
+    fence: 0,
+    begun: 0,
+    waitsFor: null,
+    untaken: new Map(),
+    sent: new Map(),
+    left: new Map(),
+    entered: new Map(),
+    stop: null,
+    abandonAsked: false,
+    end: null,
+    notes: new Map(),
+  }
+}
+
+export function isOver({ status }: Model): boolean {
+  return ['completed', 'failed', 'cancelled', 'abandoned'].includes(status)
+}
+
+export function endAs(model: Model, status: Model['status'], key: string): void {
+  model.status = status
+  model.end = { key, status }
+  model.holder = null
+  model.waitsFor = null
+}
+
+export function leaveWait(model: Model, how: string | null): void {
+  if (model.waitsFor === null) return
+  model.left.set(waitName(model.waitsFor), how)
+  model.waitsFor = null
+  if (model.status === 'waiting') model.status = 'running'
+  else if (model.status === 'paused' && model.before === 'waiting') model.before = 'running'
+}
+
+export function waitName({ name, ordinal }: { name: string; ordinal: number }): string {
+  return `${name} ${ordinal}`
+}
