@@ -36,6 +36,17 @@ const PAIRS: readonly (readonly [workload: string, ours: string, theirs: string,
   ['recovery ran twice', 'reeve-postgres', 'graphile-worker'],
 ]
 
+/** What has to be measured: for each workload, Reeve and those that it is put beside. */
+export function neededPeers(): ReadonlyMap<string, readonly string[]> {
+  const needed = new Map<string, Set<string>>()
+  for (const [result, ours, theirs] of PAIRS) {
+    const [workload = ''] = result.split(' ')
+    const peers = needed.get(workload) ?? new Set()
+    needed.set(workload, peers.add(theirs).add(ours))
+  }
+  return new Map([...needed].map(([workload, peers]) => [workload, [...peers]]))
+}
+
 export function* compared(results: readonly PeerResult[]): Generator<Figure> {
   const find = (peer: string, workload: string) =>
     results.find((result) => result.peer === peer && result.workload === workload)

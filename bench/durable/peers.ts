@@ -6,42 +6,41 @@ import { fileURLToPath } from 'node:url'
 import type { Figure } from '../figure.ts'
 import type { SuiteOptions } from '../suite.ts'
 import { BUILD } from './build.ts'
-import { compared, type PeerResult } from './compared.ts'
+import { compared, neededPeers, type PeerResult } from './compared.ts'
 import { runnablePeers } from './install-peers.ts'
 
-/** Those that a goal names, and the floors. */
-const PEERS = [
-  'sqlite-group',
-  'sqlite-each',
-  'pg-raw',
-  'plainjob',
-  'plainjob-full',
-  'graphile-worker',
-  'pg-boss',
-]
-const WORKLOADS = ['turnover', 'turnover-bulk', 'latency', 'signal', 'recovery']
-
-/** Runs the peers' own benchmark with Reeve as one of them: same run, disk, PostgreSQL and durability. */
+/**
+ * Runs the peers' own benchmark with Reeve as one of them: same disk, same PostgreSQL and durability. One workload
+ * after another, so that what is compared is measured close together.
+ */
 export async function* besidePeers(
   given: string,
   built: string,
-  { quick, say, failed }: SuiteOptions,
+  options: SuiteOptions,
 ): AsyncGenerator<Figure> {
-  const folder = await runnablePeers(given, say)
+  const folder = await runnablePeers(given, options.say)
+  for (const [workload, peers] of neededPeers()) {
+    options.say(`peers, ${workload}`)
+    yield* compared(await runPeers(folder, built, workload, peers, options))
+  }
+}
+
+async function runPeers(
+  folder: string,
+  built: string,
+  workload: string,
+  peers: readonly string[],
+  { quick, say, failed }: SuiteOptions,
+): Promise<PeerResult[]> {
   const adapter = fileURLToPath(import.meta.resolve('./adapter.ts'))
-  const args = [
-    ...['--adapter', adapter],
-    ...['--peer', [...PEERS, 'reeve-sqlite', 'reeve-postgres'].join(',')],
-    ...['--workload', WORKLOADS.join(',')],
-    ...(quick ? ['--quick'] : []),
-  ]
-  say(`peers in ${folder}`)
-  const child = spawn(process.execPath, [join(folder, 'run.mjs'), ...args], {
+  const args = ['--adapter', adapter, '--peer', peers.join(','), '--workload', workload]
+  const child = spawn(process.execPath, [join(folder, 'run.mjs'), ...args, ...(quick ? ['--quick'] : [])], {
     cwd: folder,
     env: { ...process.env, [BUILD]: built },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  process.once('exit', () => child.kill())
+  const stop = () => child.kill()
+  process.once('exit', stop)
   const exited = once(child, 'exit')
   const results: PeerResult[] = []
   for await (const line of createInterface(child.stdout)) {
@@ -53,8 +52,9 @@ export async function* besidePeers(
     results.push(result)
   }
   const [code, signal] = await exited
+  process.off('exit', stop)
   if (code !== 0) throw new Error(`The peers' benchmark ended with ${code ?? signal}.`)
-  yield* compared(results)
+  return results
 }
 
 /** Lines that are no results are about the machine, or the table at the end. */

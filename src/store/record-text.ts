@@ -1,60 +1,54 @@
+import type { Registration } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 
-/** Fields that no event changes after registration: written once, and not again with every event. */
-const FIXED = [
-  'pid',
-  'name',
-  'kind',
-  'spec',
-  'identity',
-  'parent',
-  'root',
-  'depth',
-  'restartOf',
-  'group',
-  'originator',
-  'causedBy',
-  'replyTo',
-  'lifetime',
-  'recovery',
-  'envRef',
-  'eventTypes',
-  'registrationHash',
-  'limits',
-  'createdAt',
-] as const satisfies readonly (keyof ProcessRecord)[]
+/**
+ * Half of a record never changes: it is what `registered` said, and is read from that event. Only the other half is
+ * written again with every event. The compiler says so when a field is in neither.
+ */
+type Moving = Omit<
+  ProcessRecord,
+  Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget'> | 'identity' | 'createdAt'
+>
 
-type Moving = Omit<ProcessRecord, (typeof FIXED)[number]>
+type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
 
-export function fixedText(record: ProcessRecord): string {
-  return JSON.stringify(Object.fromEntries(FIXED.map((field) => [field, record[field]])))
+/** What most of these fields hold most of the time is left out of the text. */
+const USUAL: Usual = {
+  cwd: null,
+  wakeTarget: null,
+  pausedFrom: null,
+  stopRequest: null,
+  wait: null,
+  signals: {},
+  children: 0,
+  attempts: 0,
+  retryAt: null,
+  firstStarted: null,
+  abandonRequest: null,
+  externalRef: null,
+  outcome: null,
+  facets: {},
 }
+const USUAL_FIELDS = Object.keys(USUAL) as (keyof Usual)[]
 
-/** Every field that is not fixed; the compiler says so when one is forgotten. */
 export function movingText(record: ProcessRecord): string {
-  const moving: Moving = {
-    owner: record.owner,
-    cwd: record.cwd,
-    wakeTarget: record.wakeTarget,
-    status: record.status,
-    pausedFrom: record.pausedFrom,
-    stopRequest: record.stopRequest,
-    wait: record.wait,
-    signals: record.signals,
-    children: record.children,
-    attempts: record.attempts,
-    retryAt: record.retryAt,
-    firstStarted: record.firstStarted,
-    abandonRequest: record.abandonRequest,
-    externalRef: record.externalRef,
-    outcome: record.outcome,
-    facets: record.facets,
-    revision: record.revision,
-    updatedAt: record.updatedAt,
+  const { owner, status, revision, updatedAt } = record
+  const moving: Record<string, unknown> = { owner, status, revision, updatedAt }
+  for (const field of USUAL_FIELDS) {
+    const value = record[field]
+    const usual = field === 'signals' || field === 'facets' ? isEmpty(record[field]) : value === USUAL[field]
+    if (!usual) moving[field] = value
   }
   return JSON.stringify(moving)
 }
 
-export function recordFrom(fixed: string, moving: string): ProcessRecord {
-  return { ...(JSON.parse(fixed) as ProcessRecord), ...(JSON.parse(moving) as Moving) }
+export function recordFrom(registered: string, createdAt: number, moving: string): ProcessRecord {
+  const { label, definition, ...fixed } = JSON.parse(registered) as Registration
+  const moved = JSON.parse(moving) as Pick<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
+  return { ...fixed, identity: { label, definition }, createdAt, ...USUAL, ...moved }
+}
+
+function isEmpty(map: object): boolean {
+  for (const _ in map) return false
+  return true
 }

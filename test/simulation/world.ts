@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ReeveError, RefusedError } from '../../src/core/errors.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
@@ -16,6 +15,7 @@ import { type Entry, Ledger } from './ledger.ts'
 import { Observer } from './observer.ts'
 import { isDefect, type Neighbourhood, Peer, type PeerOptions } from './peer.ts'
 import type { Plant } from './plant.ts'
+import { ramFolder } from './ram-folder.ts'
 import type { Random } from './random.ts'
 import { Stage } from './stage.ts'
 
@@ -71,7 +71,7 @@ export class World implements Neighbourhood {
   }
 
   static async create(random: Random, plant: Plant | undefined): Promise<World> {
-    const folder = mkdtempSync(join(RAM, 'reeve-simulation-'))
+    const folder = ramFolder()
     // Only makes the tables, so that the observer has something to look at from the first commit on.
     await (await openSqlite(join(folder, 'reeve.db'), { watch: () => () => {} })).close()
     return new World(random, plant, folder)
@@ -170,12 +170,3 @@ export class World implements Neighbourhood {
     follower.position = event.position
   }
 }
-
-const RAM = (() => {
-  try {
-    rmSync(mkdtempSync('/dev/shm/reeve-simulation-'), { recursive: true })
-    return '/dev/shm'
-  } catch {
-    return tmpdir()
-  }
-})()

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts'
 interface Mail {
   /** Of each name: the signals that no wait has taken, by `seq`, oldest first. */
   readonly untaken: Map<string, number[]>
-  waitsOn: string | undefined
+  waitsOn: { readonly name: string; readonly wait: string } | undefined
 }
 
 /** The n-th wait on a name gets the n-th signal of that name; nobody waits while his signal lies there. */
@@ -18,9 +18,10 @@ export function checkSignals(stage: Stage, ledger: Ledger): Check {
       const name = event.type.slice('signal.'.length)
       mail.untaken.set(name, [...(mail.untaken.get(name) ?? []), event.seq])
     } else if (event.type === 'wait_entered') {
-      mail.waitsOn = payload['on'] === 'signal' ? String(payload['name']) : undefined
+      mail.waitsOn = { name: String(payload['name']), wait: waitOf(payload) }
     } else if (event.type === 'wait_left') {
-      mail.waitsOn = undefined
+      // An answer may come before its wait: then it ends no other one.
+      if (mail.waitsOn?.wait === waitOf(payload)) mail.waitsOn = undefined
       if (payload['how'] === 'signal')
         taken(mail, event, String(payload['name']), Number(payload['signalSeq']))
     } else if (['holder_lost', 'released', 'ended'].includes(event.type)) {
@@ -47,12 +48,12 @@ export function checkSignals(stage: Stage, ledger: Ledger): Check {
     committed(touched) {
       for (const { pid, record } of touched) {
         const mail = mails.get(pid)
-        if (mail?.waitsOn === undefined || record.outcome !== null) continue
-        const lies = mail.untaken.get(mail.waitsOn) ?? []
+        if (mail?.waitsOn?.wait.startsWith('signal ') !== true || record.outcome !== null) continue
+        const lies = mail.untaken.get(mail.waitsOn.name) ?? []
         if (lies.length > 0)
           stage.violated(
             'signals are taken in order',
-            `${pid} waits on ${mail.waitsOn}, and ${lies.length} lie there`,
+            `${pid} waits on ${mail.waitsOn.name}, and ${lies.length} lie there`,
           )
       }
     },
@@ -69,4 +70,8 @@ export function checkSignals(stage: Stage, ledger: Ledger): Check {
       }
     },
   }
+}
+
+function waitOf(payload: Readonly<Record<string, unknown>>): string {
+  return `${payload['on']} ${payload['name']} ${payload['ordinal']}`
 }

@@ -3,7 +3,16 @@ export type HolderName = 'k_a' | 'k_b'
 
 /** One process as a reader of the documentation imagines it; written without a look at the deciders. */
 export interface Model {
-  status: 'ready' | 'running' | 'waiting' | 'paused' | 'stopping' | 'completed' | 'failed' | 'cancelled' | 'abandoned'
+  status:
+    | 'ready'
+    | 'running'
+    | 'waiting'
+    | 'paused'
+    | 'stopping'
+    | 'completed'
+    | 'failed'
+    | 'cancelled'
+    | 'abandoned'
   /** What a paused process returns to. */
   before: 'ready' | 'running' | 'waiting'
   holder: HolderName | null

@@ -3,7 +3,8 @@
  * with every write: a commit compares it with the one the decision saw. And `writer` has a row per open store, so
  * that a store whose connection broke during a commit can find out whether it happened (see `settle`).
  *
- * What registration fixed comes first in a row: an update logs only what follows.
+ * What registration fixed comes first in a row: an update logs only what follows. Of a record only the fields that
+ * events move are kept: the rest is in its first event.
  *
  * JSON is kept as text: jsonb would reorder keys and cannot hold a NUL character. Keys are compared byte by byte
  * (`collate "C"`), whatever the database's own collation.
@@ -20,7 +21,6 @@ create table ${at}process (
   parent text collate "C",
   root text collate "C" not null,
   created_at bigint not null,
-  fixed text not null,
   version bigint not null,
   revision bigint not null,
   fence bigint not null,
@@ -302,7 +302,7 @@ create function ${at}commit_changes(
   p_new_pids text[], p_new_revisions bigint[], p_new_fences bigint[], p_new_holders text[], p_new_carries text[],
   p_new_dues bigint[], p_new_kinds text[], p_new_targets text[], p_new_names text[], p_new_parents text[],
   p_new_roots text[], p_new_sessions text[], p_new_wake_targets text[], p_new_created_ats bigint[],
-  p_new_ended_ats bigint[], p_new_fixed text, p_new_moving text,
+  p_new_ended_ats bigint[], p_new_moving text,
   p_pids text[], p_revisions bigint[], p_fences bigint[], p_holders text[], p_carries text[], p_dues bigint[],
   p_sessions text[], p_wake_targets text[], p_ended_ats bigint[], p_moving text,
   p_lease_pids text[], p_lease_fences bigint[], p_lease_holders text[], p_lease_carries text[], p_lease_dues bigint[],
@@ -329,15 +329,14 @@ begin
 
   if p_new_pids is not null then
     insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
-        session, wake_target, created_at, ended_at, fixed, moving)
+        session, wake_target, created_at, ended_at, moving)
       select pid, 1, revision, fence, holder, carry, due, kind, target, name, parent, root,
-        session, wake_target, created_at, ended_at, fixed, moving
+        session, wake_target, created_at, ended_at, moving
       from unnest(p_new_pids, p_new_revisions, p_new_fences, p_new_holders, p_new_carries, p_new_dues, p_new_kinds,
         p_new_targets, p_new_names, p_new_parents, p_new_roots, p_new_sessions, p_new_wake_targets,
-        p_new_created_ats, p_new_ended_ats, string_to_array(p_new_fixed, E'\\x1e'),
-        string_to_array(p_new_moving, E'\\x1e'))
+        p_new_created_ats, p_new_ended_ats, string_to_array(p_new_moving, E'\\x1e'))
         as n (pid, revision, fence, holder, carry, due, kind, target, name, parent, root,
-          session, wake_target, created_at, ended_at, fixed, moving);
+          session, wake_target, created_at, ended_at, moving);
     -- Only now: whoever pruned this pid meanwhile has committed, or the insert had waited for it.
     if exists (select from ${at}tombstone where pid = any (p_new_pids)) then
       raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';

@@ -1,7 +1,7 @@
 import { targetOf } from '../../../core/process/record.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import { dueOf } from '../../due.ts'
-import { fixedText, movingText } from '../../record-text.ts'
+import { movingText } from '../../record-text.ts'
 import type { Link, Value } from '../link.ts'
 import type { Staged } from '../staged.ts'
 
@@ -17,7 +17,7 @@ export type CommitAnswer =
 
 /** No JSON text contains it: control characters are always escaped. */
 const RECORD_SEPARATOR = '\x1e'
-const PARAMETERS = 55
+const PARAMETERS = 54
 
 export function commitStatements(link: Link, at: string) {
   const marks = Array.from({ length: PARAMETERS }, (_, index) => `$${index + 1}`).join(', ')
@@ -111,10 +111,7 @@ function newProcesses({ processes }: Staged): Value[] {
     ({ record }) => record.wakeTarget,
     ({ record }) => record.createdAt,
     ({ record }) => record.outcome?.endedAt ?? null,
-  ]).concat(
-    packed(rows.map(({ record }) => fixedText(record))),
-    packed(rows.map(({ record }) => movingText(record))),
-  )
+  ]).concat(packed(rows.map(({ record }) => movingText(record))))
 }
 
 function processes({ processes }: Staged): Value[] {

@@ -18,13 +18,15 @@ interface Columns {
   readonly fence: number
   readonly holder: string | null
   readonly carry: Carry | null
-  readonly fixed: string
+  readonly created_at: number
   readonly moving: string
+  /** Of the event `registered`. */
+  readonly payload: string
 }
 
 type Served = Questions['claimable'][0]['serves'][number]
 
-const COLUMNS = 'id, version, fence, holder, carry, fixed, moving'
+const COLUMNS = 'id, version, fence, holder, carry, created_at, moving'
 /** Rows looked at per query while a filter that no index covers is applied. */
 const SCAN = 500
 
@@ -34,7 +36,11 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
     (await link.query<Row>(text, values))[0]
   const rows = async (text: string, values: readonly Value[]) => {
     const found = (
-      await link.query<Columns>(`select ${COLUMNS} from ${at}process where ${text}`, values)
+      await link.query<Columns>(
+        `select ${COLUMNS}, (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload
+          from ${at}process as process where ${text}`,
+        values,
+      )
     ).map(numbered)
     for (const row of found) seen(row)
     return found
@@ -182,6 +188,6 @@ function narrow(filter: Filter, values: Values): string {
   return terms.length === 0 ? 'true' : terms.join(' and ')
 }
 
-function numbered({ id, version, fence, holder, carry, fixed, moving }: Columns): NumberedRow {
-  return { id, version, row: { record: recordFrom(fixed, moving), holder, fence, carry } }
+function numbered({ id, version, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {
+  return { id, version, row: { record: recordFrom(payload, created_at, moving), holder, fence, carry } }
 }

@@ -4,7 +4,7 @@ import type { Pid } from '../../../core/process/pid.ts'
 import { hasEnded, targetOf } from '../../../core/process/record.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
-import { movingText, recordFrom } from './record-text.ts'
+import { movingText, recordFrom } from '../../record-text.ts'
 
 /** A row with the number that its events and its place in lists go by. */
 export interface NumberedRow {
