@@ -56,6 +56,7 @@ export class Kernel {
   readonly #defaultEnvRef: string
   #cancels = new Map<string, () => void>()
   #carrying = new Map<Pid, Promise<void>>()
+  readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor(edges: Edges, options: KernelOptions) {
@@ -254,7 +255,17 @@ export class Kernel {
   }
 
   /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */
-  async #carrySession(session: Session): Promise<SessionDeletionReport> {
+  #carrySession(session: Session): Promise<SessionDeletionReport> {
+    // A sweep that comes upon it joins whoever ended it, who wants to know what was done.
+    const key = `${session.deleted ? 'delete' : 'end'} ${session.id}`
+    const underWay = this.#endingSessions.get(key)
+    if (underWay !== undefined) return underWay
+    const carried = this.#carrySessionOnce(session).finally(() => this.#endingSessions.delete(key))
+    this.#endingSessions.set(key, carried)
+    return carried
+  }
+
+  async #carrySessionOnce(session: Session): Promise<SessionDeletionReport> {
     const nothing = { revoked: 0, stopped: [], orphaned: [], preserved: [], noticesDropped: 0 }
     if (!session.carry) return nothing
     const { stopped, marked } = await carrySession(this.edges, this.id, session)

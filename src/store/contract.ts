@@ -28,7 +28,7 @@ export interface Store {
    */
   write<Answer>(plan: Plan<Answer>): Promise<Answer>
 
-  /** Tells of every commit, here or in another process. A foreign commit comes as a nudge: read the change feed. */
+  /** Tells of every commit with events, here or in another process. A foreign one comes as a nudge: read the feed. */
   onCommit(listener: (commit: Commit) => void): () => void
 
   /** Proof of life on one machine, where the store has such a thing. */

@@ -80,3 +80,23 @@ test('a pruned process is told from one that never was', async () => {
   await expect(reeve.spawn({ ...OUTSIDE, pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
   await reeve.close()
 })
+
+test('a reader that begins at the beginning goes on past what was pruned, one that was behind is told', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const outside = { kind: 'external', spec: { description: 'x' } } as const
+  const spawned = await reeve.spawnMany({ processes: Array.from({ length: 6 }, () => outside) })
+  const pids = spawned.processes.map(({ record }) => record.pid)
+  await reeve.end({ pid: pids[5] ?? '', status: 'completed', replayKey: 'e' })
+  await reeve.prune({ keep: 0 })
+  const seen: string[] = []
+  let place = { after: 0, prunedThrough: 0 }
+  for (;;) {
+    const page = await reeve.changes({ ...place, limit: 1 })
+    if (page.events.length === 0) break
+    seen.push(...page.events.map(({ pid }) => pid))
+    place = { after: page.position, prunedThrough: page.prunedThrough }
+  }
+  expect(seen).toEqual(pids.slice(0, 5))
+  await expect(reeve.changes({ after: 1 })).rejects.toMatchObject({ code: 'behind_pruned' })
+  await reeve.close()
+})

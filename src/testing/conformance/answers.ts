@@ -56,6 +56,22 @@ export function answers(behaves: Behaves): void {
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['signalled'])
   })
 
+  behaves('an answer may come before its wait, and is not lost between two attempts', async (bench) => {
+    await bench.register(RERUNNABLE, { pid })
+    const asker = await bench.kernel({ id: 'k_asker', serves: [] })
+    const first = await asker.kernel.keyOf(pid, wait)
+    assert.equal(await asker.kernel.answer(first, 'early'), 'accepted')
+    assert.equal(await asker.kernel.answer(first, 'again'), 'already_resolved')
+    const one = await bench.kernel({ id: 'k_one', script: takes('go', 'go') })
+    await asker.kernel.waitForEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
+    bench.kill(one)
+    const second = await asker.kernel.keyOf(pid, { ...wait, ordinal: 2 })
+    assert.equal(await asker.kernel.answer(second, 'meanwhile'), 'accepted')
+    const two = await bench.kernel({ id: 'k_two', script: takes('go', 'go') })
+    await two.kernel.waitForEnd(pid, {})
+    assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['early', 'meanwhile'])
+  })
+
   behaves('a pause returns to where it came from, also when the wait ended meanwhile', async (bench) => {
     const one = await waiting(bench, async (work, kernel) => {
       await kernel.awaitAnswer(work, wait, null)

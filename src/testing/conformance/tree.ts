@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lifetime } from '../../core/process/record.ts'
+import { prune } from '../../kernel/prune.ts'
+import { openSession } from '../../kernel/sessions.ts'
 import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
 import { stop } from './recovery.ts'
 
@@ -62,6 +64,27 @@ export function tree(behaves: Behaves): void {
     )
     assert.deepEqual(statuses, ['cancelled', 'ready', 'ready', 'ready'])
     assert.equal((await bench.row(pidOf('parent'))).record.stopRequest?.how, 'kill')
+  })
+
+  behaves('a stop passes through a child that has ended, to what still lives below it', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    await bench.register(OUTSIDE, { pid: root })
+    await bench.register({ ...OUTSIDE, parent: root }, { pid: pidOf('middle') })
+    const leaf = { ...TOOL, parent: pidOf('middle'), owner: { session: 's1' }, lifetime: 'session' } as const
+    await bench.register(leaf, { pid: pidOf('leaf') })
+    const { kernel } = await idle(bench, 'k_one')
+    const at = bench.clock.now()
+    const ended = { ending: { status: 'completed' }, replayKey: 'e', fence: null, actor: 'host', at } as const
+    await kernel.perform({ type: 'end', pid: pidOf('middle'), ...ended })
+    await allCarried(bench)
+    assert.equal((await bench.row(pidOf('leaf'))).record.status, 'ready')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [], 'what leads to a live one is kept')
+    await stop(kernel, root, 'the whole tree')
+    const stopped = await kernel.waitForEnd(pidOf('leaf'), {})
+    assert.ok(stopped.type === 'done')
+    assert.equal(stopped.value.record.outcome?.status, 'cancelled')
+    assert.match(stopped.value.record.outcome?.reason ?? '', /^the whole tree/)
+    await allCarried(bench)
   })
 
   behaves('an interrupt concerns one process alone', async (bench) => {
