@@ -31,7 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['client', 'verbs', 'node:*', '!node:sqlite'],
   mcp: ['client', 'verbs', 'node:*', '!node:sqlite'],
   acp: ['client', 'verbs', 'node:*', '!node:sqlite'],
-  testing: ['core', 'store/contract.ts', 'kernel', 'verbs', 'node:assert', 'node:crypto'],
+  testing: ['core', 'store/contract.ts', 'store/memory', 'kernel', 'verbs', 'node:assert', 'node:crypto'],
   daemon: ['*'],
   demo: ['*'],
   embed: ['*'],

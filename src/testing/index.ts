@@ -1,3 +1,4 @@
+export { type MemoryOptions, MemoryTables, openMemory } from '../store/memory/open.ts'
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts'
 export { type StoreUnderTest, type Suite, storeConformance } from './store-conformance.ts'
 export { seededRandom, type TestEdgesOptions, testEdges } from './test-edges.ts'

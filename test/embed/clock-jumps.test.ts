@@ -1,7 +1,7 @@
 import { embed } from 'reeve'
+import { openMemory } from 'reeve/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nodeEdges } from '../../src/embed/node-edges.ts'
-import { openMemory } from '../../src/store/memory/open.ts'
 import { tempFile } from '../temp-file.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const

@@ -23,6 +23,7 @@ test('a store that cannot be opened says why and what to do, and leaves nothing 
     ['store_unavailable', folder],
     ['store_unavailable', join(folder, 'a-file', 'reeve.db')],
     ['store_unavailable', join(folder, 'no-such-folder', 'reeve.db')],
+    ['store_unavailable', ':memory:'],
     ['store_corrupt', join(folder, 'no-database')],
     ['schema_too_new', join(folder, 'newer.db')],
     // No file can be made in sysfs, not even by root.

@@ -1,6 +1,5 @@
-import { simulatedClock, testKernel } from 'reeve/testing'
+import { openMemory, simulatedClock, testKernel } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import { openMemory } from '../../src/store/memory/open.ts'
 import { everyStep } from './arbitrary.ts'
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000

@@ -1,6 +1,5 @@
-import { simulatedClock, testKernel } from 'reeve/testing'
+import { openMemory, simulatedClock, testKernel } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import { openMemory } from '../../src/store/memory/open.ts'
 
 test('the same seed, clock and intents make the same history, to the last field', async () => {
   expect(await history(1)).toEqual(await history(1))

@@ -207,7 +207,7 @@ function fitted(asked: Intent, { holder, fence: number }: ProcessRow): Intent {
 const SEED = 20_261_115
 
 /** Checks every step of many random histories; a failure is shrunk to the shortest one. */
-export function everyStep(check: (step: Step) => void, runs = 2_000): void {
+export function everyStep(check: (step: Step) => void, runs = 1_500): void {
   const property = fc.property(request, fc.array(move, { maxLength: 30 }), (asked, moves) => {
     let history = begin(asked)
     for (const one of moves) {

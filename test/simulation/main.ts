@@ -23,7 +23,16 @@ let stepsDone = 0
 const begun = performance.now()
 let shown = begun
 
-for (let seed = first; seed < first + seeds; seed++) {
+let seed = first
+// Nobody waits for what is thrown here: it is a defect, of the kernel or of the simulator, and must not pass unseen.
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, (error: unknown) => {
+    console.log(`\nseed ${seed} threw what nobody caught\n`, error)
+    console.log(`\nreplay it: ${replayOf(seed)}`)
+    process.exit(1)
+  })
+
+for (; seed < first + seeds; seed++) {
   const report = await simulate(seed, { steps })
   counts.add(report.counts)
   stepsDone += report.steps
@@ -41,19 +50,22 @@ else {
   console.log(`${seeds} seeds, ${stepsDone} steps, 0 violations`)
 }
 
-function tellOf({ seed, violations, trace, steps: done }: SeedReport): void {
+function tellOf({ seed: broken, violations, trace, steps: done }: SeedReport): void {
   if (values.json) {
-    console.log(JSON.stringify({ ...summary(), seed, violations, trace: trace.slice(-LAST_LINES) }))
+    console.log(JSON.stringify({ ...summary(), seed: broken, violations, trace: trace.slice(-LAST_LINES) }))
     return
   }
-  console.log(`\nseed ${seed} broke a law at step ${violations[0]?.step ?? done}`)
+  console.log(`\nseed ${broken} broke a law at step ${violations[0]?.step ?? done}`)
   for (const { law, what } of violations.slice(0, 10)) console.log(`  ${law}: ${what}`)
   if (only === undefined) {
     console.log(`\nthe last ${LAST_LINES} lines of its trace:`)
     for (const line of trace.slice(-LAST_LINES)) console.log(`  ${line}`)
   }
-  const more = steps === DEFAULT_STEPS ? '' : ` --steps ${steps}`
-  console.log(`\nreplay it: npm run simulate -- --seed ${seed}${more}`)
+  console.log(`\nreplay it: ${replayOf(broken)}`)
+}
+
+function replayOf(of: number): string {
+  return `npm run simulate -- --seed ${of}${steps === DEFAULT_STEPS ? '' : ` --steps ${steps}`}`
 }
 
 function progress(done: number): void {

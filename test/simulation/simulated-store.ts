@@ -41,7 +41,7 @@ export class SimulatedStore implements Store {
     await this.#pause(askDelayChance, `asks ${question.ask}`)
     if (this.#stage.faulty && this.#stage.random.chance(faultChance * 0.2)) {
       this.#stage.counts.fault('io at ask')
-      throw trouble(sqliteError('io'), 'the file')
+      throw trouble(sqliteError('io'), 'reeve.db')
     }
     const answer = await this.#inner.ask(question)
     await this.#pause(askDelayChance, `hears ${question.ask}`)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Change, Commit, Question } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
+import { trouble } from '../../src/store/sqlite/trouble.ts'
 import { perhapsFail, sqliteError } from './faults.ts'
 import type { Ledger } from './ledger.ts'
 import type { PlanList, WatchedPlan } from './plan-watch.ts'
@@ -80,7 +81,8 @@ export class WatchedTransaction implements Transaction, PlanList {
   }
 
   trouble(error: unknown, committing: boolean): unknown {
-    return this.#inner.trouble(error, committing)
+    // As the store says it, but for the name of the file, which is another one in every run.
+    return trouble(error, 'reeve.db', committing)
   }
 
   /** A defect of the simulator must not pass for a failing disk. */

@@ -1,6 +1,5 @@
-import { storeConformance } from 'reeve/testing'
+import { MemoryTables, openMemory, storeConformance } from 'reeve/testing'
 import { describe, test } from 'vitest'
-import { MemoryTables, openMemory } from '../../src/store/memory/open.ts'
 
 describe('memory', () => {
   storeConformance({

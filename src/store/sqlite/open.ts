@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Cancel, Clock } from '../../core/clock.ts'
+import { StoreError } from '../../core/errors.ts'
 import type { AnswerTo, Commit, Durability, HolderLocks, Plan, Question, Store } from '../contract.ts'
 import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
@@ -36,7 +37,13 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   const begun = clock.now()
   for (;;) {
     try {
-      return new SqliteStore(file, connect(file), { ...options, clock, random })
+      const db = connect(file)
+      try {
+        return new SqliteStore(file, db, { ...options, clock, random })
+      } catch (error) {
+        db.close()
+        throw error
+      }
     } catch (error) {
       if (!isBusy(error) || clock.now() - begun > OPEN_BUSY_MS) throw trouble(error, file)
     }
@@ -45,6 +52,13 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 }
 
 function connect(file: string): DatabaseSync {
+  if (file === '' || file === ':memory:') {
+    throw new StoreError(
+      'store_unavailable',
+      `${JSON.stringify(file)} is not the name of a file.`,
+      'Give the path of a file. For a store in memory there is openMemory of reeve/testing.',
+    )
+  }
   // What processes print and are told is nobody else's business.
   closeSync(openOwn(file))
   const db = new DatabaseSync(file, { timeout: 0 })

@@ -20,7 +20,7 @@ export function takes(...names: readonly string[]): Script {
   }
 }
 
-export function said(answered: Answered): Json {
+function said(answered: Answered): Json {
   return answered.type === 'answered' ? answered.value : answered.type
 }
 

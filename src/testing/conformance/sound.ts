@@ -76,7 +76,7 @@ export async function photograph(store: Store) {
 }
 
 /** In order of registration, ended ones too. */
-export async function allProcesses(store: Store): Promise<ProcessRow[]> {
+async function allProcesses(store: Store): Promise<ProcessRow[]> {
   const rows: ProcessRow[] = []
   let after: number | null = null
   do {

@@ -19,7 +19,7 @@ export const SIGNALS = ['go', 'stop-now'] as const
 /** Somebody's wish for a process: sound most of the time, impossible now and then. */
 export function someRequest(world: World): RegistrationRequest {
   const { random } = world.stage
-  const parent = random.maybe(0.35, () => world.somePid(({ record }) => record.kind !== 'command'))
+  const parent = random.maybe(0.35, () => someParent(world))
   const owner = random.maybe(0.6, () => someOwner(world))
   const group = random.maybe(0.15, () => ({ id: `g${random.between(1, 4)}`, size: 2 }))
   const wakeTarget = random.maybe(0.3, () => someSession(world))
@@ -44,15 +44,31 @@ export function someRequest(world: World): RegistrationRequest {
   }
 }
 
+/** Mostly one that would take a child. */
+function someParent(world: World): string {
+  const willing = world.stage.random.chance(0.85)
+  return world.somePid(
+    ({ record }) =>
+      record.kind !== 'command' && (!willing || (record.outcome ?? record.stopRequest) === null),
+  )
+}
+
+/** Mostly open ones. */
 export function someOwner(world: World): Owner {
   const { random } = world.stage
-  const turn = random.maybe(0.4, () => (world.turns.length === 0 ? undefined : random.pick(world.turns)))
+  const { observer } = world.ledger
+  const isOpen = ({ session, turn: id }: { session: string; turn: string }) =>
+    observer.ask({ ask: 'turn', session, id })?.endedAt === null
+  const turns = random.chance(0.85) ? world.turns.filter(isOpen) : world.turns
+  const turn = random.maybe(0.4, () => (turns.length === 0 ? undefined : random.pick(turns)))
   return turn === undefined ? { session: someSession(world) } : { session: turn.session, turn: turn.turn }
 }
 
 export function someSession(world: World): string {
   const { random } = world.stage
-  return world.sessions.length === 0 || random.chance(0.03) ? 's_unknown' : random.pick(world.sessions)
+  const isOpen = (id: string) => world.ledger.observer.ask({ ask: 'session', id })?.endedAt === null
+  const sessions = random.chance(0.85) ? world.sessions.filter(isOpen) : world.sessions
+  return sessions.length === 0 ? 's_unknown' : random.pick(sessions)
 }
 
 /** Mostly such as have something to end with. */

@@ -1,4 +1,4 @@
-import type { StopHow } from '../../../src/core/process/record.ts'
+import type { Actor, StopHow } from '../../../src/core/process/record.ts'
 import type { Peer } from '../peer.ts'
 import type { World } from '../world.ts'
 import type { Request } from './intent.ts'
@@ -96,6 +96,9 @@ function stop(world: World, peer: Peer, how: StopHow, pid = world.somePid()): vo
   })
 }
 
+/** Mostly by the host, who may do everything; now and then by a session, which may do what is its own. */
 export function askedOf(peer: Peer, pid: string) {
-  return { pid, actor: 'host', at: peer.clock.now() } as const
+  const { random } = peer.stage
+  const actor: Actor = random.chance(0.1) ? `session:s${random.between(1, 3)}` : 'host'
+  return { pid, actor, at: peer.clock.now() }
 }
