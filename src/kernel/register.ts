@@ -62,9 +62,11 @@ function toIntent(
   at: number,
 ) {
   const given = pid ?? (idempotencyKey === undefined ? undefined : edges.pidOf(`${actor} ${idempotencyKey}`))
+  const text = registrationText(request)
   const intent: RegisterIntent = {
     pid: given ?? edges.newPid(),
-    hash: edges.hash(registrationText(request)),
+    bytes: text.length,
+    hash: edges.hash(text),
     request,
     actor,
     at,
@@ -94,7 +96,7 @@ function* registerOne(
       ? undefined
       : edges.authorize(actor, 'read', { type: 'process', record: facts.existing.record })
   if (hidden !== undefined) return { type: 'refused', refusal: hidden }
-  const decision = decideRegister(facts, intent)
+  const decision = decideRegister(facts, intent, edges.rules)
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
   const lease = intent.startBy === null ? { holder: null, fence: 0 } : { holder: intent.startBy, fence: 1 }

@@ -90,7 +90,7 @@ export interface Questions {
     },
     Page<ProcessRow>,
   ]
-  /** Ready, held by nobody, due, and of a kind (and name) that is served; the longest due first. */
+  /** Ready, held by nobody, due, and of a kind (and name) that is served; the first registered first. */
   claimable: [
     { readonly serves: readonly Served[]; readonly at: number; readonly limit: number },
     readonly Pid[],

@@ -62,6 +62,7 @@ export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs:
   }
 }
 
+/** Its acts are fields, not methods: a handler may take them out of the context, as in `({ input, append }) => …`. */
 class Context implements ToolContext {
   readonly pid: Pid
   readonly input: Json
@@ -88,7 +89,11 @@ class Context implements ToolContext {
     return this.#work.signal
   }
 
-  async append(type: string, payload: Json, options: { readonly replayKey?: string } = {}): Promise<void> {
+  readonly append = async (
+    type: string,
+    payload: Json,
+    options: { readonly replayKey?: string } = {},
+  ): Promise<void> => {
     const wrong = notJson(payload)
     if (wrong !== undefined)
       throw new RefusedError(
@@ -103,7 +108,7 @@ class Context implements ToolContext {
     })
   }
 
-  async spawn(request: ChildRequest): Promise<ProcessRecord> {
+  readonly spawn = async (request: ChildRequest): Promise<ProcessRecord> => {
     this.#children += 1
     return this.#spawnAs(`process:${this.pid}`, {
       ...request,
@@ -112,7 +117,7 @@ class Context implements ToolContext {
     })
   }
 
-  async wait(pid: Pid): Promise<ProcessRecord> {
+  readonly wait = async (pid: Pid): Promise<ProcessRecord> => {
     const wait = this.#next('child', pid)
     const entered = await this.#perform({ type: 'enter_wait', wait, until: null, fence: this.#work.fence() })
     const waited = await this.#kernel.waitForEnd(pid, { signal: this.signal })
@@ -123,17 +128,19 @@ class Context implements ToolContext {
     return waited.value.record
   }
 
-  async waitSignal(name: string, options: { readonly timeoutMs?: number } = {}): Promise<SignalAnswer> {
+  readonly waitSignal = async (
+    name: string,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<SignalAnswer> => {
     const until = options.timeoutMs === undefined ? null : this.#kernel.edges.clock.now() + options.timeoutMs
     const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
   }
 
-  keyFor(name: string): Promise<string> {
-    return this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
-  }
+  readonly keyFor = (name: string): Promise<string> =>
+    this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
 
-  async sleep(ms: number): Promise<void> {
+  readonly sleep = async (ms: number): Promise<void> => {
     await this.#kernel.awaitAnswer(
       this.#work,
       this.#next('timer', 'sleep'),
@@ -141,7 +148,7 @@ class Context implements ToolContext {
     )
   }
 
-  async untilResumed(): Promise<void> {
+  readonly untilResumed = async (): Promise<void> => {
     const row = await this.#kernel.edges.store.ask({ ask: 'process', pid: this.pid })
     if (row === null || row.record.status !== 'paused') return
     await this.#kernel.waitForEvent(

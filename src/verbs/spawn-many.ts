@@ -13,6 +13,7 @@ export const spawnMany = verb({
   codes: [
     'conflict',
     'pruned_pid',
+    'payload_too_large',
     'unknown_pid',
     'already_ended',
     'stopping',

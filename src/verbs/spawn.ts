@@ -11,6 +11,7 @@ export const spawn = verb({
   codes: [
     'conflict',
     'pruned_pid',
+    'payload_too_large',
     'unknown_pid',
     'already_ended',
     'stopping',

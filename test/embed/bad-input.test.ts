@@ -157,3 +157,15 @@ test('a name every object has is a name like any other', async () => {
   expect((await reeve.show({ pid })).revision).toBe(4)
   await end()
 })
+
+test('a request of more than a mebibyte is refused, and nothing is registered', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const definition = 'x'.repeat(1024 * 1024)
+  await expect(
+    reeve.spawn({ kind: 'external', spec: { description: 'large' }, definition }),
+  ).rejects.toMatchObject({
+    code: 'payload_too_large',
+  })
+  expect((await reeve.list()).processes).toEqual([])
+})

@@ -1,5 +1,5 @@
 import { embed, type Json, type Reeve, type ToolHandler } from 'reeve'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
 async function run(reeve: Reeve, tool: string, input: Json = null) {
@@ -223,4 +223,24 @@ test('a follower sees each event once, also those that were there before it came
     `${after.record.pid} 2`,
   ])
   await reeve.close()
+})
+
+test('a handler may take what it needs out of its context', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      async noter({ append, input }) {
+        await append('noted', { input })
+        return 'noted'
+      },
+    },
+  })
+  onTestFinished(() => reeve.close())
+  const { record } = await reeve.spawn({
+    kind: 'tool',
+    spec: { tool: 'noter', input: 1 },
+    eventTypes: { noted: { schema: { type: 'object' } } },
+  })
+  const ended = await reeve.wait({ pid: record.pid })
+  expect(ended.type === 'ended' && ended.record.outcome?.result).toBe('noted')
 })

@@ -38,7 +38,8 @@ function begin(request: RegistrationRequest): History {
       group: null,
       environmentKnown: true,
     },
-    { pid: PID, hash: 'h', request, actor: 'host', at: 1_000, defaultEnvRef: 'e', startBy: null },
+    { pid: PID, bytes: 0, hash: 'h', request, actor: 'host', at: 1_000, defaultEnvRef: 'e', startBy: null },
+    rules,
   )
   if (decision.type !== 'register') throw new Error(`Not registered: ${JSON.stringify(decision)}`)
   return apply({ row: undefined, events: [] }, decision.events, { holder: null, fence: 0 }, 'host', 1_000)

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
-import { type NewEvent, newEvent } from './decision.ts'
+import { type NewEvent, newEvent, type Rules } from './decision.ts'
 import { isReserved, type Registration } from './event.ts'
 import type { Pid } from './pid.ts'
 import {
@@ -51,6 +51,8 @@ export interface RegistrationRequest {
 
 export interface RegisterIntent {
   readonly pid: Pid
+  /** Of the request, as text. */
+  readonly bytes: number
   readonly hash: string
   readonly request: RegistrationRequest
   readonly actor: Actor
@@ -90,7 +92,11 @@ const DEFAULT_ATTEMPTS = 5
 const DEFAULT_DEPTH = 32
 
 /** Whether a process comes to be, and as what. The same pid with the same request is the same process. */
-export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): RegisterDecision {
+export function decideRegister(
+  facts: RegisterFacts,
+  intent: RegisterIntent,
+  rules: Pick<Rules, 'maxPayloadBytes'>,
+): RegisterDecision {
   const { existing, tombstone } = facts
   if (existing !== null) {
     return existing.record.registrationHash === intent.hash
@@ -106,6 +112,7 @@ export function decideRegister(facts: RegisterFacts, intent: RegisterIntent): Re
       ),
     )
   }
+  if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const registration = withDefaults(facts, intent)
   const refused =
     refuseParent(facts, intent) ??
@@ -336,6 +343,14 @@ function refuseGroup({ group }: RegisterFacts, registration: Registration): Refu
     )
   }
   return undefined
+}
+
+function tooLarge({ pid, bytes }: RegisterIntent, most: number): Refusal {
+  return refusal(
+    'payload_too_large',
+    `The request for ${pid} has ${bytes} bytes; at most ${most} are kept.`,
+    'Put the bytes in a file and the path in the spec.',
+  )
 }
 
 function conflict({ record }: ProcessRow): Refusal {

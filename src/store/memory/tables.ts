@@ -87,7 +87,7 @@ export class Tables implements Transaction {
       case 'claimable':
         return this.#due(question.serves)
           .filter(({ due }) => due <= question.at)
-          .sort((a, b) => a.due - b.due || a.id - b.id)
+          .sort((a, b) => a.id - b.id)
           .slice(0, question.limit)
           .map(({ pid }) => pid)
       case 'nextDue':

@@ -14,8 +14,9 @@ export function checkRefold(stage: Stage, ledger: Ledger): Check {
     const { record } = row
     if (!same(record, entry.record))
       stage.violated('refold', `${entry.pid} differs from its events in ${differing(record, entry.record)}`)
-    const columns = columnsOf(entry)
     const found = ledger.observer.columns(entry.pid)
+    if (!fitsDue(entry, found['due'])) stage.violated('refold', `${entry.pid}: column due is ${found['due']}`)
+    const columns = columnsOf(entry)
     for (const name of Object.keys(columns)) {
       if (name in found && found[name] !== columns[name])
         stage.violated(
@@ -50,15 +51,20 @@ export function checkRefold(stage: Stage, ledger: Ledger): Check {
   }
 }
 
-function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
+/** Set while it may be claimed: to the time before which it may not, if there is one, else to some time past. */
+function fitsDue({ record, row }: Entry, due: unknown): boolean {
   const claimable = row.holder === null && record.status === 'ready' && record.recovery !== 'external'
+  if (!claimable) return due === null
+  return record.retryAt === null ? Number(due ?? Number.NaN) <= record.createdAt : due === record.retryAt
+}
+
+function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
   const named = record.kind === 'tool' || record.kind === 'engine' ? record.spec[record.kind] : undefined
   return {
     revision: record.revision,
     fence: row.fence,
     holder: row.holder,
     carry: row.carry,
-    due: claimable ? (record.retryAt ?? record.createdAt) : null,
     kind: record.kind,
     target: named ?? null,
     name: record.name,

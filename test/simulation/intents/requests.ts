@@ -19,12 +19,14 @@ export const SIGNALS = ['go', 'stop-now'] as const
 /** Somebody's wish for a process: sound most of the time, impossible now and then. */
 export function someRequest(world: World): RegistrationRequest {
   const { random } = world.stage
-  const parent = random.maybe(0.35, () => someParent(world))
-  const owner = random.maybe(0.6, () => someOwner(world))
+  const parents = world.ledger.processes.size > 0 ? 0.35 : 0.05
+  const sessions = openSessions(world).length > 0 ? 1 : 0.05
+  const parent = random.maybe(parents, () => someParent(world))
+  const owner = random.maybe(0.6 * sessions, () => someOwner(world))
   const group = random.maybe(0.15, () => ({ id: `g${random.between(1, 4)}`, size: 2 }))
-  const wakeTarget = random.maybe(0.3, () => someSession(world))
+  const wakeTarget = random.maybe(0.3 * sessions, () => someSession(world))
   const lifetime = random.maybe(0.5, () => random.pick(lifetimesFor(owner, parent)))
-  const grants = random.maybe(0.15, () => [
+  const grants = random.maybe(0.15 * sessions, () => [
     { session: someSession(world), descriptor: { n: random.between(1, 9) } },
   ])
   const name = random.maybe(0.2, () => random.pick(['web', 'build']))
@@ -66,9 +68,12 @@ export function someOwner(world: World): Owner {
 
 export function someSession(world: World): string {
   const { random } = world.stage
-  const isOpen = (id: string) => world.ledger.observer.ask({ ask: 'session', id })?.endedAt === null
-  const sessions = random.chance(0.85) ? world.sessions.filter(isOpen) : world.sessions
+  const sessions = random.chance(0.9) ? openSessions(world) : world.sessions
   return sessions.length === 0 ? 's_unknown' : random.pick(sessions)
+}
+
+function openSessions({ ledger, sessions }: World): readonly string[] {
+  return sessions.filter((id) => ledger.observer.ask({ ask: 'session', id })?.endedAt === null)
 }
 
 /** Mostly such as have something to end with. */

@@ -33,7 +33,7 @@ create table ${at}process (
   moving text not null
 ) with (fillfactor = 70);
 create unique index process_pid on ${at}process (pid);
-create index process_due on ${at}process (kind, due) where due is not null;
+create index process_due on ${at}process (kind, id) where due is not null;
 create index process_holder on ${at}process (holder, id) where holder is not null;
 create index process_carry on ${at}process (id) where carry is not null;
 create index process_name on ${at}process (name) where name is not null;

@@ -89,15 +89,10 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
       const values = new Values()
       const [until, most] = [values.add(time), values.add(limit)]
       const parts = serves.map(
-        (
-          served,
-        ) => `(select id, pid, due from ${at}process where ${servedBy(served, values)} and due <= ${until}
-          order by due, id limit ${most})`,
+        (served) => `(select id, pid from ${at}process where ${servedBy(served, values)} and due <= ${until}
+          order by id limit ${most})`,
       )
-      return pids(
-        `select pid from (${parts.join(' union ')}) as found order by due, id limit ${most}`,
-        values.all,
-      )
+      return pids(`select pid from (${parts.join(' union ')}) as found order by id limit ${most}`, values.all)
     },
 
     async nextDue({ serves, at: time }: Questions['nextDue'][0]): Promise<number | null> {

@@ -23,7 +23,7 @@ create table process (
   ended_at integer,
   moving text not null
 ) strict;
-create index process_due on process (kind, due) where due is not null;
+create index process_due on process (kind) where due is not null;
 create index process_holder on process (holder) where holder is not null;
 create index process_carry on process (carry) where carry is not null;
 create index process_name on process (name) where name is not null;

@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
-import { hasEnded, targetOf } from '../../../core/process/record.ts'
+import { targetOf } from '../../../core/process/record.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
+import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
 
 /** A row with the number that its events and its place in lists go by. */
@@ -157,11 +158,11 @@ export function processStatements(db: DatabaseSync) {
     claimable({ serves, at, limit }: Questions['claimable'][0]): Pid[] {
       const found = serves.flatMap((served) => {
         const { where, values } = servedBy(served)
-        const sql = `select id, pid, due from process where ${where} and due <= ? order by due, id limit ?`
-        return prepared(sql).all(...values, at, limit) as { id: number; pid: Pid; due: number }[]
+        const sql = `select id, pid from process where ${where} and due <= ? order by id limit ?`
+        return prepared(sql).all(...values, at, limit) as { id: number; pid: Pid }[]
       })
       return found
-        .sort((a, b) => a.due - b.due || a.id - b.id)
+        .sort((a, b) => a.id - b.id)
         .slice(0, limit)
         .map(({ pid }) => pid)
     },
@@ -221,12 +222,6 @@ export function processStatements(db: DatabaseSync) {
 
 const NOBODY = { live: 0, newestAt: null }
 
-/** When it may be claimed; null while it may not. */
-function dueOf({ record, holder }: ProcessRow): number | null {
-  const claimable = holder === null && record.status === 'ready' && record.recovery !== 'external'
-  return claimable ? (record.retryAt ?? record.createdAt) : null
-}
-
 type Serving = Questions['claimable'][0]['serves'][number]
 
 function servedBy({ kind, targets }: Serving): { where: string; values: SQLInputValue[] } {
@@ -269,8 +264,4 @@ function numbered({ id, fence, holder, carry, created_at, moving, payload }: Col
 
 function plain<Thing>(found: object | undefined): Thing | null {
   return found === undefined ? null : ({ ...found } as Thing)
-}
-
-export function becameLive(was: ProcessRow | null, row: ProcessRow): number {
-  return Number(!hasEnded(row.record)) - Number(was !== null && !hasEnded(was.record))
 }
