@@ -1,5 +1,5 @@
 import { embed, type Reeve } from 'reeve'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { photograph } from '../../src/testing/conformance/sound.ts'
 import { tempFile } from '../temp-file.ts'

@@ -49,6 +49,18 @@ test('a holder that lives keeps its work, though the clock was set ahead by a da
   await two.close()
 })
 
+test('work that was registered before the clock was set back is done now, not when the clock has caught up', async () => {
+  const store = tempFile()
+  const boss = await embed({ store })
+  const { record } = await boss.spawn({ kind: 'tool', spec: { tool: 'work' } })
+  jump(-DAY_MS)
+  const worker = await embed({ store, tools: { work: () => 'done' } })
+  const ended = await boss.wait({ pid: record.pid })
+  expect(ended.type === 'ended' && ended.record.outcome?.status).toBe('completed')
+  await worker.close()
+  await boss.close()
+})
+
 test('what is older than a time to prune counts from its end by the clock of now', async () => {
   const reeve = await embed({ store: tempFile() })
   const { record } = await reeve.spawn(OUTSIDE)

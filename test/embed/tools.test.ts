@@ -33,6 +33,29 @@ test('what a tool returns is its result, what it throws is its failure', async (
   await reeve.close()
 })
 
+test('a handler may take its acts out of the context', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    tools: {
+      async work({ input, append, waitSignal, sleep, untilResumed }) {
+        await append('note', input)
+        await sleep(1)
+        await untilResumed()
+        const answer = await waitSignal('go', { timeoutMs: 0 })
+        return answer.type
+      },
+    },
+  })
+  const request = {
+    kind: 'tool',
+    spec: { tool: 'work', input: 1 },
+    eventTypes: { note: { schema: {} } },
+  } as const
+  const { record } = await reeve.spawn(request)
+  expect(await outcome(reeve, record.pid)).toMatchObject({ status: 'completed', result: 'timed_out' })
+  await reeve.close()
+})
+
 test('a tool that nobody here has waits for a kernel that has it', async () => {
   const store = tempFile()
   const one = await embed({ store })

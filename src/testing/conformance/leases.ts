@@ -151,7 +151,7 @@ export function leases(behaves: Behaves): void {
     })
   })
 
-  behaves('what is ready, free and served is found, the longest due first', async (bench) => {
+  behaves('what is ready, free and served is found, the first registered first', async (bench) => {
     const find = (serves: readonly Served[], limit = 10) =>
       bench.store.ask({ ask: 'claimable', serves, at: bench.clock.now(), limit })
     for (const [text, request] of [
