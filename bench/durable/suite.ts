@@ -21,7 +21,7 @@ const QUICK: typeof FULL = {
   turnover: { count: 2_000, rounds: 3 },
   latency: 30,
   kill: 200,
-  many: 20_000,
+  many: 10_000,
 }
 
 /** What it costs to accept work durably and to carry it through. */

@@ -199,7 +199,7 @@ export class Executions {
     for (const attempt of [...this.#running.values()]) {
       const fence = await reclaim(this.#edges, attempt.record.pid, this.#holder)
       if (fence === null) this.#lose(attempt)
-      else attempt.fenceNumber = fence
+      else attempt.fenceNumber = Math.max(attempt.fenceNumber, fence)
     }
   }
 

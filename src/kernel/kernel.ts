@@ -57,6 +57,8 @@ export class Kernel {
   #cancels = new Map<string, () => void>()
   #carrying = new Map<Pid, Promise<void>>()
   readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
+  /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
+  #lapsed = false
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor(edges: Edges, options: KernelOptions) {
@@ -215,8 +217,17 @@ export class Kernel {
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
   async renew(): Promise<void> {
     const { holder, times } = this.#options
-    const answer = await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
-    if (answer === 'lapsed') await this.#executions.reclaim()
+    try {
+      const answer = await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
+      if (answer === 'lapsed') this.#lapsed = true
+    } catch (error) {
+      // If it was written all the same, the next one will not say that this one came too late.
+      if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#lapsed = true
+      throw error
+    }
+    if (!this.#lapsed) return
+    await this.#executions.reclaim()
+    this.#lapsed = false
   }
 
   /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */

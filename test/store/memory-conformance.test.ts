@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 
 describe('memory', () => {
   storeConformance({
-    test: (name, body) => test(name, { timeout: 20_000 }, body),
+    test,
     async fresh() {
       const shared = new MemoryTables()
       return { open: () => openMemory({ shared }), remove: async () => {} }

@@ -2,17 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeConformance } from 'reeve/testing'
-import { describe, test } from 'vitest'
+import { afterAll, describe, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-sqlite-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('SQLite', () => {
   storeConformance({
-    test: (name, body) => test(name, { timeout: 20_000 }, body),
+    test,
     async fresh() {
-      const folder = mkdtempSync(join(tmpdir(), 'reeve-sqlite-'))
+      const own = mkdtempSync(join(folder, 'store-'))
       return {
-        open: () => openSqlite(join(folder, 'reeve.db')),
-        remove: async () => rmSync(folder, { recursive: true }),
+        open: () => openSqlite(join(own, 'reeve.db')),
+        remove: async () => rmSync(own, { recursive: true }),
       }
     },
   })

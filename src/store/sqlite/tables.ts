@@ -82,6 +82,9 @@ export class Tables implements Transaction {
 
   rollback(): void {
     this.#touched.clear()
+    // A commit that failed may have happened all the same: rows are read anew, and whoever follows has to look.
+    this.#cache.clear()
+    this.#foreignCommits = true
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
 

@@ -159,6 +159,19 @@ export function recovery(behaves: Behaves): void {
     assert.equal(two.executions(pid), 0)
   })
 
+  behaves(
+    'one recovery looks at every page of what a dead holder left, and takes its row away',
+    async (bench) => {
+      const pids = times(450).map((index) => pidOf(`m${index}`))
+      await bench.tryRegister(pids.map((each) => ({ pid: each, request: RERUNNABLE })))
+      await bench.announce('k_dead', -1)
+      const claims = await Promise.all(pids.map((each) => claim(bench.edges, each, 'k_dead')))
+      assert.ok(claims.every(({ type }) => type === 'granted'))
+      assert.deepEqual(await look(bench), { ...NOTHING, checked: pids, rerun: pids })
+      assert.equal(await bench.store.ask({ ask: 'holder', id: 'k_dead' }), null)
+    },
+  )
+
   behaves('of two kernels that recover at once each process is run again by one', async (bench) => {
     const pids = times(450).map((index) => pidOf(`m${index}`))
     const done = { script: async () => ({ status: 'completed' }) as const, concurrency: 50 }
