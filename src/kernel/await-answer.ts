@@ -8,6 +8,7 @@ import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import type { Feed } from './feed.ts'
 import { type Performed, perform } from './perform.ts'
+import { performAs } from './perform-as.ts'
 import { waitForEvent } from './wait.ts'
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
@@ -27,13 +28,7 @@ export async function awaitAnswer(
 ): Promise<Answered> {
   const { pid } = work.record
   const until = asUntil === null ? null : ((await firstUntil(edges, work, wait)) ?? asUntil)
-  const entered = await perform(edges, {
-    type: 'enter_wait',
-    wait,
-    until,
-    fence: work.fence(),
-    ...asked(edges, work),
-  })
+  const entered = await performAs(edges, work, { type: 'enter_wait', wait, until })
   const early = await leftAlready(edges, entered, pid, wait)
   if (early !== undefined) return answerOf(edges, pid, early)
   const timeoutMs = until === null ? undefined : Math.max(0, until - edges.clock.now())
@@ -54,14 +49,7 @@ export async function awaitAnswer(
   }
   if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value)
   const how = wait.on === 'timer' ? 'due' : 'timed_out'
-  const left = await perform(edges, {
-    type: 'leave_wait',
-    wait,
-    how,
-    value: null,
-    fence: work.fence(),
-    ...asked(edges, work),
-  })
+  const left = await performAs(edges, work, { type: 'leave_wait', wait, how, value: null })
   if (left.type === 'replayed') return answerOf(edges, pid, left.event)
   if (left.type === 'refused') throw new RefusedError(left.refusal)
   return how === 'due' ? { type: 'answered', value: null } : { type: 'timed_out' }
@@ -142,8 +130,4 @@ async function firstUntil(edges: Edges, work: Work, wait: WaitRef): Promise<numb
     if (entered !== null) return (entered.payload as unknown as { until: number | null }).until
   }
   return null
-}
-
-function asked(edges: Edges, work: Work) {
-  return { pid: work.record.pid, actor: `process:${work.record.pid}`, at: edges.clock.now() } as const
 }

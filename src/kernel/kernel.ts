@@ -20,6 +20,7 @@ import type { Executor, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
 import { type Done, perform, performAll } from './perform.ts'
+import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import { type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
@@ -139,6 +140,14 @@ export class Kernel {
   /** One intent through the one write path; a stop or an end is carried on to the children it concerns. */
   async perform(intent: Intent): Promise<Done> {
     const performed = await perform(this.edges, intent)
+    if (performed.type === 'refused') throw new RefusedError(performed.refusal)
+    this.carryOn(performed.row)
+    return performed
+  }
+
+  /** A write of an executor on the process it executes. */
+  async performAs(work: Work, intent: OwnIntent): Promise<Done> {
+    const performed = await performAs(this.edges, work, intent)
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
     return performed

@@ -1,12 +1,13 @@
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { notJson } from '../core/json/json.ts'
-import type { Intent, WaitRef } from '../core/process/intent.ts'
+import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord, WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 
 /** A function of the embedding program, run as a `tool` process. What it returns is the result. */
@@ -104,7 +105,6 @@ class Context implements ToolContext {
       event: type,
       payload,
       replayKey: options.replayKey ?? null,
-      fence: this.#work.fence(),
     })
   }
 
@@ -119,11 +119,11 @@ class Context implements ToolContext {
 
   readonly wait = async (pid: Pid): Promise<ProcessRecord> => {
     const wait = this.#next('child', pid)
-    const entered = await this.#perform({ type: 'enter_wait', wait, until: null, fence: this.#work.fence() })
+    const entered = await this.#perform({ type: 'enter_wait', wait, until: null })
     const waited = await this.#kernel.waitForEnd(pid, { signal: this.signal })
     if (waited.type !== 'done') throw this.signal.reason
     if (entered.type !== 'replayed') {
-      await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null, fence: this.#work.fence() })
+      await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null })
     }
     return waited.value.record
   }
@@ -172,9 +172,8 @@ class Context implements ToolContext {
     return this.#ordinals.get(`${on}:${name}`) ?? 0
   }
 
-  #perform(intent: DistributiveOmit<Intent, 'pid' | 'actor' | 'at'>) {
-    const asked = { pid: this.pid, actor: `process:${this.pid}`, at: this.#kernel.edges.clock.now() } as const
-    return this.#kernel.perform({ ...intent, ...asked } as Intent)
+  #perform(intent: OwnIntent) {
+    return this.#kernel.performAs(this.#work, intent)
   }
 }
 

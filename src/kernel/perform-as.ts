@@ -1,0 +1,24 @@
+import type { Intent } from '../core/process/intent.ts'
+import type { Edges } from './edges.ts'
+import type { Work } from './executor.ts'
+import { type Performed, perform } from './perform.ts'
+
+/** What an executor asks of its own process; who asks, and under which fence, is added here. */
+export type OwnIntent = Without<Extract<Intent, { type: 'append' | 'enter_wait' | 'leave_wait' }>>
+
+/**
+ * An executor's write. A kernel whose row lapsed takes its leases again under higher fences, and its executors go on:
+ * a write that was under way meanwhile carried the old fence, and is repeated with the new one.
+ */
+export async function performAs(edges: Edges, work: Work, intent: OwnIntent): Promise<Performed> {
+  const { pid } = work.record
+  for (;;) {
+    const fence = work.fence()
+    const asked = { pid, actor: `process:${pid}`, at: edges.clock.now(), fence } as const
+    const performed = await perform(edges, { ...intent, ...asked } as Intent)
+    if (performed.type !== 'refused' || performed.refusal.code !== 'stale_fence') return performed
+    if (work.fence().fence <= fence.fence) return performed
+  }
+}
+
+type Without<Union> = Union extends unknown ? Omit<Union, 'pid' | 'actor' | 'at' | 'fence'> : never
