@@ -50,6 +50,8 @@ export class Ledger {
   /** Every event that ever was, pruned ones too, by position. */
   readonly log: StoredEvent[] = []
   readonly checks: Check[] = []
+  /** When, by the world's own time, an event was committed (by position) or a process pruned (by pid). */
+  readonly since = new Map<number | Pid, number>()
   readonly observer: Observer
   readonly #stage: Stage
 
@@ -109,6 +111,7 @@ export class Ledger {
       }
       found.push(next)
       this.log.push(next)
+      this.since.set(next.position, this.#stage.now)
       this.#stage.counts.event(next.type.startsWith('signal.') ? 'signal.*' : next.type)
     }
     return found
@@ -148,6 +151,7 @@ export class Ledger {
     this.processes.delete(pid)
     this.prunedThrough = Math.max(this.prunedThrough, entry.events.at(-1)?.position ?? 0)
     this.pruned.set(pid, entry)
+    this.since.set(pid, this.#stage.now)
   }
 }
 

@@ -31,26 +31,33 @@ export function checkAllClosed(world: World): void {
       broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
 }
 
+/** So long it may take until a commit elsewhere is seen when the word of it was lost, and then to read it. */
+const NOTICED_MS = 1_000
+
 /** Those who wait or follow have been told, without anybody's help. */
-export function checkWatchers(world: World): void {
-  for (const { peer, pid, settled } of world.waits) {
+export function checkWatchers({ stage, ledger, waits, followers }: World): void {
+  const isOld = (what: number | string | undefined) =>
+    what !== undefined && (ledger.since.get(what) ?? stage.now) < stage.now - NOTICED_MS
+  for (const { peer, pid, settled } of waits) {
     if (settled || !peer.alive || peer.closing) continue
-    const entry = world.ledger.processes.get(pid)
-    if (entry === undefined || entry.record.outcome !== null)
-      world.stage.violated(
+    const entry = ledger.processes.get(pid)
+    if (
+      entry === undefined ? isOld(pid) : entry.record.outcome !== null && isOld(entry.events.at(-1)?.position)
+    )
+      stage.violated(
         'a wait resolves if and only if it has ended',
         `${peer.name} still waits for ${pid}, which ${entry === undefined ? 'was pruned' : `is ${entry.record.status}`}`,
       )
   }
-  for (const { peer, over, position } of world.followers) {
+  for (const { peer, over, position: seen } of followers) {
     if (over || !peer.alive || peer.closing) continue
-    const unseen = world.ledger.log.filter(
-      (event) => event.position > position && world.ledger.processes.has(event.pid),
+    const unseen = ledger.log.filter(
+      ({ pid, position }) => position > seen && ledger.processes.has(pid) && isOld(position),
     )
     if (unseen.length > 0)
-      world.stage.violated(
+      stage.violated(
         'followers see every event once and in order',
-        `${peer.name}'s is at ${position}, ${unseen.length} behind`,
+        `${peer.name}'s is at ${seen}, ${unseen.length} behind`,
       )
   }
 }
