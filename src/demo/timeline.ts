@@ -1,4 +1,5 @@
-import type { Registration, StoredEvent } from '../core/process/event.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Registration } from '../core/process/record.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 
 /** A follower of the change feed: keeps what it hears, and lets others wait for it. */

@@ -63,12 +63,13 @@ export function claimAndStart(edges: Edges, pids: readonly Pid[], holder: string
   })
 }
 
-/** Takes again, with a higher fence, what is still this holder's own; null if it is not. */
-export function reclaim(edges: Edges, pid: Pid, holder: string): Promise<number | null> {
+/** Takes again, with a higher fence, what is still this holder's own, and of this attempt if one is named; null if not. */
+export function reclaim(edges: Edges, pid: Pid, holder: string, attempt?: number): Promise<number | null> {
   return edges.store.write<number | null>(function* () {
     const row = yield* know({ ask: 'process', pid })
     const lease = row === null ? undefined : decideReclaim(row, holder)
-    if (row === null || lease === undefined) return { answer: null, changes: [] }
+    const another = attempt !== undefined && row?.record.attempts !== attempt
+    if (row === null || lease === undefined || another) return { answer: null, changes: [] }
     return {
       answer: lease.fence,
       changes: [{ type: 'process', was: row, row: { ...row, ...lease }, events: [] }],

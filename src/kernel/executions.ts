@@ -124,7 +124,7 @@ export class Executions {
       let after: number | null = null
       do {
         const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder: this.#holder, after })
-        for (const { record } of page.items) await this.#adoptOne(record.pid)
+        for (const row of page.items) await this.#adoptOne(row)
         after = page.next
       } while (after !== null)
     } catch (error) {
@@ -197,7 +197,9 @@ export class Executions {
   /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
   async reclaim(): Promise<void> {
     for (const attempt of [...this.#running.values()]) {
-      const fence = await reclaim(this.#edges, attempt.record.pid, this.#holder)
+      if (attempt.over) continue
+      const { pid, attempts } = attempt.record
+      const fence = await reclaim(this.#edges, pid, this.#holder, attempts)
       if (fence === null) this.#lose(attempt)
       else attempt.fenceNumber = Math.max(attempt.fenceNumber, fence)
     }
@@ -228,15 +230,20 @@ export class Executions {
     if (!this.#looking && this.#reserved === 0) this.#whenSettled?.()
   }
 
-  async #adoptOne(pid: Pid): Promise<void> {
-    if (this.#running.has(pid)) return
+  async #adoptOne(held: ProcessRow): Promise<void> {
+    const { pid, attempts } = held.record
+    const running = this.#running.get(pid)
+    if (running !== undefined && running.record.attempts === attempts) {
+      running.fenceNumber = Math.max(running.fenceNumber, held.fence)
+      return
+    }
     // Under a fence of its own: whatever was begun under the one before has come to its end, or learns of this here.
-    const fence = await reclaim(this.#edges, pid, this.#holder)
+    const fence = await reclaim(this.#edges, pid, this.#holder, attempts)
     const row = fence === null ? null : await this.#edges.store.ask({ ask: 'process', pid })
     if (fence === null || row?.fence !== fence || row.holder !== this.#holder) return
     const begun = this.#running.get(pid)
-    if (begun !== undefined) {
-      begun.fenceNumber = fence
+    if (begun !== undefined && begun.record.attempts === attempts) {
+      begun.fenceNumber = Math.max(begun.fenceNumber, fence)
       return
     }
     this.begin(row)

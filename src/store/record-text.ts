@@ -1,5 +1,4 @@
-import type { Registration } from '../core/process/event.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRecord, Registration } from '../core/process/record.ts'
 
 /**
  * Half of a record never changes: it is what `registered` said, and is read from that event. Only the other half is

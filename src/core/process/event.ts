@@ -1,46 +1,6 @@
-import type { Json, JsonObject } from '../json/json.ts'
+import type { Json } from '../json/json.ts'
 import type { Pid } from './pid.ts'
-import type {
-  Actor,
-  EventType,
-  Evidence,
-  GroupSeat,
-  Kind,
-  Lifetime,
-  Limits,
-  Outcome,
-  Owner,
-  Recovery,
-  StopHow,
-  WaitOn,
-} from './record.ts'
-
-/** A registration with every default filled in: what `registered` says, and the record begins as. */
-export interface Registration {
-  readonly pid: Pid
-  readonly name: string | null
-  readonly kind: Kind
-  readonly spec: JsonObject
-  readonly label: string
-  readonly definition: Json
-  readonly parent: Pid | null
-  readonly root: Pid
-  readonly depth: number
-  readonly restartOf: Pid | null
-  readonly group: GroupSeat | null
-  readonly owner: Owner
-  readonly originator: Actor
-  readonly causedBy: JsonObject | null
-  readonly replyTo: Json
-  readonly lifetime: Lifetime
-  readonly recovery: Recovery
-  readonly envRef: string | null
-  readonly cwd: string | null
-  readonly eventTypes: { readonly [type: string]: EventType }
-  readonly registrationHash: string
-  readonly wakeTarget: string | null
-  readonly limits: Limits
-}
+import type { Actor, Evidence, Kind, Outcome, Owner, Registration, StopHow, WaitOn } from './record.ts'
 
 export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
 

@@ -1,6 +1,6 @@
 import { type Json, own } from '../json/json.ts'
-import type { ProcessEvent, Registration, ReservedEvent } from './event.ts'
-import type { Outcome, ProcessRecord, Wait } from './record.ts'
+import type { ProcessEvent, ReservedEvent } from './event.ts'
+import type { Outcome, ProcessRecord, Registration, Wait } from './record.ts'
 
 /**
  * What a stored event means. It never says no: what was once appended can always be folded again, and the

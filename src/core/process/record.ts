@@ -109,13 +109,14 @@ export interface SignalQueue {
   readonly pending: readonly number[]
 }
 
-/** The fold of a process's events, and nothing else. Times are milliseconds since 1970. */
-export interface ProcessRecord {
+/** A registration with every default filled in: what `registered` says, and the record begins as. */
+export interface Registration {
   readonly pid: Pid
   readonly name: string | null
   readonly kind: Kind
   readonly spec: JsonObject
-  readonly identity: { readonly label: string; readonly definition: Json }
+  readonly label: string
+  readonly definition: Json
   readonly parent: Pid | null
   readonly root: Pid
   readonly depth: number
@@ -133,6 +134,11 @@ export interface ProcessRecord {
   readonly registrationHash: string
   readonly wakeTarget: string | null
   readonly limits: Limits
+}
+
+/** The fold of a process's events, and nothing else. Times are milliseconds since 1970. */
+export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'> {
+  readonly identity: { readonly label: string; readonly definition: Json }
   readonly status: Status
   readonly pausedFrom: PausedFrom | null
   readonly stopRequest: StopRequest | null

@@ -5,8 +5,9 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
 import { type NewEvent, newEvent, type Rules } from './decision.ts'
-import { isReserved, type Registration } from './event.ts'
+import { isReserved } from './event.ts'
 import type { Pid } from './pid.ts'
+import type { Registration } from './record.ts'
 import {
   type Actor,
   type EventType,

@@ -1,6 +1,6 @@
 import type { Json } from '../../../src/core/json/json.ts'
-import type { Registration, StoredEvent } from '../../../src/core/process/event.ts'
-import type { EventType, Outcome } from '../../../src/core/process/record.ts'
+import type { StoredEvent } from '../../../src/core/process/event.ts'
+import type { EventType, Outcome, Registration } from '../../../src/core/process/record.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
