@@ -6,7 +6,7 @@ export interface Figure {
   readonly ratio: number | null
   /** What the ratio is against. */
   readonly against: string | null
-  /** What the specification asks for (01-kernel, 1.14), and whether this figure meets it. */
+  /** What is asked of it, where a goal is set, and whether this figure meets it. */
   readonly goal?: string
   readonly met?: boolean
 }

@@ -29,6 +29,6 @@ function verdict(figures: readonly Figure[]): string {
   const judged = figures.filter(({ met }) => met !== undefined)
   const missed = judged.filter(({ met }) => met === false).map(({ name }) => name)
   const met = judged.length - missed.length
-  const said = `Goals of 01-kernel 1.14: ${met} of ${judged.length} met`
+  const said = `Goals: ${met} of ${judged.length} met`
   return missed.length === 0 ? `${said}.` : `${said}; missed: ${missed.join('; ')}.`
 }

@@ -4,6 +4,7 @@ import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import { type WaitRef, waitEnteredKey, waitLeftKey } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { WAITS, type WaitOn } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import type { Feed } from './feed.ts'
@@ -118,7 +119,8 @@ async function answerOf(edges: Edges, pid: Pid, event: StoredEvent): Promise<Ans
   if (left.how === 'timed_out') return { type: 'timed_out' }
   if (left.how !== 'signal' || left.signalSeq === null) return { type: 'answered', value: left.value }
   const signal = await edges.store.ask({ ask: 'eventAt', pid, seq: left.signalSeq })
-  return { type: 'answered', value: (signal?.payload as { value: Json } | undefined)?.value ?? null }
+  if (signal === null) throw new RefusedError(prunedMeanwhile(pid))
+  return { type: 'answered', value: (signal.payload as { value: Json }).value }
 }
 
 /** The time that the first holder set holds for the later ones. */
@@ -130,4 +132,9 @@ async function firstUntil(edges: Edges, work: Work, wait: WaitRef): Promise<numb
     if (entered !== null) return (entered.payload as unknown as { until: number | null }).until
   }
   return null
+}
+
+/** It slept so long that others have abandoned, ended and pruned what it still executes. */
+function prunedMeanwhile(pid: Pid) {
+  return refusal('pruned_pid', `${pid} ended and has been pruned.`, 'Stop working on it.')
 }

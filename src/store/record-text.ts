@@ -28,18 +28,28 @@ const USUAL: Usual = {
   outcome: null,
   facets: {},
 }
-const USUAL_FIELDS = Object.keys(USUAL) as (keyof Usual)[]
-
+/** Field by field rather than in a loop: every event of every process comes through here. */
 export function movingText(record: ProcessRecord): string {
   const { owner, status, revision, updatedAt } = record
-  const moving: Record<string, unknown> = { owner, status, revision, updatedAt }
-  for (const field of USUAL_FIELDS) {
-    const value = record[field]
-    const usual = field === 'signals' || field === 'facets' ? isEmpty(record[field]) : value === USUAL[field]
-    if (!usual) moving[field] = value
-  }
+  const moving: Mutable<Partial<Moving>> = { owner, status, revision, updatedAt }
+  if (record.cwd !== null) moving.cwd = record.cwd
+  if (record.wakeTarget !== null) moving.wakeTarget = record.wakeTarget
+  if (record.pausedFrom !== null) moving.pausedFrom = record.pausedFrom
+  if (record.stopRequest !== null) moving.stopRequest = record.stopRequest
+  if (record.wait !== null) moving.wait = record.wait
+  if (!isEmpty(record.signals)) moving.signals = record.signals
+  if (record.children !== 0) moving.children = record.children
+  if (record.attempts !== 0) moving.attempts = record.attempts
+  if (record.retryAt !== null) moving.retryAt = record.retryAt
+  if (record.firstStarted !== null) moving.firstStarted = record.firstStarted
+  if (record.abandonRequest !== null) moving.abandonRequest = record.abandonRequest
+  if (record.externalRef !== null) moving.externalRef = record.externalRef
+  if (record.outcome !== null) moving.outcome = record.outcome
+  if (!isEmpty(record.facets)) moving.facets = record.facets
   return JSON.stringify(moving)
 }
+
+type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] }
 
 export function recordFrom(registered: string, createdAt: number, moving: string): ProcessRecord {
   const { label, definition, ...fixed } = JSON.parse(registered) as Registration

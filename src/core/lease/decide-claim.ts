@@ -16,7 +16,7 @@ export type ClaimDecision =
  * | held, holder dead | anyone         | granted, fence + 1, after recovery said so |
  * | held              | anyone else    | busy, with the holder                      |
  *
- * A dead holder's process is put back in line by recovery first (1.6), in the same transaction, so that what
+ * A dead holder's process is put back in line by recovery first, so that what
  * happened to it is an event; a claim alone never passes over it.
  */
 export function decideClaim(row: ProcessRow, claimant: string, at: number): ClaimDecision {

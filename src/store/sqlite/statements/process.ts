@@ -38,6 +38,8 @@ export function processStatements(db: DatabaseSync) {
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
     wake_target = ?, ended_at = ?, moving = ? where id = ?`)
+  // Most events move no indexed column, and then no index needs to be touched.
+  const updateRecord = db.prepare('update process set revision = ?, moving = ? where id = ?')
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
   const remove = db.prepare('delete from process where id = ?')
   const removeEvents = db.prepare('delete from event where process = ?')
@@ -111,6 +113,10 @@ export function processStatements(db: DatabaseSync) {
       const { record } = row
       if (was.record === record) {
         updateLease.run(row.fence, row.holder, row.carry, dueOf(row), id)
+        return
+      }
+      if (movesNoIndex(was, row)) {
+        updateRecord.run(record.revision, movingText(record), id)
         return
       }
       update.run(
@@ -264,4 +270,17 @@ function numbered({ id, fence, holder, carry, created_at, moving, payload }: Col
 
 function plain<Thing>(found: object | undefined): Thing | null {
   return found === undefined ? null : ({ ...found } as Thing)
+}
+
+function movesNoIndex(was: ProcessRow, row: ProcessRow): boolean {
+  const [before, after] = [was.record, row.record]
+  return (
+    was.holder === row.holder &&
+    was.fence === row.fence &&
+    was.carry === row.carry &&
+    dueOf(was) === dueOf(row) &&
+    before.owner.session === after.owner.session &&
+    before.wakeTarget === after.wakeTarget &&
+    before.outcome === after.outcome
+  )
 }
