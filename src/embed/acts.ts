@@ -8,6 +8,7 @@ import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
+import type { Work } from '../kernel/executor.ts'
 import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -34,7 +35,7 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
   const findAll = (texts: readonly string[]) => Promise.all(texts.map(find))
   const performOn = async (text: string, intent: (pid: Pid) => Intent) =>
     kernel.perform(intent(await find(text)))
-  const permit = (right: 'read' | 'admin') => {
+  const permit = (right: 'read' | 'write' | 'admin') => {
     const denied = edges.authorize(actor, right, { type: 'store' })
     if (denied !== undefined) throw new RefusedError(denied)
   }
@@ -52,7 +53,10 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
   }
 
   return {
-    spawn: (input) => spawnOne(kernel, actor, input),
+    async spawn(input) {
+      const [registered] = await kernel.register([registering(input, actor)])
+      return spawnAnswer(registered)
+    },
     async spawnMany({ processes }) {
       const registered = await kernel.register(processes.map((one) => registering(one, actor)))
       return { processes: registered.map(spawnAnswer) }
@@ -146,7 +150,9 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       }))
       return { answer: performed.type === 'replayed' ? 'replayed' : 'sent', id: signalId }
     },
-    answer: async ({ key, value }) => ({ answer: await kernel.answer(key, stored(value ?? null, 'value')) }),
+    answer: async ({ key, value }) => ({
+      answer: await kernel.answer(actor, key, stored(value ?? null, 'value')),
+    }),
     async wait({ pid, timeoutMs }, options) {
       const { pid: found } = await read(pid)
       const waited = await kernel.waitForEnd(found, waitOptions(timeoutMs, options))
@@ -158,11 +164,15 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       const enough = new AbortController()
       const signal =
         options.signal === undefined ? enough.signal : AbortSignal.any([options.signal, enough.signal])
-      const first = await Promise.race(
-        found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
-      )
-      enough.abort()
-      return first.type === 'done' ? { type: 'ended', record: first.value.record } : first
+      try {
+        const first = await Promise.race(
+          found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
+        )
+        return first.type === 'done' ? { type: 'ended', record: first.value.record } : first
+      } finally {
+        // The waits that lost the race have nobody to tell.
+        enough.abort()
+      }
     },
     async waitAll({ pids, timeoutMs }, options) {
       const found = await Promise.all(pids.map(read))
@@ -259,8 +269,12 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       const endedBefore = olderThanMs === undefined ? {} : { endedBefore: clock.now() - olderThanMs }
       return { pruned: await kernel.prune({ ...endedBefore, ...(keep === undefined ? {} : { keep }) }) }
     },
-    putEnvironment: async (environment) => ({ envRef: await kernel.putEnvironment(environment) }),
+    async putEnvironment(environment) {
+      permit('write')
+      return { envRef: await kernel.putEnvironment(environment) }
+    },
     async environment({ envRef }) {
+      permit('read')
       const environment = await store.ask({ ask: 'environment', ref: envRef })
       if (environment === null)
         throw new RefusedError(
@@ -280,22 +294,22 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
   }
 }
 
-/** The verb `spawn`, for callers inside that act for one process after another. */
-export async function spawn(
+/** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */
+export async function spawnChild(
   kernel: Kernel,
-  actor: Actor,
+  work: Work,
   input: ParsedInputOf<'spawn'>,
 ): Promise<ProcessRecord> {
-  return (await spawnOne(kernel, actor, input)).record
-}
-
-async function spawnOne(
-  kernel: Kernel,
-  actor: Actor,
-  input: ParsedInputOf<'spawn'>,
-): Promise<OutputOf<'spawn'>> {
-  const [registered] = await kernel.register([registering(input, actor)])
-  return spawnAnswer(registered)
+  for (;;) {
+    const fence = work.fence()
+    try {
+      const child = { ...registering(input, `process:${work.record.pid}`), fence }
+      return spawnAnswer((await kernel.register([child]))[0]).record
+    } catch (error) {
+      const stale = error instanceof RefusedError && error.code === 'stale_fence'
+      if (!stale || work.fence().fence <= fence.fence) throw error
+    }
+  }
 }
 
 /** Which of these events belong to processes that the actor may read and the filter wants. */

@@ -9,9 +9,10 @@ import { kernelClosed } from '../kernel/wait.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
-import { type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
+import { type Acting, type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
-import { actsOf, spawn, wantedOf } from './acts.ts'
+import { actor } from '../verbs/shapes/record.ts'
+import { actsOf, spawnChild, wantedOf } from './acts.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
 
@@ -45,12 +46,13 @@ const CONCURRENCY = 1_000
 export async function embed(options: EmbedOptions): Promise<Reeve> {
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
-  const unlock = store.locks?.hold(holder.id)
+  let unlock: (() => void) | undefined
   const leave = async () => {
     unlock?.()
     if (typeof options.store === 'string') await store.close()
   }
   try {
+    unlock = store.locks?.hold(holder.id)
     return await start(store, holder, leave, options)
   } catch (error) {
     await leave()
@@ -64,8 +66,8 @@ async function start(
   leave: () => Promise<void>,
   options: EmbedOptions,
 ): Promise<Reeve> {
-  const spawnAs: SpawnAs = (actor, request) =>
-    spawn(kernel, actor, parse(verbs.spawn.input, request, 'spawn'))
+  const spawnAs: SpawnAs = (work, request) =>
+    spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
   const kernel = new Kernel(nodeEdges(store, options.onTrouble ?? warn), {
     holder,
     executors: options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)],
@@ -73,13 +75,26 @@ async function start(
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
   })
-  const close = async () => {
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= closeBoth(kernel, leave)
+    return closing
+  }
+  await kernel.start()
+  return {
+    ...acting(kernel, 'host'),
+    as: (other) => acting(kernel, parse(actor, other, 'as')),
+    close,
+  }
+}
+
+/** The store and the lock are let go even if the kernel could not hand everything back. */
+async function closeBoth(kernel: Kernel, leave: () => Promise<void>): Promise<void> {
+  try {
     await kernel.close()
+  } finally {
     await leave()
   }
-  const reeve = reeveFor(kernel, 'host', close)
-  await kernel.start()
-  return reeve
 }
 
 async function openStore(place: string): Promise<Store> {
@@ -88,7 +103,7 @@ async function openStore(place: string): Promise<Store> {
   return openPostgres(place)
 }
 
-function reeveFor(kernel: Kernel, actor: Actor, close: () => Promise<void>): Reeve {
+function acting(kernel: Kernel, actor: Actor): Acting {
   const acts = actsOf(kernel, actor) as Record<
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
@@ -101,11 +116,9 @@ function reeveFor(kernel: Kernel, actor: Actor, close: () => Promise<void>): Ree
     },
   ])
   return {
-    ...(Object.fromEntries(called) as Omit<Reeve, 'kernel' | 'follow' | 'as' | 'close'>),
+    ...(Object.fromEntries(called) as Omit<Acting, 'kernel' | 'follow'>),
     kernel: kernel.id,
     follow: (given = {}, options = {}) => follow(kernel, actor, given, options),
-    as: (other) => reeveFor(kernel, other, close),
-    close,
   }
 }
 

@@ -1,31 +1,15 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { ownersOwn } from '../core/authority/authorize.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { Edges } from '../kernel/edges.ts'
 import type { Store } from '../store/contract.ts'
+import { systemClock } from '../store/system-clock.ts'
 import { proveByPid } from './identity.ts'
 
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
-
-/** Node counts no further; what is due later is waited for in stretches. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  after: (ms, task) => {
-    let timer: NodeJS.Timeout
-    const wait = (left: number) => {
-      const stretch = Math.min(left, LONGEST_TIMER_MS)
-      timer = setTimeout(() => (stretch < left ? wait(left - stretch) : task()), stretch)
-    }
-    wait(ms)
-    return () => clearTimeout(timer)
-  },
-}
 
 /** The real world, as the kernel meets it in a Node program. */
 export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
@@ -39,9 +23,9 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
     hash: (text) => hash('sha256', text, 'hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
-    // A lock is the better witness: it is seen across PID namespaces, and its silence means death.
-    prove: (holder) =>
-      store.locks === undefined ? proveByPid(holder) : store.locks.isHeld(holder.id) ? 'alive' : 'dead',
+    // A lock is the better witness: it is seen across PID namespaces.
+    prove: (holder) => (store.locks === undefined ? proveByPid(holder) : store.locks.prove(holder.id)),
+    bury: (holder) => store.locks?.clear(holder),
     authorize: ownersOwn,
     rules: {
       validate: validator(),

@@ -3,7 +3,7 @@ import type { Json } from '../core/json/json.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import { type WaitRef, waitEnteredKey, waitLeftKey } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { WAITS, type WaitOn } from '../core/process/record.ts'
+import { type Actor, WAITS, type WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
@@ -64,18 +64,20 @@ export async function keyOf(edges: Edges, pid: Pid, wait: WaitRef): Promise<stri
 
 export async function answerByKey(
   edges: Edges,
+  actor: Actor,
   key: string,
   value: Json,
 ): Promise<'accepted' | 'already_resolved' | 'unknown'> {
   const wait = await openKey(edges, key)
   if (wait === undefined) return 'unknown'
-  // The key itself is the authority here: whoever was given it may answer.
-  const performed = await perform(edges, {
+  // The key itself is the authority: whoever was given it may answer, and the log says who did.
+  const byKey: Edges = { ...edges, authorize: () => undefined }
+  const performed = await perform(byKey, {
     type: 'answer',
     pid: wait.pid,
     wait,
     value,
-    actor: 'host',
+    actor,
     at: edges.clock.now(),
   })
   switch (performed.type) {
@@ -84,7 +86,9 @@ export async function answerByKey(
     case 'kept':
       return 'already_resolved'
     case 'replayed':
+      return 'unknown'
     case 'refused':
+      if (performed.refusal.code === 'payload_too_large') throw new RefusedError(performed.refusal)
       return 'unknown'
   }
 }

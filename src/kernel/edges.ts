@@ -23,6 +23,8 @@ export interface Edges {
   readonly sameText: (a: string, b: string) => boolean
   /** What can be found out about a holder from here, apart from its row. */
   readonly prove: (holder: HolderRow) => Proof
+  /** Clears away what a dead holder left on this machine. */
+  readonly bury?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
   /** Hears of errors in work that nobody waits for. */

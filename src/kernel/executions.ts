@@ -33,6 +33,8 @@ export class Executions {
   readonly #holder: string
   readonly #executors: readonly Executor[]
   readonly #concurrency: number
+  /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
+  readonly #mayClaim: () => boolean
   readonly #kernel: Kernel
   readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
@@ -58,12 +60,14 @@ export class Executions {
     holder: string,
     executors: readonly Executor[],
     concurrency: number,
+    mayClaim: () => boolean,
   ) {
     this.#edges = edges
     this.#kernel = kernel
     this.#holder = holder
     this.#executors = executors
     this.#concurrency = concurrency
+    this.#mayClaim = mayClaim
   }
 
   get serves(): readonly Served[] {
@@ -76,14 +80,18 @@ export class Executions {
 
   /** Takes a free slot for a process of this kind that is about to be registered, if it can be begun here at once. */
   reserve(kind: Kind, spec: JsonObject): boolean {
-    if (this.#closed || this.#running.size + this.#reserved >= this.#concurrency) return false
+    if (this.#closed || !this.#mayClaim()) return false
+    if (this.#running.size + this.#reserved >= this.#concurrency) return false
     if (this.#executorOf(kind, spec) === undefined) return false
     this.#reserved += 1
     return true
   }
 
   free(): void {
+    const wasFull = this.#running.size + this.#reserved >= this.#concurrency
     this.#reserved -= 1
+    // Work that was heard of meanwhile was passed over.
+    if (wasFull) this.look()
     this.#forgetEarlyStops()
     this.#settled()
   }
@@ -116,8 +124,9 @@ export class Executions {
   }
 
   /** Begins what this kernel holds without knowing it: what a claim took whose outcome was not known. */
-  async adopt(): Promise<void> {
-    if (!this.#unsure || this.#closed) return
+  async adopt(): Promise<Pid[]> {
+    const before = new Set(this.#running.keys())
+    if (!this.#unsure || this.#closed) return []
     this.#unsure = false
     this.#reserved += 1
     try {
@@ -133,6 +142,7 @@ export class Executions {
     } finally {
       this.free()
     }
+    return this.pids.filter((pid) => !before.has(pid))
   }
 
   /** Hears the feed. */
@@ -258,10 +268,11 @@ export class Executions {
     // What ended in the same commit is forgotten first, so that one claim refills all of it.
     await undefined
     const free = Math.min(CLAIM_PAGE, this.#concurrency - this.#running.size - this.#reserved)
+    if (free <= 0) return false
     const { serves } = this
     const at = clock.now()
     const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
-    if (this.#closed) return false
+    if (this.#closed || !this.#mayClaim()) return false
     if (pids.length === 0) {
       await this.#wakeWhenDue(serves, at)
       return false
@@ -298,7 +309,8 @@ export class Executions {
   }
 
   /** Writes the end once; a store that is away is tried again until it is back, or the lease is somebody else's. */
-  async #end(attempt: Attempt, ending: Ending, replayKey: string): Promise<void> {
+  async #end(attempt: Attempt, asked: Ending, replayKey: string): Promise<void> {
+    let ending = asked
     for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
         const intent = {
@@ -309,6 +321,10 @@ export class Executions {
           ...this.#asked(attempt),
         } as const
         const performed = await perform(this.#edges, intent)
+        if (performed.type === 'refused' && performed.refusal.code === 'payload_too_large') {
+          ending = { status: 'failed', reason: performed.refusal.message }
+          continue
+        }
         if (isStale(performed) && (await this.#hasNewFence(attempt, intent.fence))) continue
         this.#forget(attempt)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
@@ -327,6 +343,8 @@ export class Executions {
   async #hasNewFence(attempt: Attempt, stale: Fence): Promise<boolean> {
     const row = await this.#edges.store.ask({ ask: 'process', pid: attempt.record.pid })
     if (row?.holder !== this.#holder || row.fence <= stale.fence) return false
+    // Lost, and claimed anew: then the lease is another attempt's.
+    if (row.record.attempts !== attempt.record.attempts) return false
     attempt.fenceNumber = row.fence
     return true
   }

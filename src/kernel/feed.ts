@@ -44,13 +44,16 @@ export class Feed {
   }
 
   async start(): Promise<void> {
+    // Nothing is read before it is known from where.
+    this.#reading = true
     this.#stop = this.#edges.store.onCommit((commit) => this.#nudged(commit))
     const { position } = await this.#edges.store.ask({
       ask: 'changes',
       after: Number.MAX_SAFE_INTEGER,
       limit: 1,
     })
-    this.#position = Math.max(this.#position, position)
+    this.#position = position
+    this.#reading = false
     this.#read()
   }
 

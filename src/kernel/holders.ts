@@ -1,4 +1,4 @@
-import { type Holder, isDead } from '../core/lease/holder.ts'
+import { type Holder, isDead, type Proof } from '../core/lease/holder.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
@@ -17,16 +17,20 @@ export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Pro
 }
 
 /** Takes away the row of a holder that is dead, unless it has come back meanwhile. */
-export async function retireDead(edges: Edges, id: string): Promise<void> {
-  const seen = await edges.store.ask({ ask: 'holder', id })
-  const proof = seen === null ? 'dead' : edges.prove(seen)
-  await edges.store.write(function* () {
+export async function retireDead(edges: Edges, id: string): Promise<boolean> {
+  const proof = await proofOf(edges, id)
+  return edges.store.write(function* () {
     const row = yield* know({ ask: 'holder', id })
-    return {
-      answer: undefined,
-      changes: row !== null && isDead(row, proof) ? [{ type: 'holder_gone', id }] : [],
-    }
+    if (row === null) return { answer: true, changes: [] }
+    const dead = isDead(row, proof)
+    return { answer: dead, changes: dead ? [{ type: 'holder_gone', id }] : [] }
   })
+}
+
+/** What can be proved of a holder now. One without a row has none to be alive by. */
+export async function proofOf(edges: Edges, id: string): Promise<Proof> {
+  const seen = await edges.store.ask({ ask: 'holder', id })
+  return seen === null ? 'dead' : edges.prove(seen)
 }
 
 /** Takes away this kernel's own row, at its end. */

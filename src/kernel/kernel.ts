@@ -47,6 +47,8 @@ export interface SessionDeletionReport {
 }
 
 const PAGE = 500
+/** How many processes' stops are carried on at once. */
+const CARRIERS = 8
 
 /** One running instance over a store: it executes, recovers, carries stops on, and lets others wait. */
 export class Kernel {
@@ -56,7 +58,11 @@ export class Kernel {
   readonly #executions: Executions
   readonly #defaultEnvRef: string
   #cancels = new Map<string, () => void>()
-  #carrying = new Map<Pid, Promise<void>>()
+  /** Processes whose stop or end is being carried on, or waits for its turn. */
+  readonly #toCarry = new Set<Pid>()
+  readonly #carrying = new Map<Pid, Promise<void>>()
+  #renewedAt = 0
+  #closing: Promise<void> | undefined
   readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
   #lapsed = false
@@ -74,7 +80,14 @@ export class Kernel {
     this.edges = edges
     this.#options = options
     this.feed = new Feed(edges)
-    this.#executions = new Executions(edges, this, holder.id, executors, concurrency)
+    this.#executions = new Executions(
+      edges,
+      this,
+      holder.id,
+      executors,
+      concurrency,
+      () => !this.#mayHaveLapsed(),
+    )
     this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
   }
 
@@ -95,6 +108,7 @@ export class Kernel {
   async start(): Promise<void> {
     const { holder, times } = this.#options
     await this.putEnvironment(EMPTY_ENVIRONMENT)
+    this.#renewedAt = this.edges.clock.now()
     await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
     await this.feed.start()
     this.feed.onAll((events) => this.#executions.heard(events))
@@ -106,8 +120,12 @@ export class Kernel {
   }
 
   /** In order: hands back what it holds and takes its row away. The store is left open. */
-  async close(): Promise<void> {
-    if (this.#state === 'closed') return
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#state = 'closed'
     for (const cancel of this.#cancels.values()) cancel()
     try {
@@ -182,8 +200,8 @@ export class Kernel {
     return keyOf(this.edges, pid, wait)
   }
 
-  answer(key: string, value: Json): Promise<'accepted' | 'already_resolved' | 'unknown'> {
-    return answerByKey(this.edges, key, value)
+  answer(actor: Actor, key: string, value: Json): Promise<'accepted' | 'already_resolved' | 'unknown'> {
+    return answerByKey(this.edges, actor, key, value)
   }
 
   follow(
@@ -226,9 +244,11 @@ export class Kernel {
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
   async renew(): Promise<void> {
     const { holder, times } = this.#options
+    const at = this.edges.clock.now()
     try {
       const answer = await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
       if (answer === 'lapsed') this.#lapsed = true
+      this.#renewedAt = at
     } catch (error) {
       // If it was written all the same, the next one will not say that this one came too late.
       if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#lapsed = true
@@ -237,12 +257,19 @@ export class Kernel {
     if (!this.#lapsed) return
     await this.#executions.reclaim()
     this.#lapsed = false
+    this.#executions.look()
+  }
+
+  /** By this kernel's own clock. Until it has renewed its row again, it claims nothing. */
+  #mayHaveLapsed(): boolean {
+    return this.edges.clock.now() - this.#renewedAt >= this.#options.times.ttlMs
   }
 
   /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
   async sweep(): Promise<RecoveryReport> {
-    await this.#executions.adopt()
+    const adopted = await this.#executions.adopt()
     const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
+    report.adopted.push(...adopted)
     for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
       if ('session' in scope) await this.#carrySession(scope.session)
       else await this.#carryTurn(scope.turn)
@@ -260,18 +287,30 @@ export class Kernel {
   }
 
   #carry(pid: Pid): void {
-    if (this.#carrying.has(pid)) return
-    const carried = carryToChildren(this.edges, this.id, pid).then(
-      (marked) => {
+    this.#toCarry.add(pid)
+    this.#carrySome()
+  }
+
+  /** A few at a time, however wide the tree is. What is not carried before `close` is found by the next sweep. */
+  #carrySome(): void {
+    for (const pid of this.#toCarry) {
+      if (this.#carrying.size >= CARRIERS || this.#state !== 'open') return
+      if (this.#carrying.has(pid)) continue
+      const carried = this.#carryOne(pid).finally(() => {
         this.#carrying.delete(pid)
-        for (const child of marked) this.#carry(child)
-      },
-      (error: unknown) => {
-        this.#carrying.delete(pid)
-        this.edges.onTrouble(error, `carrying a stop on from ${pid}`)
-      },
-    )
-    this.#carrying.set(pid, carried)
+        this.#toCarry.delete(pid)
+        this.#carrySome()
+      })
+      this.#carrying.set(pid, carried)
+    }
+  }
+
+  async #carryOne(pid: Pid): Promise<void> {
+    try {
+      for (const child of await carryToChildren(this.edges, this.id, pid)) this.#toCarry.add(child)
+    } catch (error) {
+      this.edges.onTrouble(error, `carrying a stop on from ${pid}`)
+    }
   }
 
   /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */

@@ -1,13 +1,14 @@
 import type { Right } from '../core/authority/authorize.ts'
+import { groupKeyOf } from '../core/group/group.ts'
 import { decide } from '../core/process/decide.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { fold } from '../core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type Owner } from '../core/process/record.ts'
+import { hasEnded } from '../core/process/record.ts'
+import { refuseScope } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -55,7 +56,7 @@ export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Do
   return edges.store.write(plan)
 }
 
-function* performOne(
+export function* performOne(
   edges: Edges,
   rows: WorkingRows,
   asked: Intent,
@@ -72,7 +73,7 @@ function* performOne(
   const intent = asked.at < row.record.updatedAt ? { ...asked, at: row.record.updatedAt } : asked
   const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
-  const scopeless = intent.type === 'reown' ? yield* refuseOwner(intent.owner) : undefined
+  const scopeless = intent.type === 'reown' ? yield* refuseOwner(edges, row, intent) : undefined
   if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
@@ -85,7 +86,7 @@ function* performOne(
     case 'keep':
       return { type: 'kept', row }
     case 'append': {
-      const group = row.record.group === null ? null : yield* rows.group(row.record.group.id)
+      const group = row.record.group === null ? null : yield* rows.group(groupKeyOf(row.record.group))
       const folded = fold({
         pid: intent.pid,
         was: row,
@@ -101,12 +102,23 @@ function* performOne(
   }
 }
 
-/** Whoever it moves to must be there to answer for it. */
-function* refuseOwner(owner: Owner): Generator<readonly Question[], Refusal | undefined, readonly unknown[]> {
-  if (owner.session === undefined) return undefined
-  const session = yield* know({ ask: 'session', id: owner.session })
-  if (session === null) return sessionUnknown(owner.session)
-  return session.endedAt === null ? undefined : sessionEnded(session)
+/** Whoever it moves to must be there to answer for it, and be the mover's to give it to. */
+function* refuseOwner(
+  edges: Edges,
+  { record }: ProcessRow,
+  { owner, actor }: Extract<Intent, { type: 'reown' }>,
+): Generator<readonly Question[], Refusal | undefined, readonly unknown[]> {
+  const { session, turn } = owner
+  const denied =
+    session === undefined ? undefined : edges.authorize(actor, 'write', { type: 'session', id: session })
+  if (denied !== undefined) return denied
+  const facts = {
+    session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
+    turn:
+      session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
+    unusableSession: null,
+  }
+  return refuseScope(facts, { ...record, owner })
 }
 
 /** A live process has no end event yet, so its end need not be looked for: the commonest write asks one question. */

@@ -4,9 +4,11 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Evidence } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Backoff, type Verdict, verdict } from '../core/recovery/verdict.ts'
+import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
-import { retireDead } from './holders.ts'
-import { performEach } from './perform.ts'
+import { proofOf, retireDead } from './holders.ts'
+import { type Performed, performOne } from './perform.ts'
+import { WorkingRows } from './working-rows.ts'
 
 /** What a recovery found and did. */
 export interface RecoveryReport {
@@ -71,40 +73,59 @@ async function recoverHolder(
       after,
       limit: PAGE,
     })
-    left += await settle(edges, self, page.items, backoff, report)
+    const settled = await settle(edges, self, holder, page.items, backoff, report)
+    if (settled === 'came_back') return
+    left += settled
     after = page.next
   } while (after !== null)
   // While it still holds something (a command, say, that only its keeper's kernel may settle) its row is needed.
-  if (left === 0) await retireDead(edges, holder)
+  if (left === 0 && (await retireDead(edges, holder))) edges.bury?.(holder)
 }
 
 async function settle(
   edges: Edges,
   self: string,
+  holder: string,
   rows: readonly ProcessRow[],
   backoff: Backoff,
   report: RecoveryReport,
-): Promise<number> {
+): Promise<number | 'came_back'> {
   const at = edges.clock.now()
   const verdicts = rows.map((row) => ({ row, verdict: verdict(row, true, at, edges.random(), backoff) }))
   const actions = verdicts.flatMap(({ row, verdict: reached }) => {
     const intent = intentFor(row, reached, self, at)
     return intent === undefined ? [] : [{ intent, reached }]
   })
+  const performed = await whileDead(
+    edges,
+    holder,
+    actions.map(({ intent }) => intent),
+  )
+  if (performed === 'came_back') return performed
   report.checked.push(...rows.map((row) => row.record.pid))
   for (const { row, verdict: reached } of verdicts)
     if (reached.type === 'leave') report.left.push(row.record.pid)
-  const performed =
-    actions.length === 0
-      ? []
-      : await performEach(
-          edges,
-          actions.map(({ intent }) => intent),
-        )
   for (const [index, { intent, reached }] of actions.entries()) {
     if (performed[index]?.type === 'appended') listFor(report, reached).push(intent.pid)
   }
   return rows.length - actions.length
+}
+
+/** The verdict on the holder must still stand in the transaction that acts on it: it may have come back meanwhile. */
+async function whileDead(
+  edges: Edges,
+  holder: string,
+  intents: readonly Intent[],
+): Promise<Performed[] | 'came_back'> {
+  const proof = await proofOf(edges, holder)
+  return edges.store.write<Performed[] | 'came_back'>(function* () {
+    const row = yield* know({ ask: 'holder', id: holder })
+    if (row !== null && !isDead(row, proof)) return { answer: 'came_back', changes: [] }
+    const rows = new WorkingRows()
+    const performed: Performed[] = []
+    for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
+    return { answer: performed, changes: rows.changes }
+  })
 }
 
 function intentFor(row: ProcessRow, reached: Verdict, self: string, at: number): Intent | undefined {

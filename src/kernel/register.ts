@@ -1,3 +1,6 @@
+import { groupKeyOf } from '../core/group/group.ts'
+import { listenerOf } from '../core/inbox/notice.ts'
+import type { Fence } from '../core/lease/lease.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
@@ -23,6 +26,8 @@ export interface Registering {
   readonly idempotencyKey?: string
   /** A kernel that serves it begins it in the same transaction. */
   readonly startBy?: string
+  /** Of the parent's executor, when it is the one that asks. */
+  readonly fence?: Fence
 }
 
 export type Registered =
@@ -57,7 +62,7 @@ export function register(
 
 function toIntent(
   edges: Edges,
-  { request, actor, pid, idempotencyKey, startBy }: Registering,
+  { request, actor, pid, idempotencyKey, startBy, fence }: Registering,
   defaultEnvRef: string,
   at: number,
 ) {
@@ -72,6 +77,7 @@ function toIntent(
     at,
     defaultEnvRef,
     startBy: startBy ?? null,
+    fence: fence ?? null,
   }
   return { intent, isNew: given === undefined }
 }
@@ -91,6 +97,12 @@ function* registerOne(
     parent: facts.parent?.record ?? null,
   })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const { wakeTarget } = request
+  const mayWake =
+    wakeTarget === undefined || wakeTarget === owner.session
+      ? undefined
+      : edges.authorize(actor, 'write', { type: 'session', id: wakeTarget })
+  if (mayWake !== undefined) return { type: 'refused', refusal: mayWake }
   const hidden =
     facts.existing === null
       ? undefined
@@ -129,7 +141,9 @@ function* registerFacts(
 ): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
   const existing = yield* rows.process(pid)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
-  const { session, turn } = ownerOf(request, parent?.record ?? null, actor)
+  const owner = ownerOf(request, parent?.record ?? null, actor)
+  const { session, turn } = owner
+  const listening = { owner, parent: parent?.record.pid ?? null }
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
@@ -139,7 +153,15 @@ function* registerFacts(
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
     unusableSession: yield* unusableSession(request),
-    group: request.group === undefined ? null : yield* rows.group(request.group.id),
+    group:
+      request.group === undefined
+        ? null
+        : yield* rows.group(
+            groupKeyOf({
+              id: request.group.id,
+              scope: listenerOf({ ...listening, wakeTarget: request.wakeTarget ?? null }),
+            }),
+          ),
     environmentKnown:
       request.envRef === undefined ||
       request.envRef === defaultEnvRef ||

@@ -1,25 +1,45 @@
 import { RefusedError } from '../core/errors.ts'
+import type { Filter } from '../core/process/filter.ts'
 import { isPid, isPidPrefix, type Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
 const CANDIDATES = 10
+const PAGE = 50
 
 /** A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach. */
 export async function resolve(edges: Edges, actor: Actor, text: string): Promise<Pid> {
   if (isPid(text)) return text
   if (isPidPrefix(text)) return fromPrefix(edges, actor, text)
-  const named = await edges.store.ask({
-    ask: 'processes',
-    filter: { name: [text], status: 'any' },
-    newestFirst: true,
-    after: null,
-    limit: CANDIDATES,
-  })
-  for (const { record } of named.items) if (await mayRead(edges, actor, record)) return record.pid
+  // A session looks among its own first: others may have used the name often since.
+  const own = actor.startsWith('session:') ? { owner: { session: [actor.slice('session:'.length)] } } : {}
+  const found = (await newestNamed(edges, actor, text, own)) ?? (await newestNamed(edges, actor, text, {}))
+  if (found !== undefined) return found
   throw new RefusedError(unknown(text))
+}
+
+async function newestNamed(
+  edges: Edges,
+  actor: Actor,
+  name: string,
+  filter: Filter,
+): Promise<Pid | undefined> {
+  let after: number | null = null
+  do {
+    const page: Page<ProcessRow> = await edges.store.ask({
+      ask: 'processes',
+      filter: { ...filter, name: [name], status: 'any' },
+      newestFirst: true,
+      after,
+      limit: PAGE,
+    })
+    for (const { record } of page.items) if (await mayRead(edges, actor, record)) return record.pid
+    after = page.next
+  } while (after !== null)
+  return undefined
 }
 
 async function fromPrefix(edges: Edges, actor: Actor, prefix: string): Promise<Pid> {

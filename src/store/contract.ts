@@ -2,7 +2,7 @@ import type { Change } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
 import type { Notice } from '../core/inbox/notice.ts'
-import type { HolderRow, Served } from '../core/lease/holder.ts'
+import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -41,7 +41,9 @@ export interface Store {
 export interface HolderLocks {
   /** Takes the lock of this holder, for as long as it lives or until the answer is called. */
   hold(holder: string): () => void
-  isHeld(holder: string): boolean
+  prove(holder: string): Proof
+  /** Clears away what a dead holder left, once nobody needs the proof any more. */
+  clear(holder: string): void
 }
 
 export interface Durability {

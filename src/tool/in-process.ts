@@ -3,12 +3,13 @@ import type { Json } from '../core/json/json.ts'
 import { notJson } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, ProcessRecord, WaitOn } from '../core/process/record.ts'
+import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { InputOf } from '../verbs/reeve.ts'
+import { signalName } from '../verbs/shapes/scalars.ts'
 
 /** A function of the embedding program, run as a `tool` process. What it returns is the result. */
 export type ToolHandler = (context: ToolContext) => Promise<Json | undefined> | Json | undefined
@@ -43,8 +44,8 @@ export type ChildRequest = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' |
 
 export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | { readonly type: 'timed_out' }
 
-/** Spawns on behalf of somebody. Children come through the same door as everything, and meet the same checks. */
-export type SpawnAs = (actor: Actor, request: InputOf<'spawn'>) => Promise<ProcessRecord>
+/** Spawns a child of the process that `work` is. Children come through the same door as everything, and meet the same checks. */
+export type SpawnAs = (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
 
 /** Runs `tool` processes with functions of this program. */
 export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs: SpawnAs): Executor {
@@ -110,7 +111,7 @@ class Context implements ToolContext {
 
   readonly spawn = async (request: ChildRequest): Promise<ProcessRecord> => {
     this.#children += 1
-    return this.#spawnAs(`process:${this.pid}`, {
+    return this.#spawnAs(this.#work, {
       ...request,
       parent: this.pid,
       idempotencyKey: `child:${this.#children}`,
@@ -137,8 +138,10 @@ class Context implements ToolContext {
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
   }
 
-  readonly keyFor = (name: string): Promise<string> =>
-    this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
+  readonly keyFor = async (name: string): Promise<string> => {
+    checkSignalName(name)
+    return this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
+  }
 
   readonly sleep = async (ms: number): Promise<void> => {
     await this.#kernel.awaitAnswer(
@@ -163,6 +166,7 @@ class Context implements ToolContext {
   }
 
   #next(on: WaitOn, name: string): WaitRef {
+    if (on === 'signal') checkSignalName(name)
     const ordinal = this.#ordinal(on, name) + 1
     this.#ordinals.set(`${on}:${name}`, ordinal)
     return { on, name, ordinal }
@@ -178,3 +182,17 @@ class Context implements ToolContext {
 }
 
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
+
+/** A wait on a name that nobody can send would never end. */
+function checkSignalName(name: string): void {
+  const parsed = signalName.safeParse(name)
+  if (parsed.success) return
+  const said = parsed.error.issues.map(({ message }) => message).join('; ')
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `${JSON.stringify(name)} is no name for a signal: it ${said}.`,
+      'Give it another name.',
+    ),
+  )
+}

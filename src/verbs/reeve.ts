@@ -97,8 +97,8 @@ type Acts = {
   readonly [Name in VerbName]: (...given: [...Given<Name>, options?: CallOptions]) => Promise<OutputOf<Name>>
 }
 
-/** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
-export interface Reeve extends Acts {
+/** What may be done on behalf of somebody. */
+export interface Acting extends Acts {
   /** The kernel that does it: the `holder` of what it executes. */
   readonly kernel: string
   /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
@@ -106,7 +106,11 @@ export interface Reeve extends Acts {
     input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
-  /** The same, acting as somebody else: `reeve.as('session:s1')`. */
-  as(actor: Actor): Reeve
+}
+
+/** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
+export interface Reeve extends Acting {
+  /** Acts as somebody else, `reeve.as('session:s1')`, and can be handed to them: it leads nowhere else. */
+  as(actor: Actor): Acting
   close(): Promise<void>
 }

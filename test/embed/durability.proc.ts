@@ -1,49 +1,91 @@
+/**
+ * That acknowledged is flushed, by the best evidence the machine gives; each test is annotated with what it went by.
+ *
+ * 1. strace, where it is there and allowed: exact, the flushes of one program.
+ * 2. The disk's own count of flushes, where it is known to count those of the temporary folder.
+ * 3. Else what SQLite says of its settings, which is all that is left.
+ */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import { expect, test } from 'vitest'
+import { embed } from 'reeve'
+import { openSqlite } from 'reeve/sqlite'
+import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../crash/program.ts'
 import { startPostgres } from '../postgres-server.ts'
 import { tempFolder } from '../temp-file.ts'
 
 const COUNT = 100
+const EXTERNAL = { kind: 'external', spec: { description: 'x' } } as const
 
-test('SQLite: every acknowledged batch has been flushed to the disk', async () => {
+test('SQLite: every acknowledged batch has been flushed to the disk', async ({ annotate }) => {
   const folder = tempFolder()
-  const file = join(folder, 'reeve.db')
-  const log = join(folder, 'flushes')
-  const traced = canTrace() ? countingFlushes(log) : []
-  const before = flushesOfDisk(folder)
-  // One at a time: each spawn and each append is a batch of its own, and must have its own flush.
-  const spawner = await startProgram('spawner', [file, '1', String(COUNT)], traced)
-  await spawner.says('done')
-  await spawner.ended()
-  expect(spawner.said.filter((line) => 'acknowledged' in line)).toHaveLength(COUNT)
-  const flushed = traced.length > 0 ? flushesOf(log) : flushesOfDisk(folder) - before
-  expect(flushed).toBeGreaterThanOrEqual(2 * COUNT)
-  // Exact only where this program alone is counted: opening, checkpoints and the close add a few.
-  if (traced.length > 0) expect(flushed).toBeLessThan(2 * COUNT + 50)
-})
-
-test('SQLite: what comes at once is flushed together', async () => {
-  const folder = tempFolder()
-  const log = join(folder, 'flushes')
-  if (!canTrace()) {
-    // Without a trace the flushes of one program cannot be told from those of others: only that there are some.
-    expect(flushesOfDisk(folder)).toBeGreaterThan(0)
+  if (canTrace()) {
+    await annotate('evidence: strace')
+    // One at a time: each spawn and each append is a batch of its own, and must have its own flush.
+    const flushed = await tracedFlushes(folder, 1, COUNT)
+    expect(flushed).toBeGreaterThanOrEqual(2 * COUNT)
+    // Opening, checkpoints and the close add a few.
+    expect(flushed).toBeLessThan(2 * COUNT + 50)
     return
   }
-  const spawner = await startProgram(
-    'spawner',
-    [join(folder, 'reeve.db'), '50', '1000'],
-    countingFlushes(log),
+  const store = await openSqlite(join(folder, 'reeve.db'))
+  onTestFinished(() => store.close())
+  expect(store.durability.settings).toEqual({ journal_mode: 'wal', synchronous: '2' })
+  const flushes = flushCounterOf(folder)
+  if (flushes === undefined) {
+    await annotate(
+      'evidence: settings alone; no strace, and the disk does not count the flushes of this folder',
+    )
+    return
+  }
+  const reeve = await embed({ store })
+  onTestFinished(() => reeve.close())
+  const { unflushed, quiet } = await besideUnsynced(folder, flushes, () => reeve.spawn(EXTERNAL))
+  await annotate(
+    `evidence: flushes of the disk; it was quiet in ${quiet} of ${COUNT} looks without a flush of ours`,
   )
-  await spawner.says('done')
-  await spawner.ended()
-  const flushed = flushesOf(log)
-  expect(flushed).toBeGreaterThanOrEqual((2 * 1_000) / 256)
-  expect(flushed).toBeLessThan(1_000)
+  // No neighbour makes this fail: a write that was flushed has raised the count, whoever else did.
+  expect(unflushed).toBe(0)
+  // And this says that it could have failed. On a disk that others keep flushing it could not, so the settings stand.
+  if (quiet < COUNT / 4) await annotate('evidence: settings alone; others kept flushing the disk')
+})
+
+test('SQLite: what comes at once is flushed together', async ({ annotate }) => {
+  const folder = tempFolder()
+  if (canTrace()) {
+    await annotate('evidence: strace')
+    const flushed = await tracedFlushes(folder, 50, 1_000)
+    expect(flushed).toBeGreaterThanOrEqual((2 * 1_000) / 256)
+    expect(flushed).toBeLessThan(1_000)
+    return
+  }
+  await annotate('evidence: commits; no strace, and others flush the disk too')
+  const store = await openSqlite(join(folder, 'reeve.db'))
+  onTestFinished(() => store.close())
+  const reeve = await embed({ store })
+  onTestFinished(() => reeve.close())
+  let commits = 0
+  store.onCommit(({ events }) => (commits += Number(events !== null)))
+  const lane = async () => {
+    for (let n = 0; n < 20; n++) await reeve.spawn(EXTERNAL)
+  }
+  await Promise.all(Array.from({ length: 50 }, lane))
+  // At most 256 in one; and 50 callers at a time have had far fewer than one each.
+  expect(commits).toBeGreaterThanOrEqual(1_000 / 256)
+  expect(commits).toBeLessThan(500)
 })
 
 test('PostgreSQL: every acknowledged batch has been flushed to the write-ahead log', async () => {
@@ -69,26 +111,81 @@ test('PostgreSQL: every acknowledged batch has been flushed to the write-ahead l
   }
 })
 
-/** Where it is there and allowed, it counts the flushes of one program; else only the disk's own counter is left. */
-const STRACE = 'strace'
-
-function countingFlushes(log: string): string[] {
-  return [STRACE, '-f', '-qq', '-c', '-U', 'calls,name', '-e', 'trace=fsync,fdatasync', '-o', log]
-}
+const STRACE = ['strace', '-f', '-qq', '-c', '-U', 'calls,name', '-e', 'trace=fsync,fdatasync', '-o'] as const
 
 function canTrace(): boolean {
-  return spawnSync(STRACE, ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0
+  const [command, ...args] = STRACE
+  return spawnSync(command, [...args, '/dev/null', 'true'], { stdio: 'ignore' }).status === 0
 }
 
-/** What strace counted: one line per system call, the number first. */
-function flushesOf(log: string): number {
+/** How often a program flushed that wrote `2 * count` batches, if `parallel` is 1, and fewer if it is more. */
+async function tracedFlushes(folder: string, parallel: number, count: number): Promise<number> {
+  const log = join(folder, 'flushes')
+  const args = [join(folder, 'reeve.db'), String(parallel), String(count)]
+  const spawner = await startProgram('spawner', args, [...STRACE, log])
+  await spawner.says('done')
+  await spawner.ended()
+  expect(spawner.said.filter((line) => 'acknowledged' in line)).toHaveLength(count)
+  // One line per system call, the number first.
   const counts = readFileSync(log, 'utf8').matchAll(/^\s*(\d+)\s+(?:fsync|fdatasync)\s*$/gm)
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+  return [...counts].reduce((sum, [, calls]) => sum + Number(calls), 0)
 }
 
-/** How many flushes the disk under a folder has been asked for, by anybody. */
-function flushesOfDisk(folder: string): number {
+/**
+ * Writes COUNT times, and after each as often, for as long and on the same disk without flushing.
+ * `unflushed`: writes that were acknowledged without a flush of the disk. `quiet`: how often it did without when
+ * nothing of ours asked for one, and so how surely a write that is not flushed would have been seen.
+ */
+async function besideUnsynced(folder: string, flushes: () => number, write: () => Promise<unknown>) {
+  const other = new DatabaseSync(join(folder, 'unsynced.db'))
+  other.exec('pragma journal_mode = wal; pragma synchronous = off; create table note (text)')
+  let [unflushed, quiet] = [0, 0]
+  for (let n = 0; n < COUNT; n++) {
+    const [before, begun] = [flushes(), performance.now()]
+    await write()
+    const took = performance.now() - begun
+    unflushed += Number(flushes() === before)
+    const [beforeOther, begunOther] = [flushes(), performance.now()]
+    do other.exec(`insert into note values ('x')`)
+    while (performance.now() - begunOther < took)
+    quiet += Number(flushes() === beforeOther)
+  }
+  other.close()
+  return { unflushed, quiet }
+}
+
+/**
+ * Reads how many flushes the disk under a folder has done, for anybody. There is none in memory, on a network, on a
+ * disk that needs no flushes, in an old kernel, or where the system does not tell; so each candidate is tried first.
+ */
+function flushCounterOf(folder: string): (() => number) | undefined {
+  const file = openSync(join(folder, 'probe'), 'w')
+  try {
+    return disksUnder(folder)
+      .map((disk) => () => Number(readFileSync(join(disk, 'stat'), 'utf8').trim().split(/\s+/)[15]))
+      .find((flushes) =>
+        Array.from({ length: 10 }).every(() => {
+          const before = flushes()
+          writeSync(file, 'x')
+          fdatasyncSync(file)
+          return flushes() > before
+        }),
+      )
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The device that a folder lies on, the disk it is a part of, and the disks it is made of; as far as they can be seen. */
+function disksUnder(folder: string): string[] {
   const { dev } = statSync(folder)
   const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)]
-  return Number(readFileSync(`/sys/dev/block/${major}:${minor}/stat`, 'utf8').trim().split(/\s+/)[15])
+  const link = `/sys/dev/block/${major}:${minor}`
+  if (!existsSync(link)) return []
+  const device = realpathSync(link)
+  const below = join(device, 'slaves')
+  const parts = existsSync(below) ? readdirSync(below).map((name) => realpathSync(join(below, name))) : []
+  return [device, ...parts]
+    .flatMap((each) => [each, dirname(each)])
+    .filter((each) => existsSync(join(each, 'stat')))
 }

@@ -43,7 +43,7 @@ test('options that cannot work are refused, and the store is let go again', asyn
   const file = tempFile()
   const impatient = embed({ store: file, times: { renewMs: 1_000, ttlMs: 2_000 } })
   await expect(impatient).rejects.toMatchObject({ code: 'invalid_input' })
-  expect(existsSync(`${file}-holders`)).toBe(false)
+  expect(readdirSync(`${file}-holders`), 'its lock is gone').toEqual([])
   expect(existsSync(`${file}-wal`), 'the last connection has been closed').toBe(false)
   const reeve = await embed({ store: file })
   await reeve.close()

@@ -1,4 +1,4 @@
-import { embed, type Reeve } from 'reeve'
+import { type Acting, embed } from 'reeve'
 import { expect, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -14,7 +14,7 @@ async function twoSessions() {
   return { reeve, pid: record.pid, mine: reeve.as('session:mine'), yours: reeve.as('session:yours') }
 }
 
-const acts = (reeve: Reeve, pid: string): Record<string, () => Promise<unknown>> => ({
+const acts = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>> => ({
   pause: () => reeve.signal({ pid, signal: 'pause' }),
   cancel: () => reeve.signal({ pid, signal: 'cancel' }),
   kill: () => reeve.signal({ pid, signal: 'kill' }),
@@ -28,9 +28,11 @@ const acts = (reeve: Reeve, pid: string): Record<string, () => Promise<unknown>>
   grant: () => reeve.grant({ session: 'yours', pids: [pid] }),
   revoke: () => reeve.revoke({ session: 'mine', pids: [pid] }),
   'spawn below it': () => reeve.spawn({ ...OUTSIDE, parent: pid }),
+  'spawn one’s own below it': () => reeve.spawn({ ...OUTSIDE, parent: pid, owner: { session: 'yours' } }),
+  'wake its session': () => reeve.spawn({ ...OUTSIDE, owner: { session: 'yours' }, wakeTarget: 'mine' }),
 })
 
-const looks = (reeve: Reeve, pid: string): Record<string, () => Promise<unknown>> => ({
+const looks = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>> => ({
   show: () => reeve.show({ pid }),
   events: () => reeve.events({ pid }),
   wait: () => reeve.wait({ pid, timeoutMs: 0 }),
@@ -102,5 +104,24 @@ test('a process may write itself and its children, not its siblings or its paren
   for (const pid of [self, child]) await as.changeCwd({ pid, cwd: '/tmp' })
   for (const pid of [parent, sibling])
     await expect(as.changeCwd({ pid, cwd: '/tmp' })).rejects.toMatchObject({ code: 'denied' })
+  await reeve.close()
+})
+
+test('what acts for one leads to no other', async () => {
+  const { reeve, yours } = await twoSessions()
+  expect(Object.keys(yours)).not.toContain('as')
+  expect(Object.keys(yours)).not.toContain('close')
+  expect(() => reeve.as('nonsense' as 'host')).toThrow(/must be host/)
+  await reeve.close()
+})
+
+test('groups of two sessions are two groups, whatever their names', async () => {
+  const { reeve, mine, yours } = await twoSessions()
+  const group = { id: 'g', size: 1 }
+  const [one, two] = [await mine.spawn({ ...OUTSIDE, group }), await yours.spawn({ ...OUTSIDE, group })]
+  await reeve.end({ pid: one.record.pid, status: 'completed', replayKey: 'e' })
+  await reeve.end({ pid: two.record.pid, status: 'completed', replayKey: 'e' })
+  for (const scope of ['session:mine', 'session:yours'])
+    expect((await reeve.notices({ scope })).notices.map(({ kind }) => kind)).toEqual(['group_completion'])
   await reeve.close()
 })

@@ -38,7 +38,17 @@ function begin(request: RegistrationRequest): History {
       group: null,
       environmentKnown: true,
     },
-    { pid: PID, bytes: 0, hash: 'h', request, actor: 'host', at: 1_000, defaultEnvRef: 'e', startBy: null },
+    {
+      pid: PID,
+      bytes: 0,
+      hash: 'h',
+      request,
+      actor: 'host',
+      at: 1_000,
+      defaultEnvRef: 'e',
+      startBy: null,
+      fence: null,
+    },
     rules,
   )
   if (decision.type !== 'register') throw new Error(`Not registered: ${JSON.stringify(decision)}`)

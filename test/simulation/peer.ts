@@ -3,13 +3,11 @@ import { ownersOwn } from '../../src/core/authority/authorize.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
-import type { Intent } from '../../src/core/process/intent.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
-import { Kernel, type KernelOptions } from '../../src/kernel/kernel.ts'
-import type { Performed } from '../../src/kernel/perform.ts'
+import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { inProcess, type SpawnAs } from '../../src/tool/in-process.ts'
@@ -21,6 +19,7 @@ import { runScript, type Surroundings } from './script.ts'
 import { SimulatedStore } from './simulated-store.ts'
 import type { Stage } from './stage.ts'
 import { WatchedTransaction, type Writer } from './transaction.ts'
+import { WatchedKernel } from './watched-kernel.ts'
 
 export interface Neighbourhood {
   readonly stage: Stage
@@ -285,11 +284,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   }
 
   /** What embed() does, without the parsing: scripts ask for nothing that would not parse. */
-  readonly #spawnAs: SpawnAs = async (actor, { idempotencyKey, pid: _pid, ...request }) => {
+  readonly #spawnAs: SpawnAs = async (work, { idempotencyKey, pid: _pid, ...request }) => {
     const [child] = await this.kernel.register([
       {
         request: request as RegistrationRequest,
-        actor,
+        actor: `process:${work.record.pid}`,
+        fence: work.fence(),
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       },
     ])
@@ -359,48 +359,6 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       broke('it is bound, and was begun before')
     entry.begun.push(fence)
   }
-}
-
-/** What a kernel answers is compared with the log at once. */
-class WatchedKernel extends Kernel {
-  readonly #peer: Peer
-
-  constructor(edges: Edges, options: KernelOptions, peer: Peer) {
-    super(edges, options)
-    this.#peer = peer
-  }
-
-  override async perform(intent: Intent): Promise<Exclude<Performed, { type: 'refused' }>> {
-    const performed = await super.perform(intent)
-    checkPerformed(this.#peer, intent, performed)
-    return performed
-  }
-}
-
-/** An acknowledged event is in the log, and was written under the fence it carried. */
-export function checkPerformed(
-  { stage, ledger, name }: Pick<Peer, 'stage' | 'ledger' | 'name'>,
-  intent: Intent,
-  performed: Exclude<Performed, { type: 'refused' }>,
-): void {
-  if (performed.type === 'kept') return
-  const entry = ledger.entry(intent.pid)
-  const seq = performed.type === 'replayed' ? performed.event.seq : performed.row.record.revision
-  const event = entry?.events[seq - 1]
-  if (entry === undefined || event === undefined) {
-    stage.violated(
-      'no lost acknowledged write',
-      `${name} was told of event ${seq} of ${intent.pid}, which is not there`,
-    )
-    return
-  }
-  if (performed.type !== 'appended' || !('fence' in intent) || intent.fence === null) return
-  const lease = entry.leases[seq - 1]
-  if (lease?.holder !== intent.fence.holder || lease.fence !== intent.fence.fence)
-    stage.violated(
-      'a stale fence writes nothing',
-      `${intent.type} of ${intent.pid} with fence ${intent.fence.fence} was accepted under ${lease?.fence} of ${lease?.holder}`,
-    )
 }
 
 export function isDefect(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,10 +20,27 @@ test('a kernel that nobody refers to keeps its lock through garbage collection, 
   onTestFinished(() => store.close())
 
   expect(collected).toBe(true)
-  expect(store.locks?.isHeld(kernel)).toBe(true)
+  expect(store.locks?.prove(kernel)).toBe('alive')
 
   const gone = once(program, 'exit')
   program.kill('SIGKILL')
   await gone
-  expect(store.locks?.isHeld(kernel)).toBe(false)
+  expect(store.locks?.prove(kernel)).toBe('dead')
+})
+
+test('a kernel stays provably alive when its program, or the one that looks, changes its folder', async () => {
+  const file = tempFile()
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  process.chdir(dirname(file))
+  const one = await openSqlite(basename(file))
+  onTestFinished(() => one.close())
+  const unlock = one.locks?.hold('k_one')
+  onTestFinished(() => unlock?.())
+  const other = await openSqlite(basename(file))
+  onTestFinished(() => other.close())
+  process.chdir('/')
+
+  expect(other.locks?.prove('k_one')).toBe('alive')
+  expect(other.locks?.prove('k_nobody')).toBe('unknown')
 })

@@ -313,24 +313,14 @@ test('a commit whose connection is killed happens once, and is acknowledged once
   const stores = await Promise.all([open(), open()])
   const admin = postgres(url, { max: 1 })
   cleanUps.push(() => admin.end())
-  let going = true
-  const workers = stores.flatMap((store) =>
-    Array.from({ length: 4 }, async () => {
-      const pid = newPid()
-      await store.write(register(pid))
-      let acknowledged = 0
-      // Without a replay key: only the store itself can keep it from happening twice.
-      for (; going; acknowledged++) await store.write(append(pid, acknowledged))
-      return { pid, acknowledged }
-    }),
-  )
+  const work = appending(stores.flatMap((store) => [store, store, store, store]))
   for (let kills = 0; kills < 40; kills++) {
-    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 30))
+    // From amid the next commit to a few commits on.
+    await work.acknowledges(1 + ((kills * 7) % 13))
     await admin.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity
       where query like '%"${schema}".commit_changes%' and pid <> pg_backend_pid()`)
   }
-  going = false
-  for (const { pid, acknowledged } of await Promise.all(workers)) {
+  for (const { pid, acknowledged } of await work.stop()) {
     const events = (await stores[0]?.ask({ ask: 'events', pid, after: 1, limit: 100_000 })) ?? []
     expect(events.map(({ payload }) => payload)).toEqual(Array.from({ length: acknowledged }, (_, n) => n))
   }
@@ -346,29 +336,17 @@ test('a server that restarts amid work loses no acknowledged write, doubles none
     if (a === undefined || b === undefined) throw new Error('no stores')
     let nudges = 0
     b.onCommit(({ events }) => (nudges += Number(events === null)))
-    let going = true
-    const workers = [a, a, a, b, b, b].map(async (store) => {
-      const pid = newPid()
-      await store.write(register(pid))
-      const acknowledged: number[] = []
-      for (let n = 0; going; n++) {
-        // Without a replay key: only the store itself can keep it from happening twice.
-        await store.write(append(pid, n))
-        acknowledged.push(n)
-      }
-      return { pid, acknowledged }
-    })
+    const work = appending([a, a, a, b, b, b])
     for (let restarts = 0; restarts < 3; restarts++) {
-      await new Promise((resolve) => setTimeout(resolve, 150))
+      await work.eachAcknowledges(5)
       await server.restart()
     }
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    going = false
+    await work.eachAcknowledges(5)
+    const appended = await work.stop()
     const before = nudges
-    for (const { pid, acknowledged } of await Promise.all(workers)) {
+    for (const { pid, acknowledged } of appended) {
       const events = await a.ask({ ask: 'events', pid, after: 1, limit: 100_000 })
-      expect(events.map(({ payload }) => payload)).toEqual(acknowledged)
-      expect(acknowledged.length).toBeGreaterThan(10)
+      expect(events.map(({ payload }) => payload)).toEqual(Array.from({ length: acknowledged }, (_, n) => n))
     }
     await a.write(register(newPid()))
     await expect.poll(() => nudges).toBeGreaterThan(before)
@@ -378,14 +356,108 @@ test('a server that restarts amid work loses no acknowledged write, doubles none
   }
 })
 
-test('a server that stays away is reported: unknown where a commit was under way, nothing changed where not', {
+test('a server that goes during a commit and stays away leaves its outcome unknown', {
+  timeout: 30_000,
+}, async () => {
+  const server = await startPostgres()
+  const admin = postgres(server.url, { max: 2, onnotice: () => undefined })
+  try {
+    const store = await openPostgres(server.url, { reachMs: 2_000 })
+    const pid = newPid()
+    await store.write(register(pid))
+    // Every commit takes its position from this row: with it locked, a commit that was sent gets no answer.
+    const locked = Promise.withResolvers<void>()
+    admin
+      .begin(async (sql) => {
+        await sql`select from reeve.meta for update`
+        locked.resolve()
+        await new Promise<never>(() => {})
+      })
+      .catch(locked.reject)
+    await locked.promise
+    const written = store.write(append(pid, 1)).catch((error: unknown) => error)
+    const committing = await backendInCommit(admin)
+    // From here on it can neither go on nor answer, and nobody can connect any more; then its connection breaks.
+    process.kill(committing, 'SIGSTOP')
+    process.kill(server.osPid(), 'SIGKILL')
+    process.kill(committing, 'SIGKILL')
+    expect(await written).toMatchObject({ code: 'outcome_unknown' })
+    await store.close()
+  } finally {
+    await admin.end({ timeout: 0 })
+    await server.stop()
+  }
+})
+
+test('a server that is away when a write is asked for is reported, and nothing was changed', {
   timeout: 30_000,
 }, async () => {
   const server = await startPostgres()
   const store = await openPostgres(server.url, { reachMs: 500 })
-  await store.write(register(newPid()))
+  const pid = newPid()
+  await store.write(register(pid))
   await server.stop()
   await expect(store.ask({ ask: 'holders' })).rejects.toMatchObject({ code: 'store_unavailable' })
+  // One that has to read first, and one that knows all it needs and goes on to its commit.
   await expect(store.write(register(newPid()))).rejects.toMatchObject({ code: 'store_unavailable' })
+  await expect(store.write(append(pid, 1))).rejects.toMatchObject({ code: 'store_unavailable' })
   await store.close()
 })
+
+/** PID of the server's OS process whose commit has come, and waits for a lock. */
+async function backendInCommit(admin: postgres.Sql): Promise<number> {
+  let found = 0
+  const look = async () => {
+    const [row] = await admin<{ pid: number }[]>`select pid from pg_stat_activity
+      where query like '%commit_changes%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
+    found = row?.pid ?? 0
+    return found
+  }
+  await expect.poll(look, { timeout: 10_000 }).toBeGreaterThan(0)
+  return found
+}
+
+/** One worker per store given, each appending 0, 1, 2 … to a process of its own until it is stopped. */
+function appending(stores: readonly Store[]) {
+  const counts = stores.map(() => 0)
+  const heard = new Set<() => void>()
+  let going = true
+  const workers = Promise.all(
+    stores.map(async (store, worker) => {
+      const pid = newPid()
+      await store.write(register(pid))
+      let acknowledged = 0
+      while (going) {
+        // Without a replay key: only the store itself can keep it from happening twice.
+        await store.write(append(pid, acknowledged))
+        counts[worker] = ++acknowledged
+        for (const look of [...heard]) look()
+      }
+      return { pid, acknowledged }
+    }),
+  )
+  /** Fails at once when a worker does. */
+  const until = async (condition: () => boolean) => {
+    const met = Promise.withResolvers<void>()
+    const look = () => {
+      if (condition()) met.resolve()
+    }
+    heard.add(look)
+    await Promise.race([met.promise, workers]).finally(() => heard.delete(look))
+  }
+  const sum = () => counts.reduce((total, count) => total + count, 0)
+  return {
+    acknowledges(more: number) {
+      const wanted = sum() + more
+      return until(() => sum() >= wanted)
+    },
+    eachAcknowledges(more: number) {
+      const before = [...counts]
+      return until(() => counts.every((count, worker) => count >= (before[worker] ?? 0) + more))
+    },
+    stop() {
+      going = false
+      return workers
+    },
+  }
+}

@@ -29,25 +29,27 @@ export const ownersOwn: Authorize = (subject, right, resource) => {
 
 function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
   switch (resource.type) {
-    case 'process': {
-      const { record } = resource
-      if (right === 'read' && resource.granted === true) return true
-      return (
-        subject === `session:${record.owner.session}` ||
-        subject === `process:${record.pid}` ||
-        (record.parent !== null && subject === `process:${record.parent}`)
-      )
+    case 'process':
+      return (right === 'read' && resource.granted === true) || isOwn(subject, resource.record)
+    case 'registration': {
+      const { owner, parent } = resource
+      if (parent === null) return owner.session !== undefined && subject === `session:${owner.session}`
+      // Knowing a pid is no right to put children below it, nor is a parent a way into another session.
+      return isOwn(subject, parent) && owner.session === parent.owner.session
     }
-    case 'registration':
-      return (
-        subject === `session:${resource.owner.session}` ||
-        (resource.parent !== null && subject === `process:${resource.parent.pid}`)
-      )
     case 'session':
       return subject === `session:${resource.id}`
     case 'store':
       return false
   }
+}
+
+function isOwn(subject: Actor, record: ProcessRecord): boolean {
+  return (
+    (record.owner.session !== undefined && subject === `session:${record.owner.session}`) ||
+    subject === `process:${record.pid}` ||
+    (record.parent !== null && subject === `process:${record.parent}`)
+  )
 }
 
 function nameOf(resource: Resource): string {

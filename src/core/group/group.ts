@@ -3,7 +3,9 @@ import type { GroupSeat, Outcome, ProcessRecord, Scope } from '../process/record
 
 /** Processes whose ends make one notice, with each outcome in its place. */
 export interface Group {
+  /** Its scope and its name: what it is kept under. */
   readonly id: string
+  readonly name: string
   readonly size: number
   readonly scope: Scope | null
   readonly seats: readonly (Seat | null)[]
@@ -14,11 +16,17 @@ interface Seat {
   readonly outcome: Pick<Outcome, 'status' | 'exitCode' | 'reason' | 'result'> | null
 }
 
-export function takeSeat(group: Group | null, seat: GroupSeat, pid: Pid, scope: Scope | null): Group {
+/** The key a group is kept under. */
+export function groupKeyOf({ id, scope }: Pick<GroupSeat, 'id' | 'scope'>): string {
+  return `${scope ?? ''} ${id}`
+}
+
+export function takeSeat(group: Group | null, seat: GroupSeat, pid: Pid): Group {
   const known = group ?? {
-    id: seat.id,
+    id: groupKeyOf(seat),
+    name: seat.id,
     size: seat.size,
-    scope,
+    scope: seat.scope,
     seats: Array.from({ length: seat.size }, () => null),
   }
   return { ...known, seats: known.seats.with(seat.index, { pid, outcome: null }) }

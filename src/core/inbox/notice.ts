@@ -27,7 +27,7 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
           ...told,
           scope: group.scope,
           kind: 'group_completion',
-          payload: { group: group.id, seats: group.seats as unknown as Json },
+          payload: { group: group.name, seats: group.seats as unknown as Json },
         },
       ]
     }

@@ -1,6 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
 import { own } from '../json/json.ts'
-import { sizeOf } from '../json/size.ts'
 import { refusal } from '../refusal.ts'
 import {
   alreadyEnded,
@@ -9,6 +8,7 @@ import {
   needsFence,
   type Rules,
   refuse,
+  refuseSize,
   replayConflict,
 } from './decision.ts'
 import { isReserved } from './event.ts'
@@ -62,16 +62,8 @@ export function decideAppend(
       ),
     )
   }
-  const bytes = sizeOf(intent.payload)
-  if (bytes > rules.maxPayloadBytes) {
-    return refuse(
-      refusal(
-        'payload_too_large',
-        `The payload of ${intent.event} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept in an event.`,
-        'Put the bytes in a file and the path in the event.',
-      ),
-    )
-  }
+  const tooLarge = refuseSize(`The payload of ${intent.event}`, intent.payload, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
   const events = [{ type: intent.event, payload: intent.payload, replayKey: intent.replayKey }]
   return type.end === undefined
     ? { type: 'append', events }

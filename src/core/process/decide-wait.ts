@@ -1,6 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
 import { own } from '../json/json.ts'
-import { sizeOf } from '../json/size.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { stopping } from './decide-stop.ts'
@@ -11,6 +10,7 @@ import {
   newEvent,
   type Rules,
   refuse,
+  refuseSize,
   replayConflict,
   staleFence,
 } from './decision.ts'
@@ -35,16 +35,8 @@ export function decideSignal(
       ? { type: 'replay', event: replayed }
       : refuse(replayConflict(record, key))
   if (hasEnded(record)) return refuse(alreadyEnded(record))
-  const bytes = sizeOf(intent.value)
-  if (bytes > rules.maxPayloadBytes) {
-    return refuse(
-      refusal(
-        'payload_too_large',
-        `The value of signal ${intent.name} has ${bytes} bytes; at most ${rules.maxPayloadBytes} are kept.`,
-        'Put the bytes in a file and the path in the signal.',
-      ),
-    )
-  }
+  const tooLarge = refuseSize(`The value of signal ${intent.name}`, intent.value, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
   const pending = own(record.signals, intent.name)?.pending.length ?? 0
   if (pending >= rules.maxPendingSignals) {
     return refuse(
@@ -130,8 +122,11 @@ export function decideLeaveWait(
 export function decideAnswer(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'answer' }>,
+  rules: Rules,
 ): Decision {
   if (replayed !== null || hasEnded(row.record)) return { type: 'keep' }
+  const tooLarge = refuseSize('The answer', intent.value, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
   return {
     type: 'append',
     events: [left(intent.wait, { how: 'answered', signalSeq: null, value: intent.value })],

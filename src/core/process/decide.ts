@@ -22,6 +22,7 @@ import {
   needsFence,
   type Rules,
   refuse,
+  refuseSize,
   replayConflict,
   staleFence,
   whileLive,
@@ -37,7 +38,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'start':
       return decideStart(facts.row, intent)
     case 'end':
-      return decideEnd(facts, intent)
+      return decideEnd(facts, intent, rules)
     case 'append':
       return decideAppend(facts, intent, rules)
     case 'stop':
@@ -53,7 +54,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'leave_wait':
       return decideLeaveWait(facts, intent)
     case 'answer':
-      return decideAnswer(facts, intent)
+      return decideAnswer(facts, intent, rules)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
     case 'reown':
@@ -61,7 +62,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'change_cwd':
       return whileLive(facts.row, () => append({ type: 'cwd_changed', payload: { cwd: intent.cwd } }))
     case 'set_external_ref':
-      return decideExternalRef(facts.row, intent.ref)
+      return decideExternalRef(facts.row, intent.ref, rules)
     case 'clear_wake_target':
       return facts.row.record.wakeTarget === intent.session && !hasEnded(facts.row.record)
         ? append({ type: 'wake_target_cleared', payload: { session: intent.session } })
@@ -95,11 +96,17 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   return append({ type: 'started', payload: { holder: intent.fence.holder, attempt: record.attempts + 1 } })
 }
 
-function decideEnd({ row, replayed }: Facts, intent: Extract<Intent, { type: 'end' }>): Decision {
+function decideEnd(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'end' }>,
+  rules: Rules,
+): Decision {
   const { record } = row
   if (record.outcome !== null) return replayOfEnd(record, record.outcome, replayed, intent)
   const unfenced = needsFence(row, intent.fence)
   if (unfenced) return refuse(unfenced)
+  const tooLarge = refuseSize('The result', intent.ending.result ?? null, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
   const outcome = endingToOutcome(record, intent)
   return {
     type: 'append',
@@ -143,7 +150,7 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
   }
 }
 
-function decideExternalRef(row: ProcessRow, ref: Json): Decision {
+function decideExternalRef(row: ProcessRow, ref: Json, rules: Rules): Decision {
   const { record } = row
   if (record.kind !== 'external') {
     return refuse(
@@ -154,6 +161,8 @@ function decideExternalRef(row: ProcessRow, ref: Json): Decision {
       ),
     )
   }
+  const tooLarge = refuseSize('The reference', ref, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
   return whileLive(row, () =>
     record.externalRef === null ? append({ type: 'external_ref_set', payload: { ref } }) : { type: 'keep' },
   )

@@ -1,4 +1,5 @@
 import type { Json } from '../json/json.ts'
+import { sizeOf } from '../json/size.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { StoredEvent } from './event.ts'
@@ -43,6 +44,17 @@ export function needsFence(row: ProcessRow, fence: Fence | null): Refusal | unde
     `${row.record.pid} is ${row.holder === null ? 'not held by anyone' : `held by ${row.holder}`}, and only its holder may write this.`,
     'Claim it first, or ask its holder with a signal.',
     { holder: row.holder },
+  )
+}
+
+/** What is too large for an event. Outputs and artefacts have other places. */
+export function refuseSize(what: string, value: Json, { maxPayloadBytes }: Rules): Refusal | undefined {
+  const bytes = sizeOf(value)
+  if (bytes <= maxPayloadBytes) return undefined
+  return refusal(
+    'payload_too_large',
+    `${what} has ${bytes} bytes; at most ${maxPayloadBytes} are kept.`,
+    'Put the bytes in a file and the path here.',
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Change } from '../change.ts'
 import { type Group, isComplete, settleSeat, takeSeat } from '../group/group.ts'
-import { listenerOf, noticesOf } from '../inbox/notice.ts'
+import { noticesOf } from '../inbox/notice.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { NewEvent } from './decision.ts'
 import type { ProcessEvent, StoredEvent } from './event.ts'
@@ -68,7 +68,7 @@ export function refold(events: readonly (ProcessEvent | StoredEvent)[]): Process
 
 function groupAfter(group: Group | null, before: ProcessRecord | null, record: ProcessRecord): Group | null {
   if (record.group === null) return null
-  if (before === null) return takeSeat(group, record.group, record.pid, listenerOf(record))
+  if (before === null) return takeSeat(group, record.group, record.pid)
   return group !== null && hasEnded(record) && !hasEnded(before) ? settleSeat(group, record) : group
 }
 

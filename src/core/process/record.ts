@@ -49,6 +49,8 @@ export interface Limits {
 
 export interface GroupSeat {
   readonly id: string
+  /** Who hears of it. Groups of different scopes are different groups, whatever their ids. */
+  readonly scope: Scope | null
   readonly index: number
   readonly size: number
 }

@@ -1,10 +1,12 @@
 import type { Group } from '../group/group.ts'
+import { listenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import { type Fence, holds } from '../lease/lease.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
-import { type NewEvent, newEvent, type Rules } from './decision.ts'
+import { type NewEvent, newEvent, type Rules, staleFence } from './decision.ts'
 import { isReserved } from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Registration } from './record.ts'
@@ -19,6 +21,7 @@ import {
   type Owner,
   type ProcessRecord,
   type Recovery,
+  type Scope,
 } from './record.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
 
@@ -62,6 +65,8 @@ export interface RegisterIntent {
   readonly defaultEnvRef: string
   /** A kernel that serves it begins it in the same transaction. */
   readonly startBy: string | null
+  /** Of the parent's executor, when it is the one that asks: a lost lease has no more children. */
+  readonly fence: Fence | null
 }
 
 export interface RegisterFacts {
@@ -168,7 +173,11 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     root: parent?.root ?? intent.pid,
     depth: parent === null ? 0 : parent.depth + 1,
     restartOf: request.restartOf ?? null,
-    group: seat(facts.group, request.group),
+    group: seat(
+      facts.group,
+      request.group,
+      listenerOf({ wakeTarget: request.wakeTarget ?? null, owner, parent: parent?.pid ?? null }),
+    ),
     owner,
     originator: intent.actor,
     causedBy: request.causedBy ?? null,
@@ -200,10 +209,14 @@ function defaultLabel({ kind, spec }: RegistrationRequest): string {
   return label.length > 120 ? `${label.slice(0, 119)}…` : label
 }
 
-function seat(group: Group | null, asked: RegistrationRequest['group']): GroupSeat | null {
+function seat(
+  group: Group | null,
+  asked: RegistrationRequest['group'],
+  scope: Scope | null,
+): GroupSeat | null {
   if (asked === undefined) return null
   const index = asked.index ?? firstFree(group)
-  return { id: asked.id, index, size: asked.size }
+  return { id: asked.id, scope, index, size: asked.size }
 }
 
 function firstFree(group: Group | null): number {
@@ -214,7 +227,7 @@ function firstFree(group: Group | null): number {
 
 function refuseParent(
   { parent, stoppingAncestor }: RegisterFacts,
-  { request, pid }: RegisterIntent,
+  { request, pid, fence }: RegisterIntent,
 ): Refusal | undefined {
   if (request.parent === undefined) return undefined
   if (parent === null) {
@@ -224,6 +237,7 @@ function refuseParent(
       'Register the parent first, or leave it out.',
     )
   }
+  if (fence !== null && !holds(parent, fence)) return staleFence(parent.record, fence)
   if (stoppingAncestor === null) return undefined
   const { record } = stoppingAncestor
   if (!hasEnded(record)) return stopping(record)
@@ -285,9 +299,10 @@ function refuseKind({ environmentKnown }: RegisterFacts, registration: Registrat
   return undefined
 }
 
-function refuseScope(
-  { session, turn, unusableSession }: RegisterFacts,
-  { owner, lifetime, parent }: Registration,
+/** Whether what it belongs to is there, and open, and whether its lifetime has something to end with. */
+export function refuseScope(
+  { session, turn, unusableSession }: Pick<RegisterFacts, 'session' | 'turn' | 'unusableSession'>,
+  { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,
 ): Refusal | undefined {
   if (owner.session !== undefined && session === null) {
     return refusal('session_unknown', `There is no session ${owner.session}.`, 'Open it first.')

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
 import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { systemClock } from '../system-clock.ts'
 import { MemoryTables } from './memory-tables.ts'
 import { Tables } from './tables.ts'
 
@@ -79,12 +80,4 @@ class MemoryStore implements Store {
   #nudge(position: number): void {
     if (!this.#closed) this.#listeners.tell({ after: position, position, events: null })
   }
-}
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  after: (ms, task) => {
-    const timer = setTimeout(task, ms)
-    return () => clearTimeout(timer)
-  },
 }

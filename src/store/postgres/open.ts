@@ -3,6 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
 import { closed } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { systemClock } from '../system-clock.ts'
 import { Facts, processKey } from './facts.ts'
 import { Link, type LinkOptions, pause } from './link.ts'
 import { migrate } from './migrate.ts'
@@ -215,12 +216,4 @@ function nameOf(url: string): string {
   } catch {
     return 'The database'
   }
-}
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  after: (ms, task) => {
-    const timer = setTimeout(task, ms)
-    return () => clearTimeout(timer)
-  },
 }

@@ -20,7 +20,7 @@ export const STALE = Symbol('stale')
 
 /** A row that a commit compares, as it was seen. */
 export interface Guard {
-  readonly question: Extract<Question, { ask: 'process' | 'session' | 'turn' | 'group' }>
+  readonly question: Extract<Question, { ask: 'process' | 'session' | 'turn' | 'group' | 'holder' }>
   readonly version: number
 }
 
@@ -102,7 +102,7 @@ export class Staged {
         return isStaged ? LATER : this.#known(question)
       }
       case 'holder':
-        return this.holders.has(question.id) ? LATER : this.#known(question)
+        return this.holders.has(question.id) ? LATER : this.#compared(question, reading)
       case 'secret':
         return this.#known(question)
       default:

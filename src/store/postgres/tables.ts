@@ -151,7 +151,7 @@ export class Tables {
         return
       case 'holder':
         for (const holder of await this.#holder.read(of('holder').map(({ id }) => id))) {
-          put({ ask: 'holder', id: holder.id }, 1, holder)
+          put({ ask: 'holder', id: holder.id }, holder.renewedAt, holder)
         }
         return
       case 'event': {

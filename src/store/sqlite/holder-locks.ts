@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { HolderLocks } from '../contract.ts'
@@ -23,36 +23,29 @@ export function holderLocks(folder: string): HolderLocks {
         if (!held.delete(holder)) return
         db.close()
         rmSync(file, { force: true })
-        removeIfEmpty(folder)
       }
     },
 
-    isHeld(holder) {
-      if (held.has(holder)) return true
+    prove(holder) {
+      if (held.has(holder)) return 'alive'
       const file = fileOf(holder)
-      // The lock is taken before the holder is announced, and its file goes only after it: no file, no holder.
-      if (!existsSync(file)) return false
+      // Silence is no proof: the file may have been cleared away, or lie where this program does not look.
+      if (!existsSync(file)) return 'unknown'
       const db = new DatabaseSync(file, { timeout: 0 })
       try {
         db.exec('begin immediate; rollback')
+        return 'dead'
       } catch (error) {
-        if (isBusy(error)) return true
+        if (isBusy(error)) return 'alive'
         throw error
       } finally {
         db.close()
       }
-      // Holder ids are never used again, so a dead one's file is nobody's.
-      for (const left of [file, `${file}-journal`]) rmSync(left, { force: true })
-      return false
     },
-  }
-}
 
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code !== 'ENOTEMPTY' && code !== 'ENOENT' && code !== 'EEXIST') throw error
+    // Holder ids are never used again, so a dead one's file is nobody's.
+    clear(holder) {
+      if (!held.has(holder)) rmSync(fileOf(holder), { force: true })
+    },
   }
 }

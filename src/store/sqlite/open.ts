@@ -1,10 +1,11 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Cancel, Clock } from '../../core/clock.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { AnswerTo, Commit, Durability, HolderLocks, Plan, Question, Store } from '../contract.ts'
 import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { systemClock } from '../system-clock.ts'
 import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
 import { Tables } from './tables.ts'
@@ -39,7 +40,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     try {
       const db = connect(file)
       try {
-        return new SqliteStore(file, db, { ...options, clock, random })
+        // One place, whatever folder the program changes to, and whatever name others opened it by.
+        return new SqliteStore(realpathSync(file), db, { ...options, clock, random })
       } catch (error) {
         db.close()
         throw error
@@ -61,7 +63,7 @@ function connect(file: string): DatabaseSync {
   }
   // What processes print and are told is nobody else's business.
   closeSync(openOwn(file))
-  const db = new DatabaseSync(file, { timeout: 0 })
+  const db = new DatabaseSync(realpathSync(file), { timeout: 0 })
   try {
     db.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000',
@@ -160,12 +162,4 @@ function durabilityOf(db: DatabaseSync): Durability {
     survivesPowerCut: settings.journal_mode === 'wal' && settings.synchronous === '2',
     settings,
   }
-}
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  after: (ms, task) => {
-    const timer = setTimeout(task, ms)
-    return () => clearTimeout(timer)
-  },
 }

@@ -22,13 +22,13 @@ export function answers(behaves: Behaves): void {
     const key = await one.kernel.keyOf(pid, wait)
     assert.equal(await two.kernel.keyOf(pid, wait), key)
     const answers = await Promise.all([
-      one.kernel.answer(key, 'first'),
-      two.kernel.answer(key, 'second'),
-      one.kernel.answer(key, 'third'),
+      one.kernel.answer('host', key, 'first'),
+      two.kernel.answer('host', key, 'second'),
+      one.kernel.answer('host', key, 'third'),
     ])
     assert.deepEqual(answers.sort(), ['accepted', 'already_resolved', 'already_resolved'])
     await one.kernel.waitForEnd(pid, {})
-    assert.equal(await two.kernel.answer(key, 'late'), 'already_resolved')
+    assert.equal(await two.kernel.answer('host', key, 'late'), 'already_resolved')
     const { outcome, signals } = (await bench.row(pid)).record
     assert.ok(Array.isArray(outcome?.result) && outcome.result.length === 1)
     assert.deepEqual(signals, {}, 'no signal was used up')
@@ -41,9 +41,9 @@ export function answers(behaves: Behaves): void {
     const second = key.replace('.go.1.', '.go.2.')
     const otherEnd = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
     for (const forged of ['', 'nonsense', key.slice(0, -4), second, otherEnd, key.toUpperCase()])
-      assert.equal(await one.kernel.answer(forged, 'forged'), 'unknown', forged)
+      assert.equal(await one.kernel.answer('host', forged, 'forged'), 'unknown', forged)
     const elsewhere = await one.kernel.keyOf(pidOf('nobody'), wait)
-    assert.equal(await one.kernel.answer(elsewhere, 'nobody waits'), 'unknown')
+    assert.equal(await one.kernel.answer('host', elsewhere, 'nobody waits'), 'unknown')
     assert.deepEqual(await photograph(bench.store), before)
   })
 
@@ -51,7 +51,7 @@ export function answers(behaves: Behaves): void {
     const one = await waiting(bench)
     const key = await one.kernel.keyOf(pid, wait)
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 'signalled' })
-    assert.equal(await one.kernel.answer(key, 'too late'), 'already_resolved')
+    assert.equal(await one.kernel.answer('host', key, 'too late'), 'already_resolved')
     await one.kernel.waitForEnd(pid, {})
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['signalled'])
   })
@@ -60,13 +60,13 @@ export function answers(behaves: Behaves): void {
     await bench.register(RERUNNABLE, { pid })
     const asker = await bench.kernel({ id: 'k_asker', serves: [] })
     const first = await asker.kernel.keyOf(pid, wait)
-    assert.equal(await asker.kernel.answer(first, 'early'), 'accepted')
-    assert.equal(await asker.kernel.answer(first, 'again'), 'already_resolved')
+    assert.equal(await asker.kernel.answer('host', first, 'early'), 'accepted')
+    assert.equal(await asker.kernel.answer('host', first, 'again'), 'already_resolved')
     const one = await bench.kernel({ id: 'k_one', script: takes('go', 'go') })
     await asker.kernel.waitForEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
     bench.kill(one)
     const second = await asker.kernel.keyOf(pid, { ...wait, ordinal: 2 })
-    assert.equal(await asker.kernel.answer(second, 'meanwhile'), 'accepted')
+    assert.equal(await asker.kernel.answer('host', second, 'meanwhile'), 'accepted')
     const two = await bench.kernel({ id: 'k_two', script: takes('go', 'go') })
     await two.kernel.waitForEnd(pid, {})
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['early', 'meanwhile'])

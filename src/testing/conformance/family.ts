@@ -26,7 +26,7 @@ export function family(behaves: Behaves): void {
       assert.deepEqual(await bench.store.ask({ ask: 'grants', session: 's1' }), [
         { session: 's1', pid: pidOf('b'), descriptor: { as: 'helper' }, at },
       ])
-      assert.deepEqual((await bench.store.ask({ ask: 'group', id: 'g' }))?.seats, [
+      assert.deepEqual((await bench.store.ask({ ask: 'group', id: `process:${pidOf('a')} g` }))?.seats, [
         { pid: pidOf('b'), outcome: null },
         null,
       ])
@@ -105,7 +105,7 @@ export function family(behaves: Behaves): void {
     accepted(await seat('b', { id: 'g', size: 3 }))
     accepted(await seat('c', { id: 'g', size: 3 }))
     assert.deepEqual(
-      (await bench.store.ask({ ask: 'group', id: 'g' }))?.seats.map((taken) => taken?.pid),
+      (await bench.store.ask({ ask: 'group', id: ' g' }))?.seats.map((taken) => taken?.pid),
       [pidOf('b'), pidOf('a'), pidOf('c')],
     )
     const before = await photograph(bench.store)

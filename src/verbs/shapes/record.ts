@@ -62,7 +62,9 @@ const schema = z.strictObject({
   root: z.string(),
   depth: count,
   restartOf: text,
-  group: z.strictObject({ id: z.string(), index: count, size: count }).nullable(),
+  group: z
+    .strictObject({ id: z.string(), scope: z.string().nullable(), index: count, size: count })
+    .nullable(),
   owner: selectors,
   originator: actor,
   causedBy: jsonObject.nullable(),

@@ -64,6 +64,8 @@ function written(stage: Stage, before: Entry | undefined, { row }: ProcessChange
       return
     case 'wait_entered':
       if (lease.holder === null) broke('entered with nobody holding it')
+      if (!event.replayKey?.endsWith(`:${lease.fence}`))
+        broke(`entered as ${event.replayKey}, under ${lease.fence}`)
       return
     case 'wait_left':
       if (lease.holder === null && payload['how'] !== 'answered' && payload['how'] !== 'signal')

@@ -18,6 +18,8 @@ interface Known {
   readonly registration: Registration
   session: string | undefined
   wakeTarget: string | null
+  /** Groups are told apart by whom they tell, and by name: of whoever joined, not of where it was moved since. */
+  group: string | null
 }
 
 interface Group {
@@ -56,21 +58,27 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
 
   const registered = (event: StoredEvent) => {
     const registration = event.payload as unknown as Registration
-    const known = { registration, session: registration.owner.session, wakeTarget: registration.wakeTarget }
+    const known: Known = {
+      registration,
+      session: registration.owner.session,
+      wakeTarget: registration.wakeTarget,
+      group: null,
+    }
     processes.set(event.pid, known)
     const { group } = registration
     if (group === null) return
-    const taken = groups.get(group.id) ?? {
+    known.group = `${listenerOf(known)} ${group.id}`
+    const taken = groups.get(known.group) ?? {
       scope: listenerOf(known),
       seats: Array.from({ length: group.size }, () => null),
     }
     taken.seats[group.index] = { pid: event.pid, outcome: null }
-    groups.set(group.id, taken)
+    groups.set(known.group, taken)
   }
 
   const ended = (known: Known, event: StoredEvent, outcome: Outcome) => {
     const { status, exitCode, reason, result, endedAt } = outcome
-    const group = known.registration.group === null ? undefined : groups.get(known.registration.group.id)
+    const group = known.group === null ? undefined : groups.get(known.group)
     if (group === undefined) {
       const scope = listenerOf(known)
       const payload = { label: known.registration.label, status, exitCode, reason, endedAt }
@@ -80,7 +88,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const seat = group.seats[known.registration.group?.index ?? 0]
     if (seat) seat.outcome = { status, exitCode, reason, result }
     if (group.seats.some((taken) => taken === null || taken.outcome === null)) return
-    groups.delete(known.registration.group?.id ?? '')
+    groups.delete(known.group ?? '')
     if (group.scope === null) return
     const payload = { group: known.registration.group?.id ?? '', seats: structuredClone(group.seats) }
     expect({ ...about(known, event), scope: group.scope, kind: 'group_completion', payload })

@@ -31,6 +31,8 @@ export function checkAllClosed(world: World): void {
       broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
 }
 
+/** By so much a wait may be late: clocks were apart when it was entered. */
+const LATE_MS = 60_000
 /** So long it may take until a commit elsewhere is seen when the word of it was lost, and then to read it. */
 const NOTICED_MS = 1_000
 
@@ -135,10 +137,11 @@ function checkHolder(world: World, entry: Entry, holderId: string): void {
 
 /** A time that was set has come, with a holder there to see it. */
 function checkWait(world: World, entry: Entry): void {
-  const { wait } = entry.record
+  const { wait, spec, stopRequest } = entry.record
   if (wait === null || wait.until === null || entry.row.holder === null) return
-  const since = entry.events.findLast(({ type }) => type === 'wait_entered')
-  if (since !== undefined && wait.until < world.stage.now - 60_000)
+  // Told to stop, or failed by the disk, a stubborn executor goes on without having left its wait.
+  if (stopRequest !== null || JSON.stringify(spec).includes('"stubborn":true')) return
+  if (wait.until < world.stage.now - LATE_MS)
     broke(
       world,
       'a wait ends when its time is up',

@@ -156,13 +156,14 @@ $body$
       where g.version <> coalesce(case g.kind
         when 'session' then (select s.version from ${at}session s where s.id = g.id)
         when 'turn' then (select t.version from ${at}turn t where t.session = g.session and t.id = g.id)
+        when 'holder' then (select h.renewed_at from ${at}holder h where h.id = g.id)
         else (select o.version from ${at}process_group o where o.id = g.id)
       end, 0)
   ) as found
 $body$;
 
 -- The same, and keeps them as they are until the end of the transaction. Everybody locks in one order: processes,
--- sessions, turns, groups, each by key as the caller sorted them.
+-- sessions, turns, groups, holders, each by key as the caller sorted them.
 create function ${at}lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
 language plpgsql as
 $body$
@@ -192,6 +193,12 @@ begin
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
     left join lateral (select o.version from ${at}process_group o where o.id = g.id for no key update) o on true
     where g.kind = 'group' and coalesce(o.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- A holder's row has no version: each renewal has its time.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select h.renewed_at from ${at}holder h where h.id = g.id for no key update) h on true
+    where g.kind = 'holder' and coalesce(h.renewed_at, 0) <> g.version;
   return v_stale || v_found;
 end
 $body$;
@@ -204,6 +211,7 @@ declare
   v_now bigint;
   v_pids text[];
   v_pruned bigint;
+  v_revoked bigint;
 begin
   if p_rest->'sessions' is not null then
     insert into ${at}session (id, version, carry, body)
@@ -249,6 +257,11 @@ begin
   if p_rest->'revokes' is not null then
     delete from ${at}visible v using json_to_recordset(p_rest->'revokes') as x (session text, pid text)
       where v.session = x.session and v.pid = x.pid;
+    get diagnostics v_revoked = row_count;
+    -- Only what was seen is revoked; if somebody else did so meanwhile, the plan is to be decided again.
+    if v_revoked < json_array_length(p_rest->'revokes') then
+      raise exception 'A grant that is to be revoked is gone' using errcode = 'RV001';
+    end if;
   end if;
   if p_rest->'grants' is not null then
     insert into ${at}visible (session, pid, descriptor, at)
