@@ -32,6 +32,8 @@ export interface EmbedOptions {
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
+/** Deeper than any input may be: what lies below is refused anyway. */
+const MOST_NESTED = 600
 
 /**
  * Runs a kernel inside this program.
@@ -44,6 +46,7 @@ const CONCURRENCY = 1_000
  * ```
  */
 export async function embed(options: EmbedOptions): Promise<Reeve> {
+  parse(OPTIONS, options, 'embed')
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   let unlock: (() => void) | undefined
@@ -135,6 +138,36 @@ async function* follow(
   }
 }
 
+const OPTIONS = z.strictObject({
+  store: z.union(
+    [z.string().min(1), z.custom<Store>(isStore)],
+    'must be a file, a postgres:// URL, or a store',
+  ),
+  tools: z
+    .record(
+      z.string().min(1),
+      z.custom<ToolHandler>((tool) => typeof tool === 'function', 'must be a function'),
+    )
+    .optional(),
+  concurrency: z.number().int().min(1).max(100_000).optional(),
+  onTrouble: z
+    .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')
+    .optional(),
+  times: z
+    .strictObject({
+      renewMs: z.number().int().min(1).optional(),
+      ttlMs: z.number().int().min(1).optional(),
+      sweepMs: z.number().int().min(1).optional(),
+    })
+    .optional(),
+})
+
+function isStore(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && 'ask' in value && 'write' in value && 'onCommit' in value
+  )
+}
+
 const FOLLOW = z.strictObject({
   after: z.number().int().nonnegative().default(0),
   filter: filter.exactOptional(),
@@ -142,11 +175,9 @@ const FOLLOW = z.strictObject({
 
 /** Bad input gets a sentence that names the field, and nothing is done. */
 function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string): z.output<Type> {
-  const parsed = type.safeParse(given)
+  const parsed = type.safeParse(withoutUndefined(given))
   if (parsed.success) return parsed.data
-  const said = parsed.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join('.')}: ${message}`,
-  )
+  const said = parsed.error.issues.map(sentenceOf)
   throw new RefusedError(
     refusal(
       'invalid_input',
@@ -159,7 +190,40 @@ function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string
   )
 }
 
+/** Of a union, what is wrong with each alternative: "invalid input" alone helps nobody. */
+function sentenceOf(issue: z.core.$ZodIssue): string {
+  const message = [...new Set(messagesOf(issue))].join(', or ')
+  return issue.path.length === 0 ? message : `${issue.path.join('.')}: ${message}`
+}
+
+function messagesOf(issue: z.core.$ZodIssue): string[] {
+  const hasOwn =
+    issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== 'Invalid input'
+  return hasOwn ? [issue.message] : issue.errors.flat().flatMap(messagesOf)
+}
+
 function warn(error: unknown, doing: string): void {
   const said = error instanceof Error ? error.message : String(error)
   process.emitWarning(`While ${doing}: ${said}`, { type: 'ReeveWarning' })
+}
+
+/** `undefined` is how a program leaves a field out, at any depth, as JSON does. */
+function withoutUndefined(given: unknown): unknown {
+  return hasUndefined(given, 0) ? strip(given) : given
+}
+
+function hasUndefined(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth > MOST_NESTED) return false
+  if (Array.isArray(value)) return value.some((item) => hasUndefined(item, depth + 1))
+  return Object.values(value).some((member) => member === undefined || hasUndefined(member, depth + 1))
+}
+
+function strip(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => (hasUndefined(item, 0) ? strip(item) : item))
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value
+  const kept = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(
+    kept.map(([key, member]) => [key, hasUndefined(member, 0) ? strip(member) : member]),
+  )
 }

@@ -97,10 +97,11 @@ function changeSession(
     const was = yield* know({ ask: 'session', id })
     const decision = decide(was, edges.clock.now())
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
-    return {
-      answer: decision.value,
-      changes: decision.type === 'keep' ? [] : [{ type: 'session', was, session: decision.value }],
-    }
+    if (decision.type === 'keep') return { answer: decision.value, changes: [] }
+    const put = { type: 'session', was, session: decision.value } as const
+    // What came late to a deleted session of the same name is not for this one.
+    const fresh = was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []
+    return { answer: decision.value, changes: [...fresh, put] }
   })
 }
 

@@ -59,7 +59,6 @@ test('input that does not fit is refused with the name of the field, and nothing
     ['spawn', { ...OUTSIDE, definition: Number.NaN }, /NaN/],
     ['spawn', { ...OUTSIDE, definition: 1n }, /bigint/],
     ['spawn', { ...OUTSIDE, definition: { at: new Date(0) } }, /definition\/at/],
-    ['spawn', { ...OUTSIDE, definition: { gone: undefined } }, /definition\/gone/],
     ['spawn', { ...OUTSIDE, definition: ['\ud800'] }, /definition\/0.*surrogate/],
     ['spawn', { ...OUTSIDE, definition: cyclic }, /deep/],
     ['spawn', { ...OUTSIDE, definition: nested(100_000) }, /deep/],
@@ -168,4 +167,39 @@ test('a request of more than a mebibyte is refused, and nothing is registered', 
     code: 'payload_too_large',
   })
   expect((await reeve.list()).processes).toEqual([])
+})
+
+test('a field that is undefined is a field left out', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const definition = { kept: 1, gone: undefined as unknown as null }
+  const given = { ...OUTSIDE, name: undefined as unknown as string, definition }
+  const { record } = await reeve.spawn(given)
+  expect([record.name, record.identity.definition]).toEqual([null, { kept: 1 }])
+})
+
+test('options that embed does not know, or cannot use, are named', async () => {
+  const wild = embed as (options?: unknown) => Promise<Reeve>
+  const store = tempFile()
+  for (const [options, said] of [
+    [undefined, /embed/],
+    [{}, /store/],
+    [{ sotre: store }, /sotre/],
+    [{ store, tool: {} }, /tool/],
+    [{ store, tools: { bad: 'x' } }, /tools\.bad: must be a function/],
+    [{ store, concurrency: 0 }, /concurrency/],
+    [{ store, concurrency: '4' }, /concurrency/],
+    [{ store: {} }, /store: .*must be a file/],
+  ] as const)
+    await expect(wild(options), JSON.stringify(options)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringMatching(said),
+    })
+})
+
+test('a misspelt status says which there are', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const filter = { status: 'runing' as 'running' }
+  await expect(reeve.list({ filter })).rejects.toThrow(/filter\.status: .*running/)
 })

@@ -42,7 +42,7 @@ export function needsFence(row: ProcessRow, fence: Fence | null): Refusal | unde
   return refusal(
     'not_holding',
     `${row.record.pid} is ${row.holder === null ? 'not held by anyone' : `held by ${row.holder}`}, and only its holder may write this.`,
-    'Claim it first, or ask its holder with a signal.',
+    'Ask it with a signal; ends and events from outside are for external processes.',
     { holder: row.holder },
   )
 }

@@ -114,7 +114,7 @@ export function decideRegister(
       refusal(
         'pruned_pid',
         `${intent.pid} was used by a process that has been pruned.`,
-        'Pids are never used again: leave it out to get a new one.',
+        'Pids are never used again: leave it out, or use another idempotency key, to get a new process.',
       ),
     )
   }

@@ -125,7 +125,7 @@ export function outbox(behaves: Behaves): void {
         },
       ],
     )
-    assert.equal(await bench.store.ask({ ask: 'group', id: 'g' }), null)
+    assert.equal(await bench.store.ask({ ask: 'group', id: 'session:s1 g' }), null)
   })
 
   behaves(

@@ -44,7 +44,7 @@ export function races(behaves: Behaves): void {
         ),
       )
       assert.equal((await bench.row(pidOf('a'))).record.children, 60)
-      const seats = (await bench.store.ask({ ask: 'group', id: `process:${pidOf('a')} g` }))?.seats ?? []
+      const seats = (await bench.store.ask({ ask: 'group', id: 'session:s1 g' }))?.seats ?? []
       assert.equal(new Set(seats.map((seat) => seat?.pid)).size, 60)
       assert.deepEqual(await bench.store.ask({ ask: 'activity', session: 's1', since: null }), {
         live: 61,
