@@ -10,7 +10,7 @@ import type { Suite } from './suite.ts'
 
 const suites: Readonly<Record<string, Suite>> = { durable }
 
-const HELP = `npm run bench -- <suite> [--peers <folder>] [--quick] [--json]
+const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 
 Suites
 ${Object.entries(suites)

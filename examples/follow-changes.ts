@@ -2,7 +2,7 @@
  * A follower of the change feed keeps its position in a file. It stops in the middle, much happens, and it goes on
  * from there: no event is missed, and none comes twice.
  *
- * node --conditions=reeve-source examples/follow-changes.ts
+ * npx node --conditions=reeve-source examples/follow-changes.ts
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
  * A parent starts three children, waits for them, and then waits for a person's word: a named signal.
  *
- * node --conditions=reeve-source examples/parent-and-children.ts
+ * npx node --conditions=reeve-source examples/parent-and-children.ts
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -2,7 +2,7 @@
  * Two workers in OS processes of their own share one store. One is killed with SIGKILL while it runs three
  * processes; the other finds that out, takes them over, and finishes them.
  *
- * node --conditions=reeve-source examples/two-workers.ts
+ * npx node --conditions=reeve-source examples/two-workers.ts
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

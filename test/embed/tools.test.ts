@@ -267,3 +267,20 @@ test('a handler may take what it needs out of its context', async () => {
   const ended = await reeve.wait({ pid: record.pid })
   expect(ended.type === 'ended' && ended.record.outcome?.result).toBe('noted')
 })
+
+test('a result that is too large to keep is a failure that says so', async () => {
+  const reeve = await embed({ store: tempFile(), tools: { large: () => 'x'.repeat(2 * 1024 * 1024) } })
+  onTestFinished(() => reeve.close())
+  const ended = await outcome(reeve, await run(reeve, 'large'))
+  expect(ended).toMatchObject({ status: 'failed', reason: expect.stringMatching(/The result has \d+ bytes/) })
+})
+
+test('a wait on a name that nobody can send is refused, not entered', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    tools: { deaf: async ({ waitSignal }) => (await waitSignal('two words')).type },
+  })
+  onTestFinished(() => reeve.close())
+  const ended = await outcome(reeve, await run(reeve, 'deaf'))
+  expect(ended).toMatchObject({ status: 'failed', reason: expect.stringMatching(/no name for a signal/) })
+})

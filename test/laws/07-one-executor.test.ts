@@ -1,5 +1,6 @@
 import { embed, type Json, type ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
+import { decideRegister } from '../../src/core/process/register.ts'
 import { tempFile } from '../temp-file.ts'
 import { everyStep } from './arbitrary.ts'
 
@@ -74,4 +75,48 @@ test('an executor that was overtaken writes nothing more', async () => {
   expect(await late.promise).toMatch(/^(already_ended|stale_fence)$/)
   expect(await reeve.events({ pid: record.pid })).toEqual(before)
   await reeve.close()
+})
+
+test('an executor that was overtaken has no more children', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'nobody serves' } })
+  await reeve.close()
+  const parent = { record, holder: 'k_new', fence: 2, carry: null }
+  const facts = {
+    existing: null,
+    tombstone: null,
+    parent,
+    stoppingAncestor: null,
+    session: null,
+    turn: null,
+    unusableSession: null,
+    group: null,
+    environmentKnown: true,
+  }
+  const request = { kind: 'tool', spec: { tool: 'child' }, parent: record.pid } as const
+  const spawnUnder = (fence: { holder: string; fence: number } | null) =>
+    decideRegister(
+      facts,
+      {
+        pid: 'p_cccccccccccc',
+        bytes: 10,
+        hash: 'h',
+        request,
+        actor: `process:${record.pid}`,
+        at: record.createdAt,
+        defaultEnvRef: 'e',
+        startBy: null,
+        fence,
+      },
+      { maxPayloadBytes: 1_000 },
+    )
+  expect(spawnUnder({ holder: 'k_old', fence: 1 })).toMatchObject({
+    type: 'refuse',
+    refusal: { code: 'stale_fence' },
+  })
+  expect(spawnUnder({ holder: 'k_new', fence: 1 })).toMatchObject({
+    type: 'refuse',
+    refusal: { code: 'stale_fence' },
+  })
+  expect(spawnUnder({ holder: 'k_new', fence: 2 }).type).toBe('register')
 })

@@ -1,0 +1,65 @@
+import { embed } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+
+async function opened() {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  await reeve.openSession({ session: 's1' })
+  return reeve
+}
+
+test('a process whose lifetime is a session cannot be moved to where nothing would end it', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
+  expect(record.lifetime).toBe('session')
+  const { pid } = record
+  await expect(reeve.reown({ pid, owner: { toolCall: 't' } })).rejects.toMatchObject({
+    code: 'lifetime_without_scope',
+  })
+  await expect(reeve.reown({ pid, owner: { session: 'nowhere' } })).rejects.toMatchObject({
+    code: 'session_unknown',
+  })
+  const elsewhere = { session: 's1', turn: 'no such turn' }
+  await expect(reeve.reown({ pid, owner: elsewhere })).rejects.toMatchObject({ code: 'turn_unknown' })
+  expect((await reeve.show({ pid })).owner).toEqual({ session: 's1' })
+})
+
+test('a session may not give its process to another', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's2' })
+  const one = reeve.as('session:s1')
+  const { record } = await one.spawn(OUTSIDE)
+  const given = one.reown({ pid: record.pid, owner: { session: 's2' } })
+  await expect(given).rejects.toMatchObject({ code: 'denied' })
+})
+
+test('what comes late to a deleted session is not told to a new one of that name', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' }, lifetime: 'detached' })
+  await reeve.deleteSession({ session: 's1' })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  await reeve.openSession({ session: 's1' })
+  expect((await reeve.notices({ scope: 'session:s1' })).notices).toEqual([])
+})
+
+test('a session finds its own process by a name that others have used often since', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.as('session:s1').spawn({ ...OUTSIDE, name: 'web' })
+  for (let count = 0; count < 60; count++) await reeve.spawn({ ...OUTSIDE, name: 'web' })
+  expect((await reeve.as('session:s1').show({ pid: 'web' })).pid).toBe(record.pid)
+})
+
+test('closing twice, or at once from two places, is closing once', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    tools: { slow: ({ signal }) => new Promise(() => signal.aborted) },
+  })
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'slow' }, recovery: 'rerunnable' })
+  expect(record.status).toBe('running')
+  await Promise.all([reeve.close(), reeve.close()])
+  await reeve.close()
+  await expect(reeve.show({ pid: record.pid })).rejects.toMatchObject({ code: 'closed' })
+})
