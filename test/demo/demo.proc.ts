@@ -46,8 +46,16 @@ test('a word that reeve does not know gets one line what is wrong and one what t
   expect({ code, printed, complained }).toEqual({
     code: 2,
     printed: '',
-    complained: 'reeve does not know the word dmeo.\nRun reeve --help for the words it knows.\n',
+    complained:
+      'reeve does not know the word dmeo. Did you mean demo?\nRun reeve --help for the words it knows.\n',
   })
+})
+
+test('the words for help and version say what the flags say', async () => {
+  const [help, flag] = [await finished(start('help')), await finished(start('--help'))]
+  expect(help).toEqual(flag)
+  expect([help.code, help.printed]).toEqual([0, expect.stringContaining('demo')])
+  expect(await finished(start('version'))).toEqual(await finished(start('--version')))
 })
 
 test('reeve without a word, or with one too many, does nothing', async () => {

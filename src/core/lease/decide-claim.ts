@@ -13,11 +13,10 @@ export type ClaimDecision =
  * | lease             | claimant       | answer                                     |
  * | free              | anyone         | granted, fence + 1                         |
  * | held              | its own holder | granted, the fence it has                  |
- * | held, holder dead | anyone         | granted, fence + 1, after recovery said so |
  * | held              | anyone else    | busy, with the holder                      |
  *
- * A dead holder's process is put back in line by recovery first, so that what
- * happened to it is an event; a claim alone never passes over it.
+ * A claim never passes over a dead holder: recovery settles what that one had first, so that what happened to the
+ * process is an event, and then its lease is free.
  */
 export function decideClaim(row: ProcessRow, claimant: string, at: number): ClaimDecision {
   const refused = whyNot(row.record, at)
