@@ -53,9 +53,9 @@ test('a word that reeve does not know gets one line what is wrong and one what t
 
 test('the words for help and version say what the flags say', async () => {
   const [help, flag] = [await finished(start('help')), await finished(start('--help'))]
-  expect(help).toEqual(flag)
+  expect(help.printed).toBe(flag.printed)
   expect([help.code, help.printed]).toEqual([0, expect.stringContaining('demo')])
-  expect(await finished(start('version'))).toEqual(await finished(start('--version')))
+  expect((await finished(start('version'))).printed).toBe((await finished(start('--version'))).printed)
 })
 
 test('reeve without a word, or with one too many, does nothing', async () => {
