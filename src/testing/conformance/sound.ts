@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { groupKeyOf } from '../../core/group/group.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { refold } from '../../core/process/fold.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
@@ -58,7 +59,9 @@ export async function photograph(store: Store) {
   const sessions = await store.ask({ ask: 'sessions', after: null, limit: PAGE })
   const processes = await allProcesses(store)
   const scopes = new Set([...sessions.map(({ id }) => `session:${id}`), ...scopesOf(processes)])
-  const groups = new Set(processes.flatMap(({ record }) => record.group?.id ?? []))
+  const groups = new Set(
+    processes.flatMap(({ record }) => (record.group === null ? [] : groupKeyOf(record.group))),
+  )
   const holders = await store.ask({ ask: 'holders' })
   return {
     processes,
