@@ -23,7 +23,7 @@ export interface OptimisticCommitOptions {
 }
 
 /** Bounds one statement: so many plans per commit, the rest in the next. */
-const BATCH = 256
+const BATCH = 512
 /** Tries of a whole batch, before each of its plans is tried alone. */
 const TRIES_TOGETHER = 4
 const TRIES_ALONE = 30
