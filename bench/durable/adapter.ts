@@ -1,6 +1,6 @@
 /**
  * Reeve as the peers' benchmark sees it, for its `--adapter`: one peer per store. A unit is a `tool` process that
- * may run again after a crash. The contract of what is exported here is in the peers' README.
+ * may run again after a crash. bench/README.md says what `--peers` expects of an adapter.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

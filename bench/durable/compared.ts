@@ -9,7 +9,7 @@ export interface PeerResult {
   readonly note: string
 }
 
-/** Which of Reeve's results is put beside whose, and what the specification asks for. */
+/** Which of Reeve's results is put beside whose, and which ratio is the goal. */
 const PAIRS: readonly (readonly [workload: string, ours: string, theirs: string, goal?: Goal])[] = [
   ['turnover', 'reeve-sqlite', 'plainjob-full', ratioAtLeast(4.5)],
   ['turnover', 'reeve-sqlite', 'plainjob'],

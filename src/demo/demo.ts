@@ -126,6 +126,7 @@ async function story(
     return failed === 0 ? 0 : 1
   } finally {
     over.abort()
+    // A follower that broke has failed its proof above; here it must not hide what led out of the demo.
     await followed.catch(() => {})
     await reeve.close()
   }
