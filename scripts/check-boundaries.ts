@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
  */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
-  keeper: ['node:*', '!node:sqlite'],
+  keeper: ['node:*', '@lydell/node-pty'],
   verbs: ['type core', 'zod'],
   store: ['core', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'store', '!store/postgres', 'node:*'],
@@ -19,7 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   kernel: ['store/contract.ts', 'core'],
   authority: ['kernel', 'core'],
   memory: ['authority', 'kernel', 'core'],
-  command: ['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol.ts', 'node:*', '!node:sqlite'],
+  command: ['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol', 'node:*', '!node:sqlite'],
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+
+/**
+ * The data folder, which daemon and keeper share. All of it is readable by its user alone.
+ *
+ * | path                     | what                                                        | written by            |
+ * | `home.json`              | `{ id }` of this folder                                     | whoever comes first   |
+ * | `keeper/<protocol>/`     | socket, token, lock and identity of the keeper              | keeper; token: daemon |
+ * | `live/<pid>.intent`      | exclusive: it is about to be forked, by which keeper        | keeper                |
+ * | `live/<pid>.program`     | the identity of what was forked                             | keeper                |
+ * | `live/<pid>.exit`        | how it ended, until the daemon has acknowledged it          | keeper                |
+ * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |
+ * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
+ * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
+ */
+export interface Home {
+  readonly folder: string
+  readonly identity: string
+  readonly live: string
+  readonly fifos: string
+  readonly output: string
+  readonly cursors: string
+  readonly keeper: KeeperFiles
+}
+
+export interface KeeperFiles {
+  readonly folder: string
+  readonly socket: string
+  readonly token: string
+  readonly lock: string
+  readonly identity: string
+  readonly log: string
+}
+
+export function homeAt(folder: string, protocol: number): Home {
+  const keeper = join(folder, 'keeper', String(protocol))
+  return {
+    folder,
+    identity: join(folder, 'home.json'),
+    live: join(folder, 'live'),
+    fifos: join(folder, 'fifos'),
+    output: join(folder, 'output'),
+    cursors: join(folder, 'cursors'),
+    keeper: {
+      folder: keeper,
+      socket: join(keeper, 'socket'),
+      token: join(keeper, 'token'),
+      lock: join(keeper, 'lock'),
+      identity: join(keeper, 'keeper.json'),
+      log: join(keeper, 'log'),
+    },
+  }
+}
+
+/** In every program's environment: who it belongs to, so that what left its group is found again. */
+export const MARKER = 'REEVE_PROCESS'
+
+export function markerOf(homeId: string, pid: string): string {
+  return `${pid}@${homeId}`
+}
