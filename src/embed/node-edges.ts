@@ -23,8 +23,11 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
     hash: (text) => hash('sha256', text, 'hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
-    // A lock is the better witness: it is seen across PID namespaces.
-    prove: (holder) => (store.locks === undefined ? proveByPid(holder) : store.locks.prove(holder.id)),
+    // A lock is the better witness: it is seen across PID namespaces. A keeper knows no store, and has none there.
+    prove: (holder) =>
+      store.locks === undefined || holder.role === 'keeper'
+        ? proveByPid(holder)
+        : store.locks.prove(holder.id),
     bury: (holder) => store.locks?.clear(holder),
     authorize: ownersOwn,
     rules: {

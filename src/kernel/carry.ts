@@ -27,6 +27,7 @@ export async function carryToChildren(edges: Edges, self: string, pid: Pid): Pro
     how: stop ? stopRequest.how : 'cancel',
     reason: stop ? `${stopRequest.reason} (stopped with ${pid})` : `lifetime: its parent ${pid} has ended`,
     cause: pid,
+    ...(stop && stopRequest.graceMs !== undefined ? { graceMs: stopRequest.graceMs } : {}),
   }
   const marked: Pid[] = []
   // A child that has ended may have live children of its own: the stop of a tree passes through it.
@@ -101,13 +102,14 @@ interface Stopping {
   readonly how: StopHow
   readonly reason: string
   readonly cause: Pid | null
+  readonly graceMs?: number
 }
 
 async function stopEach(
   edges: Edges,
   self: string,
   filter: Filter,
-  { concerns, how, reason, cause }: Stopping,
+  { concerns, ...stop }: Stopping,
 ): Promise<ScopeStops> {
   const stops: ScopeStops = { stopped: [], marked: [], passedThrough: [] }
   let after: number | null = null
@@ -125,8 +127,8 @@ async function stopEach(
     const intents = concerned
       .filter((row) => !hasEnded(row.record))
       .map(({ record: { pid } }) => {
-        const replayKey = `carry:${cause ?? reason}:${how}`
-        return { type: 'stop', pid, actor: `kernel:${self}`, at, how, reason, cause, replayKey } as const
+        const replayKey = `carry:${stop.cause ?? stop.reason}:${stop.how}`
+        return { type: 'stop', pid, actor: `kernel:${self}`, at, ...stop, replayKey } as const
       })
     const performed = intents.length === 0 ? [] : await performEach(edges, intents)
     for (const one of performed) {

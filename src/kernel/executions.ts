@@ -3,15 +3,15 @@ import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
-import type { Ending } from '../core/process/intent.ts'
+import type { Ending, Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Kind, type StopHow, targetOf } from '../core/process/record.ts'
+import { hasEnded, type Kind, type ProcessRecord, targetOf } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Page } from '../store/contract.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
-import type { Executor } from './executor.ts'
+import type { Executor, Keeping, Lost, Request } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { type Performed, perform } from './perform.ts'
 
@@ -27,11 +27,17 @@ const RETRY_MAX_MS = 5_000
  * | event of the feed                    | what is done                          |
  * | registered, put back, resumed …      | looks for work, if it serves the kind |
  * | stop requested, of one executed here | aborts it; a kill ends it at once     |
+ * | paused, resumed, of one executed here | tells it                              |
+ *
+ * Where a keeper holds them, three things differ: they are found again at the start, left alone at the end, and ended
+ * by their executor even when they are killed.
  */
 export class Executions {
   readonly #edges: Edges
-  readonly #holder: string
+  #holder: string
   readonly #executors: readonly Executor[]
+  /** Of the one executor whose processes somebody else holds. */
+  readonly #keeping: Keeping | undefined
   readonly #concurrency: number
   /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
   readonly #mayClaim: () => boolean
@@ -66,6 +72,7 @@ export class Executions {
     this.#kernel = kernel
     this.#holder = holder
     this.#executors = executors
+    this.#keeping = executors[0]?.keeping
     this.#concurrency = concurrency
     this.#mayClaim = mayClaim
   }
@@ -78,13 +85,21 @@ export class Executions {
     return [...this.#running.keys()]
   }
 
+  get holder(): string {
+    return this.#holder
+  }
+
+  get keeping(): Keeping | undefined {
+    return this.#keeping
+  }
+
   /** Takes a free slot for a process of this kind that is about to be registered, if it can be begun here at once. */
-  reserve(kind: Kind, spec: JsonObject): boolean {
-    if (this.#closed || !this.#mayClaim()) return false
-    if (this.#running.size + this.#reserved >= this.#concurrency) return false
-    if (this.#executorOf(kind, spec) === undefined) return false
+  reserve(kind: Kind, spec: JsonObject): 'reserved' | 'full' | 'not_here' {
+    if (this.#executorOf(kind, spec) === undefined) return 'not_here'
+    if (this.#running.size + this.#reserved >= this.#concurrency) return 'full'
+    if (this.#closed || !this.#mayClaim()) return 'not_here'
     this.#reserved += 1
-    return true
+    return 'reserved'
   }
 
   free(): void {
@@ -116,6 +131,59 @@ export class Executions {
     )
     const early = this.#earlyStops.get(record.pid)
     if (early !== undefined) this.#stopRequested(early)
+  }
+
+  /** Goes on with all that the keeper holds, and all that its dead forerunners held. */
+  async adoptKept(forerunners: readonly string[]): Promise<Pid[]> {
+    const adopted: Pid[] = []
+    for (const holder of [this.#holder, ...forerunners]) {
+      let after: number | null = null
+      do {
+        const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder, after })
+        for (const row of page.items) if (await this.#adoptKeptOne(row)) adopted.push(row.record.pid)
+        after = page.next
+      } while (after !== null)
+    }
+    return adopted
+  }
+
+  /** The keeper died, and another one has its programs. */
+  async holdBy(holder: string): Promise<void> {
+    const former = this.#holder
+    this.#holder = holder
+    await this.adoptKept([former])
+    this.look()
+  }
+
+  async #adoptKeptOne(held: ProcessRow): Promise<boolean> {
+    const { pid } = held.record
+    const row = held.holder === this.#holder ? held : await this.#takeOver(held)
+    if (row === undefined || hasEnded(row.record)) return false
+    const running = this.#running.get(pid)
+    if (running !== undefined) {
+      running.holder = this.#holder
+      running.fenceNumber = row.fence
+      return true
+    }
+    this.begin(row)
+    const attempt = this.#running.get(pid)
+    if (attempt === undefined) return false
+    if (row.record.status === 'paused') attempt.request({ type: 'pause' })
+    this.#stopAsRecorded(attempt, row.record)
+    return true
+  }
+
+  async #takeOver(held: ProcessRow): Promise<ProcessRow | undefined> {
+    const observed = { holder: held.holder, fence: held.fence }
+    const performed = await perform(this.#edges, {
+      type: 'take_over',
+      pid: held.record.pid,
+      actor: `kernel:${this.#kernel.id}`,
+      at: this.#edges.clock.now(),
+      observed,
+      holder: this.#holder,
+    })
+    return performed.type === 'refused' ? undefined : performed.row
   }
 
   /** An error of a write that claims: remembered, if the claim may have been committed all the same. */
@@ -155,7 +223,10 @@ export class Executions {
           break
         case 'holder_lost':
         case 'released':
+          waiting.add(event.pid)
+          break
         case 'resumed':
+          this.#running.get(event.pid)?.request({ type: 'resume' })
           waiting.add(event.pid)
           break
         case 'started':
@@ -163,6 +234,9 @@ export class Executions {
           break
         case 'stop_requested':
           this.#stopRequested(event)
+          break
+        case 'paused':
+          this.#running.get(event.pid)?.request({ type: 'pause' })
           break
       }
     }
@@ -206,6 +280,8 @@ export class Executions {
 
   /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
   async reclaim(): Promise<void> {
+    // A keeper's leases do not depend on a kernel's row.
+    if (this.#keeping !== undefined) return
     for (const attempt of [...this.#running.values()]) {
       if (attempt.over) continue
       const { pid, attempts } = attempt.record
@@ -216,9 +292,10 @@ export class Executions {
   }
 
   /** Hands everything back in order: what can move goes back in line, what cannot ends as `holder_drain`. */
-  async drain(): Promise<void> {
+  async drain(keep: boolean): Promise<void> {
     this.#closed = true
     this.#cancelDue?.()
+    if (this.#keeping !== undefined && !keep) await this.#endWithDaemon()
     for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
     // Claims and registrations that were under way may still be granted something.
     await new Promise<void>((resolve) => {
@@ -228,10 +305,32 @@ export class Executions {
     for (const attempt of this.#late) await this.#handBack(attempt)
   }
 
+  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. */
+  async #endWithDaemon(): Promise<void> {
+    const ending = [...this.#running.values()].filter(({ record }) => record.lifetime === 'daemon')
+    await Promise.all(
+      ending.map(async (attempt) => {
+        await perform(this.#edges, {
+          type: 'stop',
+          ...this.#asked(attempt),
+          how: 'cancel',
+          reason: 'lifetime: the daemon is shutting down',
+          cause: null,
+          replayKey: `drain:${attempt.fenceNumber}`,
+        })
+        await attempt.ended
+      }),
+    )
+  }
+
   async #handBack(attempt: Attempt): Promise<void> {
     if (attempt.over) return
     attempt.over = true
     attempt.stop(new Stopped('shutdown', 'The kernel is shutting down.'))
+    if (this.#keeping !== undefined) {
+      this.#running.delete(attempt.record.pid)
+      return
+    }
     await perform(this.#edges, { type: 'release', ...this.#asked(attempt), fence: attempt.fence() })
     this.#running.delete(attempt.record.pid)
   }
@@ -257,10 +356,12 @@ export class Executions {
       return
     }
     this.begin(row)
-    const { stopRequest } = row.record
     const attempt = this.#running.get(pid)
-    if (stopRequest !== null && attempt !== undefined)
-      this.#stop(attempt, stopRequest.how, stopRequest.reason)
+    if (attempt !== undefined) this.#stopAsRecorded(attempt, row.record)
+  }
+
+  #stopAsRecorded(attempt: Attempt, { stopRequest }: ProcessRecord): void {
+    if (stopRequest !== null) this.#stop(attempt, stopRequest)
   }
 
   async #claim(): Promise<boolean> {
@@ -298,7 +399,7 @@ export class Executions {
     await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
   }
 
-  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending> {
+  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost> {
     try {
       return await executor.run(attempt, this.#kernel)
     } catch (error) {
@@ -309,23 +410,17 @@ export class Executions {
   }
 
   /** Writes the end once; a store that is away is tried again until it is back, or the lease is somebody else's. */
-  async #end(attempt: Attempt, asked: Ending, replayKey: string): Promise<void> {
+  async #end(attempt: Attempt, asked: Ending | Lost, replayKey: string): Promise<void> {
     let ending = asked
     for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
-        const intent = {
-          type: 'end',
-          ending,
-          replayKey,
-          fence: attempt.fence(),
-          ...this.#asked(attempt),
-        } as const
-        const performed = await perform(this.#edges, intent)
+        const fence = attempt.fence()
+        const performed = await perform(this.#edges, this.#endIntent(attempt, ending, fence, replayKey))
         if (performed.type === 'refused' && performed.refusal.code === 'payload_too_large') {
           ending = { status: 'failed', reason: performed.refusal.message }
           continue
         }
-        if (isStale(performed) && (await this.#hasNewFence(attempt, intent.fence))) continue
+        if (isStale(performed) && (await this.#hasNewFence(attempt, fence))) continue
         this.#forget(attempt)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
         else if (performed.type === 'refused')
@@ -337,6 +432,13 @@ export class Executions {
       }
       await new Promise<void>((resolve) => void this.#edges.clock.after(delay, resolve))
     }
+  }
+
+  #endIntent(attempt: Attempt, ending: Ending | Lost, fence: Fence, replayKey: string): Intent {
+    const asked = this.#asked(attempt)
+    return ending.status === 'abandoned'
+      ? { type: 'abandon', ...asked, observed: fence, evidence: ending.evidence }
+      : { type: 'end', ...asked, ending, replayKey, fence }
   }
 
   /** This kernel's row lapsed while the end was being written, and its lease was taken again: the new fence counts. */
@@ -359,16 +461,17 @@ export class Executions {
     const attempt = this.#running.get(event.pid)
     if (attempt === undefined && (this.#reserved > 0 || this.#looking)) this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
-    const { how, reason } = event.payload as unknown as Extract<
-      ReservedEvent,
-      { type: 'stop_requested' }
-    >['payload']
-    this.#stop(attempt, how, reason)
+    this.#stop(
+      attempt,
+      event.payload as unknown as Extract<ReservedEvent, { type: 'stop_requested' }>['payload'],
+    )
   }
 
-  #stop(attempt: Attempt, how: StopHow, reason: string): void {
-    attempt.stop(new Stopped(how, reason))
-    if (how !== 'kill') return
+  #stop(attempt: Attempt, stop: Omit<Extract<Request, { type: 'stop' }>, 'type'>): void {
+    attempt.stop(new Stopped(stop.how, stop.reason))
+    const { how, reason, source, graceMs } = stop
+    attempt.request({ type: 'stop', how, reason, source, ...(graceMs === undefined ? {} : { graceMs }) })
+    if (how !== 'kill' || this.#keeping !== undefined) return
     this.#end(attempt, { status: 'cancelled' }, `kill:${attempt.fenceNumber}`).catch((error: unknown) =>
       this.#edges.onTrouble(error, `killing ${attempt.record.pid}`),
     )
@@ -385,6 +488,7 @@ export class Executions {
 
   #forget(attempt: Attempt): void {
     attempt.over = true
+    attempt.settled()
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
     // Full until now: there may be work that was passed over.
     if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()

@@ -1,7 +1,9 @@
-import type { Served } from '../core/lease/holder.ts'
+import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Ending } from '../core/process/intent.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor, Evidence, ProcessRecord, StopHow } from '../core/process/record.ts'
+import type { Refusal } from '../core/refusal.ts'
 import type { Kernel } from './kernel.ts'
 
 /**
@@ -10,7 +12,31 @@ import type { Kernel } from './kernel.ts'
  */
 export interface Executor {
   readonly serves: readonly Served[]
-  run(work: Work, kernel: Kernel): Promise<Ending>
+  /** Where somebody else holds what it executes: a keeper, which outlives this kernel. */
+  readonly keeping?: Keeping
+  run(work: Work, kernel: Kernel): Promise<Ending | Lost>
+}
+
+/**
+ * What is different for processes that a keeper holds: a kernel that starts goes on with what the keeper has, one that
+ * closes leaves it there, and a kill is settled by the executor, which sees how the program really ended.
+ */
+export interface Keeping {
+  /** The keeper now. Another one after this one has died. */
+  readonly holder: Holder
+  /** Whether it can be given work at this moment. */
+  readonly available: boolean
+  /** How many processes it runs at once; one more is refused, so that nobody waits unawares. */
+  readonly most: number
+  readonly full: Refusal
+  /** What a starting kernel found of a process that is held: still running, ended meanwhile, or lost. */
+  found(pid: Pid): 'adopted' | 'completed' | 'abandoned'
+}
+
+/** It is gone, and nobody saw how. */
+export interface Lost {
+  readonly status: 'abandoned'
+  readonly evidence: Evidence
 }
 
 /** One process in one attempt, in the hands of its executor. */
@@ -21,4 +47,17 @@ export interface Work {
   readonly signal: AbortSignal
   /** What every write of this attempt must carry. It may rise during the attempt, so ask for it each time. */
   fence(): Fence
+  /** Hears what was and is asked of the process, in order. Answers with what ends the listening. */
+  onRequest(listener: (request: Request) => void): () => void
 }
+
+export type Request =
+  | {
+      readonly type: 'stop'
+      readonly how: StopHow
+      readonly reason: string
+      readonly source: Actor
+      readonly graceMs?: number
+    }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }

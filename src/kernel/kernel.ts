@@ -1,13 +1,13 @@
 import { EMPTY_ENVIRONMENT, type Environment } from '../core/environment/environment.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
-import type { Json } from '../core/json/json.ts'
-import type { Holder } from '../core/lease/holder.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import type { Holder, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor } from '../core/process/record.ts'
+import type { Actor, Kind } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
@@ -16,13 +16,13 @@ import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.t
 import { carrySession, carryToChildren, carryTurn, sessionCarried } from './carry.ts'
 import type { Edges } from './edges.ts'
 import { Executions } from './executions.ts'
-import type { Executor, Work } from './executor.ts'
+import type { Executor, Keeping, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
-import { type RecoveryReport, recover } from './recover.ts'
+import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
 import { endSession, endTurn, markDeleted, strip } from './sessions.ts'
 import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.ts'
@@ -46,6 +46,12 @@ export interface SessionDeletionReport {
   readonly noticesDropped: number
 }
 
+/** A slot, and what the registration says of it. */
+interface Reservation {
+  readonly executions?: Executions
+  readonly start?: Pick<Registering, 'startBy' | 'refuseNew'>
+}
+
 const PAGE = 500
 /** How many processes' stops are carried on at once. */
 const CARRIERS = 8
@@ -55,7 +61,8 @@ export class Kernel {
   readonly edges: Edges
   readonly feed: Feed
   readonly #options: KernelOptions
-  readonly #executions: Executions
+  /** What this kernel itself holds, and for each keeper what that one does. */
+  readonly #executions: readonly Executions[]
   readonly #defaultEnvRef: string
   #cancels = new Map<string, () => void>()
   /** Processes whose stop or end is being carried on, or waits for its turn. */
@@ -66,6 +73,7 @@ export class Kernel {
   readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
   #lapsed = false
+  #boot: RecoveryReport = emptyReport()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor(edges: Edges, options: KernelOptions) {
@@ -80,14 +88,17 @@ export class Kernel {
     this.edges = edges
     this.#options = options
     this.feed = new Feed(edges)
-    this.#executions = new Executions(
-      edges,
-      this,
-      holder.id,
-      executors,
-      concurrency,
-      () => !this.#mayHaveLapsed(),
-    )
+    const inLease = () => !this.#mayHaveLapsed()
+    const own = executors.filter(({ keeping }) => keeping === undefined)
+    this.#executions = [
+      new Executions(edges, this, holder.id, own, concurrency, inLease),
+      ...executors.flatMap((executor) => {
+        const { keeping } = executor
+        if (keeping === undefined) return []
+        const mayClaim = () => inLease() && keeping.available
+        return [new Executions(edges, this, keeping.holder.id, [executor], keeping.most, mayClaim)]
+      }),
+    ]
     this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
   }
 
@@ -101,7 +112,7 @@ export class Kernel {
 
   /** What this kernel executes right now. */
   get executing(): readonly Pid[] {
-    return this.#executions.pids
+    return this.#executions.flatMap(({ pids }) => pids)
   }
 
   /** Ready when it resolves; recovery of what others left behind goes on in the background. */
@@ -109,28 +120,33 @@ export class Kernel {
     const { holder, times } = this.#options
     await this.putEnvironment(EMPTY_ENVIRONMENT)
     this.#renewedAt = this.edges.clock.now()
-    await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
+    await renew(this.edges, { ...holder, serves: this.#serves }, times)
+    await this.#renewKeepers()
     await this.feed.start()
-    this.feed.onAll((events) => this.#executions.heard(events))
+    this.feed.onAll((events) => {
+      for (const executions of this.#executions) executions.heard(events)
+    })
     this.#state = 'open'
+    this.#boot = await this.#goOn()
     this.#every('renew', times.renewMs, () => this.renew())
     this.#every('sweep', times.sweepMs, async () => void (await this.sweep()))
     this.#inBackground('recovering', async () => void (await this.sweep()))
-    this.#executions.look()
+    this.#look()
   }
 
   /** In order: hands back what it holds and takes its row away. The store is left open. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  close(keep = false): Promise<void> {
+    this.#closing ??= this.#close(keep)
     return this.#closing
   }
 
-  async #close(): Promise<void> {
+  async #close(keep: boolean): Promise<void> {
     this.#state = 'closed'
     for (const cancel of this.#cancels.values()) cancel()
     try {
-      await this.#executions.drain()
+      await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await Promise.all(this.#carrying.values())
+      await this.#retireIdleKeepers()
       await retire(this.edges, this.id)
     } finally {
       this.feed.stop()
@@ -138,21 +154,33 @@ export class Kernel {
   }
 
   async register(registering: readonly Registering[]): Promise<Registered[]> {
-    const reserved = registering.map(({ request }) => this.#executions.reserve(request.kind, request.spec))
+    const reserved = registering.map(({ request }) => this.#reserve(request.kind, request.spec))
     try {
-      const asked = registering.map((one, index) => (reserved[index] ? { ...one, startBy: this.id } : one))
+      const asked = registering.map((one, index) => ({ ...one, ...reserved[index]?.start }))
       const registered = await register(this.edges, asked, this.#defaultEnvRef)
       if (isRefusal(registered)) throw new RefusedError(registered)
       for (const one of registered) {
-        if (one.type === 'registered' && one.row.holder === this.id) this.#executions.begin(one.row)
+        if (one.type !== 'registered' || one.row.holder === null) continue
+        this.#executions.find(({ holder }) => holder === one.row.holder)?.begin(one.row)
       }
       return registered
     } catch (error) {
-      this.#executions.doubt(error)
+      for (const { executions } of reserved) executions?.doubt(error)
       throw error
     } finally {
-      for (const held of reserved) if (held) this.#executions.free()
+      for (const { executions } of reserved) executions?.free()
     }
+  }
+
+  /** A keeper that has all it can take refuses; everything else may wait for its turn. */
+  #reserve(kind: Kind, spec: JsonObject): Reservation {
+    for (const executions of this.#executions) {
+      const answer = executions.reserve(kind, spec)
+      if (answer === 'reserved') return { executions, start: { startBy: executions.holder } }
+      if (answer === 'full' && executions.keeping !== undefined)
+        return { start: { refuseNew: executions.keeping.full } }
+    }
+    return {}
   }
 
   /** One intent through the one write path; a stop or an end is carried on to the children it concerns. */
@@ -246,7 +274,8 @@ export class Kernel {
     const { holder, times } = this.#options
     const at = this.edges.clock.now()
     try {
-      const answer = await renew(this.edges, { ...holder, serves: this.#executions.serves }, times)
+      await this.#renewKeepers()
+      const answer = await renew(this.edges, { ...holder, serves: this.#serves }, times)
       if (answer === 'lapsed') this.#lapsed = true
       this.#renewedAt = at
     } catch (error) {
@@ -255,9 +284,64 @@ export class Kernel {
       throw error
     }
     if (!this.#lapsed) return
-    await this.#executions.reclaim()
+    for (const executions of this.#executions) await executions.reclaim()
     this.#lapsed = false
-    this.#executions.look()
+    this.#look()
+  }
+
+  /** What this kernel found of its keepers' processes when it started. */
+  get boot(): RecoveryReport {
+    return this.#boot
+  }
+
+  /** A keeper has died, and the executor has another one, which has taken its programs over. */
+  async keeperChanged(former: string, keeping: Keeping): Promise<void> {
+    await renew(this.edges, keeping.holder, this.#options.times)
+    await this.#executions.find(({ holder }) => holder === former)?.holdBy(keeping.holder.id)
+    await retire(this.edges, former)
+  }
+
+  /** Goes on with what the keepers have, whoever was their kernel before. */
+  async #goOn(): Promise<RecoveryReport> {
+    const report = emptyReport()
+    const holders = await this.edges.store.ask({ ask: 'holders' })
+    const current = this.#executions.map(({ holder }) => holder)
+    for (const executions of this.#executions) {
+      const { keeping } = executions
+      if (keeping === undefined) continue
+      const forerunners = holders
+        .filter(({ role, incarnation }) => role === 'keeper' && incarnation === keeping.holder.incarnation)
+        .map(({ id }) => id)
+        .filter((id) => !current.includes(id))
+      const pids = await executions.adoptKept(forerunners)
+      report.checked.push(...pids)
+      for (const pid of pids) report[keeping.found(pid)].push(pid)
+      for (const id of forerunners) await retire(this.edges, id)
+    }
+    return report
+  }
+
+  /** A keeper that holds something keeps its row: the next kernel finds its processes by it. */
+  async #retireIdleKeepers(): Promise<void> {
+    for (const { keeping } of this.#executions) {
+      if (keeping === undefined) continue
+      const { id } = keeping.holder
+      const { items } = await this.edges.store.ask({ ask: 'held', holder: id, after: null, limit: 1 })
+      if (items.length === 0) await retire(this.edges, id)
+    }
+  }
+
+  async #renewKeepers(): Promise<void> {
+    for (const { keeping } of this.#executions)
+      if (keeping !== undefined) await renew(this.edges, keeping.holder, this.#options.times)
+  }
+
+  get #serves(): readonly Served[] {
+    return this.#executions.flatMap(({ serves }) => serves)
+  }
+
+  #look(): void {
+    for (const executions of this.#executions) executions.look()
   }
 
   /** By this kernel's own clock. Until it has renewed its row again, it claims nothing. */
@@ -267,7 +351,8 @@ export class Kernel {
 
   /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
   async sweep(): Promise<RecoveryReport> {
-    const adopted = await this.#executions.adopt()
+    const adopted: Pid[] = []
+    for (const executions of this.#executions) adopted.push(...(await executions.adopt()))
     const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
     report.adopted.push(...adopted)
     for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
@@ -276,7 +361,7 @@ export class Kernel {
     }
     const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
     for (const row of carrying.items) this.carryOn(row)
-    this.#executions.look()
+    this.#look()
     return report
   }
 

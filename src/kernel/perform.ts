@@ -152,6 +152,7 @@ function rightFor(intent: Intent): Right {
     case 'request_abandon':
       return 'write'
     case 'start':
+    case 'program_started':
     case 'end':
     case 'append':
     case 'enter_wait':
@@ -163,6 +164,7 @@ function rightFor(intent: Intent): Right {
     case 'abandon':
     case 'give_up':
     case 'settle_stop':
+    case 'take_over':
     case 'release':
       return 'admin'
   }

@@ -22,6 +22,10 @@ export interface RecoveryReport {
   readonly left: Pid[]
 }
 
+export function emptyReport(): RecoveryReport {
+  return { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
+}
+
 /** Settled in one commit: enough that the disk is not what takes the time. */
 const PAGE = 1_000
 
@@ -35,14 +39,7 @@ export async function recover(
   backoff: Backoff,
   closed: () => boolean,
 ): Promise<RecoveryReport> {
-  const report: RecoveryReport = {
-    checked: [],
-    adopted: [],
-    rerun: [],
-    completed: [],
-    abandoned: [],
-    left: [],
-  }
+  const report = emptyReport()
   const dead = (await edges.store.ask({ ask: 'holders' }))
     .filter((holder) => holder.id !== self && isDead(holder, edges.prove(holder)))
     .map((holder) => holder.id)

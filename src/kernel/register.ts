@@ -24,8 +24,10 @@ export interface Registering {
   /** Given by the caller; otherwise it comes from the idempotency key, or is new. */
   readonly pid?: Pid
   readonly idempotencyKey?: string
-  /** A kernel that serves it begins it in the same transaction. */
+  /** Whoever serves it here begins it in the same transaction. */
   readonly startBy?: string
+  /** Nothing new can be taken: only a process that is there already is an answer. */
+  readonly refuseNew?: Refusal
   /** Of the parent's executor, when it is the one that asks. */
   readonly fence?: Fence
 }
@@ -62,7 +64,7 @@ export function register(
 
 function toIntent(
   edges: Edges,
-  { request, actor, pid, idempotencyKey, startBy, fence }: Registering,
+  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence }: Registering,
   defaultEnvRef: string,
   at: number,
 ) {
@@ -77,6 +79,7 @@ function toIntent(
     at,
     defaultEnvRef,
     startBy: startBy ?? null,
+    refuseNew: refuseNew ?? null,
     fence: fence ?? null,
   }
   return { intent, isNew: given === undefined }

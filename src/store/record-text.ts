@@ -23,6 +23,7 @@ const USUAL: Usual = {
   attempts: 0,
   retryAt: null,
   firstStarted: null,
+  program: null,
   abandonRequest: null,
   externalRef: null,
   outcome: null,
@@ -42,6 +43,7 @@ export function movingText(record: ProcessRecord): string {
   if (record.attempts !== 0) moving.attempts = record.attempts
   if (record.retryAt !== null) moving.retryAt = record.retryAt
   if (record.firstStarted !== null) moving.firstStarted = record.firstStarted
+  if (record.program !== null) moving.program = record.program
   if (record.abandonRequest !== null) moving.abandonRequest = record.abandonRequest
   if (record.externalRef !== null) moving.externalRef = record.externalRef
   if (record.outcome !== null) moving.outcome = record.outcome

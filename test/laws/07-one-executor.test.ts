@@ -106,6 +106,7 @@ test('an executor that was overtaken has no more children', async () => {
         at: record.createdAt,
         defaultEnvRef: 'e',
         startBy: null,
+        refuseNew: null,
         fence,
       },
       { maxPayloadBytes: 1_000 },

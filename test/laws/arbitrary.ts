@@ -47,6 +47,7 @@ function begin(request: RegistrationRequest): History {
       at: 1_000,
       defaultEnvRef: 'e',
       startBy: null,
+      refuseNew: null,
       fence: null,
     },
     rules,

@@ -58,7 +58,7 @@ export const plants: readonly Plant[] = [
   { name: 'an end accepted after the end', laws: ['the end is final'], plan: endingTwice },
   {
     name: 'a commit that did not happen',
-    laws: ['no lost acknowledged write', 'rejected writes change nothing, acknowledged ones last'],
+    laws: ['no lost acknowledged write', 'rejected writes change nothing, acknowledged ones last', 'refold'],
     transaction: (inner) => new Forgetful(inner),
   },
   {

@@ -71,6 +71,15 @@ export function decideSettleStop(
   }))
 }
 
+/** Its keeper is dead, and the program may not be: the next keeper holds it from here on, under a fence of its own. */
+export function decideTakeOver(row: ProcessRow, intent: Extract<Intent, { type: 'take_over' }>): Decision {
+  return onObserved(row, intent.observed, () => ({
+    type: 'append',
+    events: [newEvent({ type: 'taken_over', payload: { from: row.holder, holder: intent.holder } })],
+    lease: { holder: intent.holder, fence: row.fence + 1 },
+  }))
+}
+
 /** An orderly shutdown: what can move goes back in line; what cannot ends here, and says so. */
 export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: 'release' }>): Decision {
   const { record } = row

@@ -16,7 +16,13 @@ export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { t
     return { type: 'keep' }
   const requested = newEvent({
     type: 'stop_requested',
-    payload: { how: intent.how, reason: intent.reason, source: intent.actor, cause: intent.cause },
+    payload: {
+      how: intent.how,
+      reason: intent.reason,
+      source: intent.actor,
+      cause: intent.cause,
+      ...(intent.graceMs === undefined ? {} : { graceMs: intent.graceMs }),
+    },
     replayKey: intent.replayKey,
   })
   if (row.holder !== null || record.recovery === 'external') return { type: 'append', events: [requested] }

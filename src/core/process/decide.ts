@@ -10,6 +10,7 @@ import {
   decideRelease,
   decideRequestAbandon,
   decideSettleStop,
+  decideTakeOver,
 } from './decide-settle.ts'
 import { decidePause, decideResume, decideStop } from './decide-stop.ts'
 import { decideAnswer, decideEnterWait, decideLeaveWait, decideSignal } from './decide-wait.ts'
@@ -37,6 +38,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
   switch (intent.type) {
     case 'start':
       return decideStart(facts.row, intent)
+    case 'program_started':
+      return decideProgramStarted(facts.row, intent)
     case 'end':
       return decideEnd(facts, intent, rules)
     case 'append':
@@ -75,6 +78,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideGiveUp(facts.row, intent)
     case 'settle_stop':
       return decideSettleStop(facts.row, intent)
+    case 'take_over':
+      return decideTakeOver(facts.row, intent)
     case 'release':
       return decideRelease(facts.row, intent)
   }
@@ -94,6 +99,18 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
     )
   }
   return append({ type: 'started', payload: { holder: intent.fence.holder, attempt: record.attempts + 1 } })
+}
+
+/** Said once: a program is begun at most once per process. */
+function decideProgramStarted(
+  row: ProcessRow,
+  intent: Extract<Intent, { type: 'program_started' }>,
+): Decision {
+  const { record } = row
+  if (hasEnded(record)) return refuse(alreadyEnded(record))
+  if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
+  if (record.program !== null) return { type: 'keep' }
+  return append({ type: 'program_started', payload: intent.program })
 }
 
 function decideEnd(

@@ -1,6 +1,16 @@
 import type { Json } from '../json/json.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Evidence, Kind, Outcome, Owner, Registration, StopHow, WaitOn } from './record.ts'
+import type {
+  Actor,
+  Evidence,
+  Kind,
+  Outcome,
+  Owner,
+  Program,
+  Registration,
+  StopHow,
+  WaitOn,
+} from './record.ts'
 
 export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
 
@@ -12,6 +22,9 @@ export type ReservedEvent =
       readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string }
     }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
+  | { readonly type: 'program_started'; readonly payload: Program }
+  /** Its keeper died; another one has it now. */
+  | { readonly type: 'taken_over'; readonly payload: { readonly from: string; readonly holder: string } }
   | {
       readonly type: 'holder_lost'
       readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number }
@@ -26,6 +39,7 @@ export type ReservedEvent =
         readonly reason: string
         readonly source: Actor
         readonly cause: Pid | null
+        readonly graceMs?: number
       }
     }
   | {
@@ -81,6 +95,8 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'registered',
   'child_registered',
   'started',
+  'program_started',
+  'taken_over',
   'holder_lost',
   'released',
   'paused',

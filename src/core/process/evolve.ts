@@ -25,6 +25,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
         retryAt: null,
         firstStarted: record.firstStarted ?? { at: event.at, holder: known.payload.holder },
       }
+    case 'program_started':
+      return { ...record, program: known.payload }
+    case 'taken_over':
+      return record
     case 'holder_lost':
       return { ...putBack(record), retryAt: known.payload.retryAt }
     case 'released':
@@ -75,6 +79,7 @@ function begin(event: ProcessEvent): ProcessRecord {
     attempts: 0,
     retryAt: null,
     firstStarted: null,
+    program: null,
     abandonRequest: null,
     externalRef: null,
     outcome: null,

@@ -2,7 +2,7 @@ import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type { WaitLeftHow } from './event.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Evidence, Owner, StopHow, WaitOn } from './record.ts'
+import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
 
 interface Asked {
@@ -30,6 +30,7 @@ export interface WaitRef {
 /** Everything that can be asked of a registered process. */
 export type Intent =
   | (Asked & { readonly type: 'start'; readonly fence: Fence })
+  | (Asked & { readonly type: 'program_started'; readonly program: Program; readonly fence: Fence })
   | (Asked & {
       readonly type: 'end'
       readonly ending: Ending
@@ -48,6 +49,7 @@ export type Intent =
       readonly how: StopHow
       readonly reason: string
       readonly cause: Pid | null
+      readonly graceMs?: number
       readonly replayKey: string
     })
   | (Asked & { readonly type: 'pause' })
@@ -82,6 +84,7 @@ export type Intent =
   | (Asked & { readonly type: 'abandon'; readonly observed: Lease; readonly evidence: Evidence })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
+  | (Asked & { readonly type: 'take_over'; readonly observed: Lease; readonly holder: string })
   | (Asked & { readonly type: 'release'; readonly fence: Fence })
 
 /** The key under which a wait's end is found again, in this attempt or a later one. */

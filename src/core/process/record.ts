@@ -94,12 +94,26 @@ export const STOPS = ['interrupt', 'cancel', 'kill'] as const
 /** How hard a stop was asked for, weakest first. */
 export type StopHow = (typeof STOPS)[number]
 
+/** The OS process behind a command, as its keeper saw it. A PID without start time is never signalled. */
+export interface Program {
+  readonly osPid: number
+  readonly startTime: string | null
+  readonly boot: string
+  readonly group: number
+  /** How its whole tree is found: by a cgroup of its own, or by a marker in the inherited environment. */
+  readonly tree: 'cgroup' | 'marker'
+  /** How a memory limit is kept, where there is one. */
+  readonly memoryBy: 'cgroup' | 'sampled' | null
+}
+
 interface StopRequest {
   readonly how: StopHow
   readonly reason: string
   readonly source: Actor
   /** The process whose stop led to this one. */
   readonly cause: Pid | null
+  /** How long it may take before it is forced, where whoever asked said so. */
+  readonly graceMs?: number
   readonly at: number
 }
 
@@ -152,6 +166,7 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   /** Not to be begun again before then: the backoff after a lost holder. */
   readonly retryAt: number | null
   readonly firstStarted: { readonly at: number; readonly holder: string } | null
+  readonly program: Program | null
   readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
   readonly externalRef: Json
   readonly outcome: Outcome | null

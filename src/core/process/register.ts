@@ -65,6 +65,8 @@ export interface RegisterIntent {
   readonly defaultEnvRef: string
   /** A kernel that serves it begins it in the same transaction. */
   readonly startBy: string | null
+  /** Whoever would begin it can take no more: only a process that is there already is an answer. */
+  readonly refuseNew: Refusal | null
   /** Of the parent's executor, when it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
 }
@@ -118,6 +120,7 @@ export function decideRegister(
       ),
     )
   }
+  if (intent.refuseNew !== null) return no(intent.refuseNew)
   if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const registration = withDefaults(facts, intent)
   const refused =

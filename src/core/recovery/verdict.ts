@@ -18,8 +18,8 @@ export type Verdict =
  *
  * | process                          | holder dead                                   | holder live or silent |
  * | external                         | leave                                         | leave                 |
- * | command                          | leave: its keeper's kernel settles it         | leave                 |
  * | asked to be abandoned            | abandon: `requested`                          | leave                 |
+ * | command                          | leave: its keeper's kernel settles it         | leave                 |
  * | bound, started                   | abandon: `holder_dead`                        | leave                 |
  * | being stopped                    | settle the stop                               | leave                 |
  * | not started                      | put back                                      | leave                 |
@@ -37,8 +37,9 @@ export function verdict(
 ): Verdict {
   const { record } = row
   if (!holderDead || row.holder === null || hasEnded(record)) return { type: 'leave' }
-  if (record.recovery === 'external' || record.kind === 'command') return { type: 'leave' }
+  if (record.recovery === 'external') return { type: 'leave' }
   if (record.abandonRequest !== null) return { type: 'abandon', evidence: 'requested' }
+  if (record.kind === 'command') return { type: 'leave' }
   const started = record.firstStarted !== null
   if (started && record.recovery === 'bound') return { type: 'abandon', evidence: 'holder_dead' }
   if (record.stopRequest !== null) return { type: 'settle_stop' }

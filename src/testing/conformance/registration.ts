@@ -44,6 +44,7 @@ export function registration(behaves: Behaves): void {
       attempts: 0,
       retryAt: null,
       firstStarted: null,
+      program: null,
       abandonRequest: null,
       externalRef: null,
       outcome: null,

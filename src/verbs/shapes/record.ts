@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Actor, Outcome, ProcessRecord } from '../../core/process/record.ts'
 import { json, jsonObject } from './json.ts'
-import { count, time } from './scalars.ts'
+import { count, duration, time } from './scalars.ts'
 
 export const kind = z.enum(['command', 'agent', 'engine', 'tool', 'external'])
 export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
@@ -80,7 +80,14 @@ const schema = z.strictObject({
   status,
   pausedFrom: z.enum(['ready', 'running', 'waiting']).nullable(),
   stopRequest: z
-    .strictObject({ how: stopHow, reason: z.string(), source: actor, cause: text, at: time })
+    .strictObject({
+      how: stopHow,
+      reason: z.string(),
+      source: actor,
+      cause: text,
+      graceMs: duration.exactOptional(),
+      at: time,
+    })
     .nullable(),
   wait: z
     .strictObject({ on: waitOn, name: z.string(), ordinal: count, since: time, until: time.nullable() })
@@ -90,6 +97,16 @@ const schema = z.strictObject({
   attempts: count,
   retryAt: time.nullable(),
   firstStarted: z.strictObject({ at: time, holder: z.string() }).nullable(),
+  program: z
+    .strictObject({
+      osPid: count,
+      startTime: text,
+      boot: z.string(),
+      group: count,
+      tree: z.enum(['cgroup', 'marker']),
+      memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
+    })
+    .nullable(),
   abandonRequest: z.strictObject({ reason: z.string(), source: actor, at: time }).nullable(),
   externalRef: json,
   outcome: outcome.nullable(),
