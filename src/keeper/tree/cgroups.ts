@@ -1,0 +1,216 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import {
+  cgroupMembers,
+  groupsBelow,
+  isLeaf,
+  killCgroup,
+  numberIn,
+  readCgroup,
+  removeCgroup,
+  removeIfEmpty,
+} from './cgroup-files.ts'
+import { isAlive } from './identity.ts'
+import { LeafRemoval } from './leaf-removal.ts'
+import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
+import { ownCgroups } from './own-cgroups.ts'
+import { Standing } from './standing.ts'
+
+/**
+ * The cgroups of one keeper: a leaf for each program, in which its whole tree is found, whatever it does.
+ *
+ * To move a process from one to another takes the system several milliseconds. So no program is ever moved: the keeper
+ * itself stands in a leaf that nobody uses, whom it forks is born there, and then it moves on to another, in the
+ * background. What the keeper itself uses while it stands in a leaf is not counted as the program's.
+ */
+export class Cgroups {
+  readonly #base: string
+  readonly #baseV1: string | null
+  readonly #standing: Standing
+  readonly #removal = new LeafRemoval((path) => this.#removeNow(path))
+  readonly #keepersShare = new Map<string, KeepersShare>()
+
+  /** Null where there is no cgroup v2, or none that this user may divide. */
+  static async open(homeId: string): Promise<Cgroups | null> {
+    const own = ownCgroups()
+    if (own.unified === null) return null
+    const name = `reeve-${homeId}`
+    const base = join(outside(own.unified, name), name)
+    if (!isLeaf(join(base, '1-1-1'))) throw new Error(`${homeId} cannot be part of a cgroup's name`)
+    if (!canMake(base)) return null
+    shareMemoryController(base)
+    const standing = new Standing(base, own.unified)
+    await standing.ready()
+    if (standing.leaf === null) {
+      removeIfEmpty(base)
+      return null
+    }
+    const cgroups = new Cgroups(base, own.memoryV1 && join(outside(own.memoryV1, name), name), standing)
+    cgroups.#removeLeavesOfTheDead()
+    return cgroups
+  }
+
+  private constructor(base: string, baseV1: string | null, standing: Standing) {
+    this.#base = base
+    this.#baseV1 = baseV1
+    this.#standing = standing
+  }
+
+  /** Resolves when the keeper stands in a leaf that nobody uses: for one caller at a time, who then takes it at once. */
+  ready(): Promise<void> {
+    return this.#standing.ready()
+  }
+
+  /**
+   * The leaf into which the next fork is born. Right after `ready()`, and directly before that fork. Null when no leaf can
+   * be had any more: then the program is not in a cgroup of its own.
+   */
+  take(): string | null {
+    const share: KeepersShare = { cpuUs: 0, memoryBytes: 0, since: 0 }
+    const taken = this.#standing.take(() => {
+      share.cpuUs += ownCpuUs() - (share.since ?? 0)
+      share.since = null
+    })
+    if (taken === null) return null
+    share.cpuUs = usageUs(taken) ?? 0
+    share.memoryBytes = Number(readCgroup(join(taken, 'memory.current')) ?? 0)
+    share.since = ownCpuUs()
+    this.#keepersShare.set(taken, share)
+    return taken
+  }
+
+  /** The fork failed: nobody was born there. */
+  giveBack(path: string): void {
+    this.remove(path)
+  }
+
+  /** Also those in groups below it, but never the keeper. */
+  members(path: string): number[] {
+    return cgroupMembers(path).filter((osPid) => osPid !== process.pid)
+  }
+
+  /** Forces all in it to end; the keeper never. */
+  kill(path: string): void {
+    killCgroup(path)
+  }
+
+  /** Null where it is gone, or where the share of the keeper that took it is not known. */
+  cpuMs(path: string): number | null {
+    const share = this.#keepersShare.get(path)
+    const usage = usageUs(path)
+    if (share === undefined || usage === null) return null
+    const keepers = share.cpuUs + (share.since === null ? 0 : ownCpuUs() - share.since)
+    return Math.max(0, Math.round((usage - keepers) / 1000))
+  }
+
+  /** Right after the fork. False where the system cannot limit it. */
+  limitMemory(path: string, osPid: number, bytes: number): boolean {
+    return limitMemory(this.#memoryOf(path), osPid, bytes)
+  }
+
+  /** Null where the system does not count it. */
+  peakMemory(path: string): number | null {
+    return peakMemory(this.#memoryOf(path))
+  }
+
+  /** How many of its processes the system has killed for want of memory. */
+  memoryKills(path: string): number {
+    return memoryKills(this.#memoryOf(path))
+  }
+
+  /** Now, or as soon as it is empty. */
+  remove(path: string): void {
+    if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: it was not removed`)
+    this.#removal.remove(path)
+  }
+
+  /** The keeper goes back to where it stood. Leaves that are in use stay. */
+  async close(): Promise<void> {
+    await this.#standing.leave()
+    this.#removal.close()
+    for (const leaf of this.#leaves()) if (keeperOf(leaf).osPid === process.pid) this.#removeNow(leaf)
+    removeIfEmpty(this.#base)
+  }
+
+  #removeLeavesOfTheDead(): void {
+    for (const leaf of this.#leaves()) {
+      const { osPid, startTime } = keeperOf(leaf)
+      if (!isAlive(osPid, startTime) && cgroupMembers(leaf).length === 0) this.#removeNow(leaf)
+    }
+  }
+
+  /** In either hierarchy, by their path in the first. */
+  #leaves(): string[] {
+    const paths = new Set(groupsBelow(this.#base))
+    if (this.#baseV1 !== null) {
+      for (const group of groupsBelow(this.#baseV1)) paths.add(join(this.#base, basename(group)))
+    }
+    return [...paths].filter(isLeaf)
+  }
+
+  #removeNow(path: string): boolean {
+    const { groupV1 } = this.#memoryOf(path)
+    const withoutMemory = groupV1 === null || removeMemoryGroup(groupV1)
+    if (!removeCgroup(path) || !withoutMemory) return false
+    this.#keepersShare.delete(path)
+    return true
+  }
+
+  #memoryOf(leaf: string): LeafMemory {
+    return {
+      leaf,
+      groupV1: this.#baseV1 === null ? null : join(this.#baseV1, basename(leaf)),
+      keepersBytes: this.#keepersShare.get(leaf)?.memoryBytes ?? 0,
+    }
+  }
+}
+
+/** What the keeper itself used of a leaf's counters, by standing in it. */
+interface KeepersShare {
+  cpuUs: number
+  memoryBytes: number
+  /** Its CPU time when the leaf was taken; null since it has moved on, and the share is whole. */
+  since: number | null
+}
+
+/** A keeper that is started from within one of its home's own leaves must not make its own below that. */
+function outside(group: string, name: string): string {
+  const parts = group.split('/')
+  const at = parts.indexOf(name)
+  return at === -1 ? group : parts.slice(0, at).join('/')
+}
+
+function canMake(base: string): boolean {
+  try {
+    mkdirSync(base, { recursive: true })
+    return true
+  } catch {
+    // Whatever the reason (rights, a read-only mount, a limit): there are no cgroups for us here, and trees are marked.
+    return false
+  }
+}
+
+/** Gives the leaves the memory controller, where those above have shared it with us. */
+function shareMemoryController(base: string): void {
+  if (readCgroup(join(base, 'cgroup.controllers'))?.split(/\s/).includes('memory') !== true) return
+  try {
+    writeFileSync(join(base, 'cgroup.subtree_control'), '+memory', { flag: 'r+' })
+  } catch {
+    // Then the leaves have none, which limitMemory sees and says.
+  }
+}
+
+function keeperOf(leaf: string): { osPid: number; startTime: string } {
+  const [osPid, startTime] = basename(leaf).split('-')
+  return { osPid: Number(osPid), startTime: startTime ?? '' }
+}
+
+function usageUs(leaf: string): number | null {
+  const text = readCgroup(join(leaf, 'cpu.stat'))
+  return text === null ? null : numberIn(text, 'usage_usec')
+}
+
+function ownCpuUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}

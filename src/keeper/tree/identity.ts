@@ -1,0 +1,55 @@
+import type { ProgramIdentity } from '../protocol/messages.ts'
+import { bootId } from './boot.ts'
+import { membersOf } from './members.ts'
+import { ProcTable } from './proc-table.ts'
+import { signalExact } from './signal-exact.ts'
+import { isOver, statOf } from './stat.ts'
+
+export { bootId, pidNamespace } from './boot.ts'
+export { signalExact } from './signal-exact.ts'
+export { type ProcStat, statOf } from './stat.ts'
+
+/**
+ * Who has a program's PID now. `gone`: nobody, or its zombie, or it was another boot. `unreadable`: its start time was
+ * never known, or this system does not tell, so that nothing can be proved.
+ */
+export function whoIs(program: ProgramIdentity): 'ours' | 'gone' | 'stranger' | 'unreadable' {
+  const boot = bootId()
+  if (program.startTime === null || program.boot === '' || boot === '') return 'unreadable'
+  if (program.boot !== boot) return 'gone'
+  const stat = statOf(program.osPid)
+  if (stat === null) return 'gone'
+  if (stat.startTime !== program.startTime) return 'stranger'
+  return isOver(stat) ? 'gone' : 'ours'
+}
+
+/** Null when it is gone; a zombie still has one. */
+export function startTimeOf(osPid: number): string | null {
+  return statOf(osPid)?.startTime ?? null
+}
+
+/** Whether the OS process that started then on this boot still lives. Zombies do not. */
+export function isAlive(osPid: number, startTime: string): boolean {
+  const stat = statOf(osPid)
+  return stat !== null && stat.startTime === startTime && !isOver(stat)
+}
+
+/**
+ * Signals all of a program's process group, one by one, each by its own identity: a group's number alone proves nothing.
+ * With the marker, what is left of the group is found also when its leader is gone.
+ */
+export function signalGroup(
+  program: ProgramIdentity,
+  signal: string,
+  marker: string | null = null,
+): 'sent' | 'ended' | 'not_ours' {
+  const who = whoIs(program)
+  if (who === 'stranger' || who === 'unreadable') return 'not_ours'
+  const table = ProcTable.read()
+  const group = membersOf(program, marker ?? '', { table }).filter(
+    ({ osPid }) => table.processes.get(osPid)?.group === program.group,
+  )
+  let sent = false
+  for (const { osPid, startTime } of group) sent = signalExact(osPid, startTime, signal) || sent
+  return sent ? 'sent' : 'ended'
+}

@@ -1,0 +1,51 @@
+/** A leaf is busy for as long as a descendant lives that its program left behind: it is tried again, ever more seldom. */
+const FIRST_RETRY_MS = 20
+const LONGEST_RETRY_MS = 60_000
+
+/** More are not remembered; the next keeper removes those that are empty then. */
+const MAX_BUSY = 4096
+
+/** Removes leaves, later if they are busy. `attempt` answers true when nothing is left. */
+export class LeafRemoval {
+  readonly #attempt: (path: string) => boolean
+  readonly #busy = new Set<string>()
+  #retryMs = FIRST_RETRY_MS
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(attempt: (path: string) => boolean) {
+    this.#attempt = attempt
+  }
+
+  remove(path: string): void {
+    if (this.#attempt(path)) {
+      this.#busy.delete(path)
+      return
+    }
+    if (this.#busy.size >= MAX_BUSY) return
+    this.#busy.add(path)
+    this.#retryMs = FIRST_RETRY_MS
+    this.#schedule()
+  }
+
+  /** Tries all once more, now, and then no longer. */
+  close(): void {
+    this.#sweep()
+    clearTimeout(this.#timer)
+    this.#busy.clear()
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#sweep()
+      if (this.#busy.size === 0) return
+      this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
+      this.#schedule()
+    }, this.#retryMs)
+    this.#timer.unref()
+  }
+
+  #sweep(): void {
+    for (const path of this.#busy) if (this.#attempt(path)) this.#busy.delete(path)
+  }
+}
