@@ -1,0 +1,140 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
+
+/** What is kept of a plan: all but the environment and the input, which are secret more often than not. */
+export interface KeptPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
+  readonly stdin: 'null' | 'pipe' | 'text'
+}
+
+export interface Intent {
+  readonly pid: string
+  readonly fence: number
+  readonly keeper: KeeperIdentity
+  readonly boot: string
+  readonly at: number
+  readonly plan: KeptPlan
+}
+
+export type SettledState = Exclude<ProgramState, { state: 'running' }>
+
+/** The files of `live/`: what a keeper must know of the work of the one before it. */
+export class LiveFiles {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** False if there is one already: then this pid has been begun, and is never begun again. */
+  claim(intent: Intent): boolean {
+    let fd: number
+    try {
+      fd = openSync(this.#path(intent.pid, 'intent'), 'wx', 0o600)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+      throw error
+    }
+    try {
+      writeSync(fd, JSON.stringify(intent))
+    } finally {
+      closeSync(fd)
+    }
+    return true
+  }
+
+  wasClaimed(pid: string): boolean {
+    return existsSync(this.#path(pid, 'intent'))
+  }
+
+  writeProgram(pid: string, program: ProgramIdentity): void {
+    writeFileSync(this.#path(pid, 'program'), JSON.stringify(program), { mode: 0o600 })
+  }
+
+  /** Seen whole or not at all, also after a crash; `durable` makes it outlive a power cut as well. */
+  writeSettled(state: SettledState, durable: boolean): void {
+    const path = this.#path(state.pid, 'exit')
+    const made = `${path}.new`
+    const fd = openSync(made, 'w', 0o600)
+    try {
+      writeSync(fd, JSON.stringify(state))
+      if (durable) fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(made, path)
+    if (durable) syncFolder(this.#folder)
+  }
+
+  /** The intent goes first: without it the others mean nothing, so that half of this is as good as all of it. */
+  forget(pid: string): void {
+    for (const ending of ENDINGS) rmSync(this.#path(pid, ending), { force: true })
+  }
+
+  /** The pids that were begun. What has lost its intent is swept up. */
+  begun(): string[] {
+    const names = readdirSync(this.#folder)
+    const pids = names.filter((name) => name.endsWith('.intent')).map((name) => name.slice(0, -7))
+    const known = new Set(pids)
+    for (const name of names) {
+      const pid = name.slice(0, name.indexOf('.'))
+      if (!known.has(pid) || name.endsWith('.new')) rmSync(join(this.#folder, name), { force: true })
+    }
+    return pids
+  }
+
+  /** Undefined where the file is missing, or was cut short by a crash. */
+  intentOf(pid: string): Intent | undefined {
+    return read<Intent>(this.#path(pid, 'intent'))
+  }
+
+  programOf(pid: string): ProgramIdentity | undefined {
+    return read<ProgramIdentity>(this.#path(pid, 'program'))
+  }
+
+  settledOf(pid: string): SettledState | undefined {
+    return read<SettledState>(this.#path(pid, 'exit'))
+  }
+
+  #path(pid: string, ending: (typeof ENDINGS)[number]): string {
+    return join(this.#folder, `${pid}.${ending}`)
+  }
+}
+
+const ENDINGS = ['intent', 'program', 'exit'] as const
+
+function read<Content>(path: string): Content | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    return JSON.parse(text) as Content
+  } catch {
+    // Cut short by a crash of the keeper that wrote it; what it was going to say is then found out by looking.
+    return undefined
+  }
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

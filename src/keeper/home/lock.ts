@@ -1,0 +1,28 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * The right to be the one keeper of a folder: an exclusive lock of a small SQLite file. The kernel frees it with the
+ * process that has it, however that ends, and it is seen across PID namespaces.
+ */
+export interface Lock {
+  release(): void
+}
+
+/** Null if another process has it. */
+export function takeLock(path: string): Lock | null {
+  const file = new DatabaseSync(path)
+  try {
+    file.exec('begin exclusive')
+  } catch (error) {
+    file.close()
+    if (isBusy(error)) return null
+    throw error
+  }
+  return { release: () => file.close() }
+}
+
+const SQLITE_BUSY = 5
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Home } from '../protocol/home.ts'
+
+export interface PreparedHome {
+  /** Of the folder, for as long as it exists. */
+  readonly id: string
+  readonly token: string
+}
+
+/** Makes what is missing of the data folder. Daemon and keeper may do so at the same time. */
+export function prepareHome(home: Home): PreparedHome {
+  for (const folder of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const identity = writtenOnce(home.identity, () => JSON.stringify({ id: `h_${secret(12)}` }))
+  const token = writtenOnce(home.keeper.token, () => secret(32))
+  return { id: homeIdIn(identity, home.identity), token: token.trim() }
+}
+
+/** The text of a file that whoever comes first writes. It is linked into place, so nobody sees half of it. */
+function writtenOnce(path: string, text: () => string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error
+  }
+  const made = `${path}.${process.pid}.${secret(4)}`
+  writeFileSync(made, text(), { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(made, path)
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
+  } finally {
+    rmSync(made, { force: true })
+  }
+  return readFileSync(path, 'utf8')
+}
+
+function homeIdIn(text: string, path: string): string {
+  const parsed: unknown = JSON.parse(text)
+  if (typeof parsed === 'object' && parsed !== null && 'id' in parsed && typeof parsed.id === 'string')
+    return parsed.id
+  throw new Error(`${path} has no id in it; if the folder is new, remove the file`)
+}
+
+function secret(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

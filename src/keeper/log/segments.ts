@@ -1,0 +1,90 @@
+import { closeSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { segmentName, segmentOffset } from '../protocol/log-format.ts'
+import type { OutputCaps } from '../protocol/messages.ts'
+
+interface Segment {
+  readonly offset: number
+  readonly bytes: number
+}
+
+/**
+ * The segments of one output log: a head that stays, a tail of which the oldest falls out. Never more on disk than head,
+ * tail and the segment that is being written.
+ */
+export class Segments {
+  readonly #folder: string
+  readonly #caps: OutputCaps
+  /** Of the tail, without the one that is being written; oldest first. */
+  readonly #tail: Segment[] = []
+  #tailBytes = 0
+  #offset = 0
+  #end = 0
+  #fd: number | null = null
+
+  /** The folder exists. What is there of an earlier keeper is gone on with. */
+  constructor(folder: string, caps: OutputCaps) {
+    this.#folder = folder
+    this.#caps = caps
+    const found = foundSegments(folder)
+    const last = found.pop()
+    for (const segment of found) if (segment.offset >= caps.headBytes) this.#keep(segment)
+    this.#offset = last?.offset ?? 0
+    this.#end = this.#offset + (last?.bytes ?? 0)
+    this.#fd = this.#open()
+  }
+
+  get end(): number {
+    return this.#end
+  }
+
+  /** How many bytes the disk took, at least one; throws if it takes none. */
+  write(chunk: Buffer, from: number): number {
+    if (this.#end >= this.#limit()) this.#rotate()
+    this.#fd ??= this.#open()
+    const room = Math.min(chunk.length - from, this.#limit() - this.#end)
+    const written = writeSync(this.#fd, chunk, from, room)
+    this.#end += written
+    return written
+  }
+
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd)
+    this.#fd = null
+  }
+
+  #limit(): number {
+    const { headBytes, segmentBytes } = this.#caps
+    return this.#offset < headBytes ? headBytes : this.#offset + segmentBytes
+  }
+
+  #rotate(): void {
+    this.close()
+    if (this.#offset >= this.#caps.headBytes)
+      this.#keep({ offset: this.#offset, bytes: this.#end - this.#offset })
+    this.#offset = this.#end
+  }
+
+  #keep(segment: Segment): void {
+    this.#tail.push(segment)
+    this.#tailBytes += segment.bytes
+    while (this.#tailBytes > this.#caps.tailBytes) {
+      const oldest = this.#tail.shift()
+      if (oldest === undefined) return
+      rmSync(join(this.#folder, segmentName(oldest.offset)), { force: true })
+      this.#tailBytes -= oldest.bytes
+    }
+  }
+
+  #open(): number {
+    return openSync(join(this.#folder, segmentName(this.#offset)), 'a', 0o600)
+  }
+}
+
+function foundSegments(folder: string): Segment[] {
+  const offsets = readdirSync(folder).map(segmentOffset)
+  return offsets
+    .filter((offset) => offset !== undefined)
+    .sort((one, other) => one - other)
+    .map((offset) => ({ offset, bytes: statSync(join(folder, segmentName(offset))).size }))
+}

@@ -1,0 +1,9 @@
+/** The keeper: `node main.ts <home folder>`. Started by a daemon, in a session of its own. */
+import { keep } from './keep.ts'
+
+const folder = process.argv[2]
+if (folder === undefined) {
+  console.error('Usage: main.ts <home folder>')
+  process.exit(64)
+}
+await keep({ folder })

@@ -1,0 +1,129 @@
+import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import type { SpawnPlan } from '../protocol/messages.ts'
+import { isSignal } from './signal-names.ts'
+
+/** What keeps a program from being started, in words for whoever asked for it. */
+export class FailedStart extends Error {
+  readonly remedy: string
+
+  constructor(message: string, remedy: string) {
+    super(message)
+    this.remedy = remedy
+  }
+}
+
+/** The program's file, if the plan can be carried out as it stands. Throws FailedStart if not. */
+export function checkPlan(plan: SpawnPlan): string {
+  const name = plan.argv[0]
+  if (name === undefined || name === '')
+    throw new FailedStart('There is no program in argv.', 'Give argv at least one word.')
+  const texts = [...plan.argv, plan.cwd, ...Object.entries(plan.env).flat()]
+  if (texts.some((text) => text.includes('\0')))
+    throw new FailedStart(
+      'A word of argv, cwd or env has a zero byte in it.',
+      'Leave it out: no program can be given one.',
+    )
+  checkFolder(plan.cwd)
+  checkLimits(plan)
+  return programFile(name, plan)
+}
+
+function checkFolder(cwd: string): void {
+  if (!isAbsolute(cwd))
+    throw new FailedStart(`The folder ${cwd} is not absolute.`, 'Give cwd from the root on.')
+  const found = statOf(cwd)
+  if (found === undefined)
+    throw new FailedStart(`There is no folder ${cwd}.`, 'Make it, or give another cwd.')
+  if (!found.isDirectory()) throw new FailedStart(`${cwd} is not a folder.`, 'Give another cwd.')
+  if (!allows(cwd, constants.X_OK))
+    throw new FailedStart(`The folder ${cwd} may not be entered.`, 'Change its rights, or give another cwd.')
+}
+
+function checkLimits(plan: SpawnPlan): void {
+  if (!isSignal(plan.endSignal))
+    throw new FailedStart(`There is no signal ${plan.endSignal}.`, 'Use a name such as SIGTERM.')
+  if (plan.pty !== null && !isSize(plan.pty.cols, plan.pty.rows))
+    throw new FailedStart(
+      `A terminal can't be ${plan.pty.cols} × ${plan.pty.rows} characters large.`,
+      'Use whole numbers from 1 to 65535.',
+    )
+  const limits = { ...plan.limits, timeoutMs: plan.timeoutMs, idleTimeoutMs: plan.idleTimeoutMs }
+  for (const [name, value] of Object.entries(limits))
+    if (value !== null && !(Number.isFinite(value) && value > 0))
+      throw new FailedStart(`The limit ${name} is ${value}.`, 'Use a number greater than 0, or leave it out.')
+  if (plan.limits.openFiles !== null) checkOpenFiles(plan.limits.openFiles)
+}
+
+function checkOpenFiles(wanted: number): void {
+  if (!Number.isInteger(wanted) || wanted < 3)
+    throw new FailedStart(`The limit openFiles is ${wanted}.`, 'Use a whole number, 3 or more.')
+  const most = mostOpenFiles()
+  if (wanted > most)
+    throw new FailedStart(
+      `The limit openFiles is ${wanted}, and the system allows ${most}.`,
+      `Use ${most} or less, or raise the hard limit of whoever starts Reeve.`,
+    )
+}
+
+function mostOpenFiles(): number {
+  let limits: string
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Not Linux: the shell that sets the limit says so if it can't.
+    return Number.POSITIVE_INFINITY
+  }
+  const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
+  return hard === undefined || hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)
+}
+
+export function isSize(cols: number, rows: number): boolean {
+  return [cols, rows].every((side) => Number.isInteger(side) && side >= 1 && side <= 65_535)
+}
+
+/** As a shell finds it, in the environment and the folder that the program will have. */
+function programFile(name: string, plan: SpawnPlan): string {
+  const path = plan.env['PATH'] ?? DEFAULT_PATH
+  const candidates = name.includes('/')
+    ? [resolve(plan.cwd, name)]
+    : path.split(delimiter).map((folder) => join(resolve(plan.cwd, folder), name))
+  let found: string | undefined
+  for (const file of candidates) {
+    const stat = statOf(file)
+    if (stat === undefined) continue
+    found ??= file
+    if (stat.isFile() && (stat.mode & 0o111) !== 0 && allows(file, constants.X_OK)) return file
+  }
+  if (found !== undefined)
+    throw new FailedStart(
+      `${found} can't be run: it is no executable file.`,
+      'Make it executable (chmod +x), or name another.',
+    )
+  throw name.includes('/')
+    ? new FailedStart(`There is no program ${candidates[0]}.`, 'Give the path of one that exists.')
+    : new FailedStart(
+        `There is no program ${name} in PATH (${path}).`,
+        'Install it, add its folder to PATH, or give its whole path.',
+      )
+}
+
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    // Not to be looked at (a folder above it is closed, or is a file): not to be started either.
+    return undefined
+  }
+}
+
+function allows(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Named FIFOs, made in advance: Node has no call for it, and a `mkfifo` per program would cost as much as the program.
+ * A FIFO takes the name of its program when it is given out, and is then the program's to remove.
+ */
+export class FifoPool {
+  readonly #folder: string
+  readonly #prefix: string
+  readonly #ready: string[] = []
+  #making: Promise<void> | null = null
+  #closed = false
+
+  /** `prefix` is this keeper's alone: what bears it at the start was left by one that is dead. */
+  constructor(folder: string, prefix: string) {
+    this.#folder = folder
+    this.#prefix = prefix
+    for (const name of readdirSync(folder))
+      if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
+  }
+
+  /** When there are as many as one program needs. Fails as `mkfifo` does. */
+  async ready(): Promise<void> {
+    if (this.#ready.length < LOW) void this.#refill().catch(() => {})
+    while (this.#ready.length < PER_PROGRAM) await this.#refill()
+  }
+
+  /** The path of a fresh FIFO called `name`. Makes one on the spot if others were quicker. */
+  take(name: string): string {
+    const path = join(this.#folder, name)
+    const made = this.#ready.pop()
+    if (made === undefined)
+      execFileSync('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'] })
+    else renameSync(made, path)
+    return path
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const path of this.#ready.splice(0)) rmSync(path, { force: true })
+  }
+
+  #refill(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null
+    })
+    return this.#making
+  }
+
+  #make(): Promise<void> {
+    const batch = randomBytes(6).toString('hex')
+    const paths = Array.from({ length: BATCH }, (_, at) =>
+      join(this.#folder, `${this.#prefix}${batch}.${at}`),
+    )
+    return new Promise((resolve, reject) => {
+      execFile('mkfifo', ['-m', '600', ...paths], (error) => {
+        if (error !== null) {
+          reject(error)
+          return
+        }
+        this.#ready.push(...paths)
+        if (this.#closed) this.close()
+        resolve()
+      })
+    })
+  }
+}
+
+const BATCH = 64
+const LOW = 32
+/** Standard output, standard error and standard input. */
+const PER_PROGRAM = 3

@@ -1,0 +1,97 @@
+import { isSize } from '../program/check-plan.ts'
+import type { Program } from '../program/program.ts'
+import { isSignal } from '../program/signal-names.ts'
+import type { Programs } from '../programs.ts'
+import type { AskName, Asks, KeeperRefusal } from '../protocol/messages.ts'
+
+/** A question that is answered with an error. */
+export class Refused extends Error {
+  readonly refusal: KeeperRefusal
+
+  constructor(refusal: KeeperRefusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+export function badAsk(message: string): Refused {
+  return new Refused({ code: 'bad_ask', message })
+}
+
+type About = Exclude<AskName, 'hello' | 'leave'>
+type Answers = { [Name in About]: (ask: Asks[Name][0]) => Asks[Name][1] | Promise<Asks[Name][1]> }
+
+/** The answer to each question about programs. */
+export function answersOf(programs: Programs): Answers {
+  const present = (pid: string): Program => {
+    const program = programs.get(checkedPid(pid))
+    if (program !== undefined) return program
+    throw new Refused({ code: 'unknown_pid', message: `Nothing runs here for ${pid}.` })
+  }
+  const settledOr = <Answer>(pid: string, ended: Answer, act: (program: Program) => Answer): Answer =>
+    programs.get(checkedPid(pid)) === undefined && programs.stateOf(pid) !== null ? ended : act(present(pid))
+
+  return {
+    spawn: ({ pid, fence, plan }) => programs.spawn(checkedPid(pid), fence, plan),
+    state: ({ pid }) => programs.stateOf(checkedPid(pid)),
+    end: ({ pid, signal, graceMs }) => {
+      checkSignal(signal)
+      if (!Number.isFinite(graceMs) || graceMs < 0) throw badAsk(`graceMs is ${graceMs}`)
+      return settledOr<Asks['end'][1] | Promise<Asks['end'][1]>>(pid, { how: 'already_gone' }, (program) =>
+        program.end(signal, graceMs, 'asked'),
+      )
+    },
+    signal: ({ pid, signal, to }) => {
+      checkSignal(signal)
+      return settledOr<Asks['signal'][1]>(pid, { sent: 'ended' }, (program) => ({
+        sent: program.signal(signal, to),
+      }))
+    },
+    pause: ({ pid }) => settledOr(pid, { stopped: 0 }, (program) => ({ stopped: program.pause() })),
+    resume: ({ pid }) => settledOr(pid, { continued: 0 }, (program) => ({ continued: program.resume() })),
+    write: ({ pid, seq, data }) =>
+      settledOr<Asks['write'][1]>(pid, { type: 'ended' }, (program) =>
+        program.write(seq, Buffer.from(data, 'base64')),
+      ),
+    closeInput: ({ pid }) =>
+      settledOr<Asks['closeInput'][1]>(pid, { type: 'ended' }, (program) => ({ type: program.closeInput() })),
+    resize: ({ pid, cols, rows }) => {
+      if (!isSize(cols, rows)) throw badAsk(`A terminal can't be ${cols} × ${rows} characters large.`)
+      return settledOr<Asks['resize'][1]>(pid, { type: 'ended' }, (program) => ({
+        type: program.resize(cols, rows),
+      }))
+    },
+    follow: ({ pid, on }) => {
+      const program = programs.get(checkedPid(pid))
+      if (program === undefined) return { end: settledEnd(programs, pid) }
+      program.isFollowed = on
+      return { end: program.outputEnd }
+    },
+    usage: ({ pids }) => ({
+      usages: Object.fromEntries(pids.map((pid) => [pid, programs.get(pid)?.usage() ?? null])),
+    }),
+    acknowledge: ({ pid }) => {
+      if (programs.get(checkedPid(pid))?.isRunning === true)
+        throw badAsk(`${pid} is running: there is nothing to acknowledge yet.`)
+      programs.acknowledge(pid)
+      return {}
+    },
+  }
+}
+
+function settledEnd(programs: Programs, pid: string): number {
+  const state = programs.stateOf(pid)
+  if (state === null) throw new Refused({ code: 'unknown_pid', message: `Nothing is known here of ${pid}.` })
+  if (state.state === 'exited') return state.exit.outputEnd
+  return state.state === 'lost' ? state.outputEnd : 0
+}
+
+/** It becomes part of file names. */
+function checkedPid(pid: unknown): string {
+  if (typeof pid === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(pid)) return pid
+  throw badAsk(`${JSON.stringify(pid)} is no pid`)
+}
+
+function checkSignal(signal: string): void {
+  if (!isSignal(signal)) throw badAsk(`There is no signal ${signal}.`)
+}

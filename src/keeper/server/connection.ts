@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net'
+import { type Answer, lineOf, lineReader, type Tell } from '../protocol/messages.ts'
+
+export interface ConnectionEvents {
+  heard(message: unknown): void
+  closed(): void
+}
+
+/**
+ * One connection of a daemon. Never more than `MOST_UNREAD_BYTES` wait for it: a daemon that does not read is given no new
+ * answers, since its questions are not read either, and is cut off if even that does not help. It finds all again when it
+ * comes back.
+ */
+export class Connection {
+  readonly #socket: Socket
+  /** Programs whose logs have grown since that was last told, and their ends. */
+  readonly #grown = new Map<string, number>()
+  #grewTimer: NodeJS.Timeout | null = null
+
+  constructor(socket: Socket, events: ConnectionEvents) {
+    this.#socket = socket
+    const read = lineReader((message) => {
+      if (!socket.destroyed) events.heard(message)
+    })
+    socket.on('data', (chunk) => {
+      try {
+        read(chunk)
+      } catch {
+        // Not somebody who speaks this protocol. There is nobody to tell but the one who is cut off.
+        socket.destroy()
+      }
+      if (socket.writableLength > READ_NO_MORE_BYTES) socket.pause()
+    })
+    socket.on('drain', () => {
+      socket.resume()
+      if (this.#grown.size > 0) this.#tellGrown()
+    })
+    // 'close' follows every error.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      if (this.#grewTimer !== null) clearTimeout(this.#grewTimer)
+      events.closed()
+    })
+  }
+
+  send(message: Answer | Tell): void {
+    if (this.#socket.destroyed) return
+    this.#socket.write(lineOf(message))
+    if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.destroy()
+  }
+
+  /** At once if it was quiet, else with all that comes within a few milliseconds. */
+  grew(pid: string, end: number): void {
+    this.#grown.set(pid, end)
+    this.#grewTimer ??= setTimeout(() => this.#tellGrown(), 0)
+  }
+
+  close(): void {
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #tellGrown(): void {
+    if (this.#grewTimer !== null) clearTimeout(this.#grewTimer)
+    this.#grewTimer = null
+    // It has not read what it was told before. The latest is told when it has.
+    if (this.#socket.writableNeedDrain) return
+    if (this.#grown.size === 0) return
+    const lines = [...this.#grown].map(([pid, end]) => lineOf({ tell: 'grew', pid, end }))
+    this.#grown.clear()
+    if (!this.#socket.destroyed) this.#socket.write(lines.join(''))
+    this.#grewTimer = setTimeout(() => this.#tellGrown(), GREW_EVERY_MS)
+  }
+}
+
+const READ_NO_MORE_BYTES = 1024 * 1024
+const MOST_UNREAD_BYTES = 32 * 1024 * 1024
+const GREW_EVERY_MS = 10

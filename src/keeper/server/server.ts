@@ -1,0 +1,157 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import type { Programs } from '../programs.ts'
+import type { Ask, AskName, Asks, KeeperIdentity, Tell } from '../protocol/messages.ts'
+import { isAlive } from '../tree/identity.ts'
+import { answersOf, badAsk, Refused } from './asks.ts'
+import { Connection } from './connection.ts'
+
+export interface ServerOptions {
+  readonly keeper: KeeperIdentity
+  readonly token: string
+  readonly programs: Programs
+  /** A daemon came or went, or said that it goes. */
+  changed(left: boolean): void
+  note(message: string): void
+}
+
+interface Daemon {
+  readonly connection: Connection
+  readonly osPid: number
+  readonly startTime: string
+}
+
+/** Serves one daemon at a time. */
+export class Server {
+  readonly #options: ServerOptions
+  readonly #net: NetServer
+  readonly #answers: ReturnType<typeof answersOf>
+  readonly #connections = new Set<Connection>()
+  #daemon: Daemon | null = null
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+    this.#answers = answersOf(options.programs)
+    this.#net = createServer((socket) => this.#connected(socket))
+  }
+
+  get hasDaemon(): boolean {
+    return this.#daemon !== null
+  }
+
+  async listen(path: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#net.once('error', reject)
+      this.#net.listen(path, resolve)
+    })
+    this.#net.on('error', (error) => this.#options.note(`The socket: ${error.message}`))
+  }
+
+  tell(tell: Tell): void {
+    this.#daemon?.connection.send(tell)
+  }
+
+  grew(pid: string, end: number): void {
+    this.#daemon?.connection.grew(pid, end)
+  }
+
+  close(): void {
+    this.#net.close()
+    for (const connection of this.#connections) connection.close()
+  }
+
+  #connected(socket: Socket): void {
+    const connection: Connection = new Connection(socket, {
+      heard: (message) => void this.#heard(connection, message),
+      closed: () => this.#disconnected(connection),
+    })
+    this.#connections.add(connection)
+  }
+
+  #disconnected(connection: Connection): void {
+    this.#connections.delete(connection)
+    if (this.#daemon?.connection !== connection) return
+    this.#daemon = null
+    this.#options.programs.unfollow()
+    this.#options.changed(false)
+  }
+
+  async #heard(connection: Connection, message: unknown): Promise<void> {
+    if (!isAsk(message)) {
+      connection.destroy()
+      return
+    }
+    const { id } = message
+    try {
+      const answer = await this.#answer(connection, message)
+      connection.send({ id, answer })
+      if (message.ask === 'hello') this.#welcome(connection)
+      if (message.ask === 'leave') this.#options.changed(true)
+    } catch (error) {
+      if (error instanceof Refused) {
+        connection.send({ id, error: error.refusal })
+        if (this.#daemon?.connection !== connection) connection.close()
+        return
+      }
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      this.#options.note(`${message.ask}: ${text}`)
+      const short = error instanceof Error ? error.message : String(error)
+      connection.send({ id, error: { code: 'failed', message: short } })
+    }
+  }
+
+  #answer(connection: Connection, ask: Ask): Asks[AskName][1] | Promise<Asks[AskName][1]> {
+    if (ask.ask === 'hello') return this.#hello(connection, ask)
+    if (this.#daemon?.connection !== connection) throw badAsk('The first question is hello.')
+    if (ask.ask === 'leave') return { stays: !this.#options.programs.isEmpty }
+    const act = this.#answers[ask.ask] as
+      | ((ask: Ask) => Asks[AskName][1] | Promise<Asks[AskName][1]>)
+      | undefined
+    if (act === undefined) throw badAsk(`There is no question ${String(ask.ask)}.`)
+    return act(ask)
+  }
+
+  #hello(connection: Connection, { protocol, token, daemon }: Asks['hello'][0]): Asks['hello'][1] {
+    const { keeper, programs } = this.#options
+    if (protocol !== keeper.protocol)
+      throw new Refused({
+        code: 'wrong_protocol',
+        message: `This keeper speaks protocol ${keeper.protocol}, not ${protocol}.`,
+      })
+    if (!isSame(token, this.#options.token))
+      throw new Refused({ code: 'wrong_token', message: 'That is not the token of this keeper.' })
+    const other = this.#daemon
+    if (other !== null && other.connection !== connection) {
+      const isSameDaemon = other.osPid === daemon.osPid && other.startTime === daemon.startTime
+      if (!isSameDaemon && isAlive(other.osPid, other.startTime))
+        throw new Refused({
+          code: 'busy',
+          message: `A daemon with PID ${other.osPid} is connected.`,
+          osPid: other.osPid,
+        })
+      programs.unfollow()
+      other.connection.destroy()
+    }
+    this.#daemon = { connection, osPid: daemon.osPid, startTime: daemon.startTime }
+    this.#options.changed(false)
+    return { keeper, programs: programs.states() }
+  }
+
+  /** What ended while nobody was there, or was not acknowledged. */
+  #welcome(connection: Connection): void {
+    for (const state of this.#options.programs.settled()) connection.send({ tell: 'ended', state })
+  }
+}
+
+function isAsk(message: unknown): message is Ask {
+  if (typeof message !== 'object' || message === null) return false
+  return (
+    'id' in message && typeof message.id === 'number' && 'ask' in message && typeof message.ask === 'string'
+  )
+}
+
+function isSame(given: unknown, token: string): boolean {
+  if (typeof given !== 'string') return false
+  const [one, other] = [Buffer.from(given), Buffer.from(token)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}
