@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ownLine } from './own-line.ts'
 import { signalExact } from './signal-exact.ts'
 import { codeOf, isGone, statOf } from './stat.ts'
 
@@ -21,17 +22,16 @@ export function cgroupMembers(path: string): number[] {
   return members.concat(...groupsBelow(path).map(cgroupMembers))
 }
 
-/** Forces everything in a leaf to end. Never used while this program is in it. */
+/** Forces everything in a leaf to end, but never this program nor those above it. */
 export function killCgroup(path: string): void {
   if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: nothing in it was ended`)
+  const line = ownLine()
   const members = cgroupMembers(path)
   if (members.length === 0) return
-  if (!members.includes(process.pid) && !members.includes(process.ppid) && killAtOnce(path)) return
+  if (!members.some((osPid) => line.has(osPid)) && killAtOnce(path)) return
   for (const osPid of members) {
-    const stat = statOf(osPid)
-    if (stat !== null && osPid !== process.pid && osPid !== process.ppid) {
-      signalExact(osPid, stat.startTime, 'SIGKILL')
-    }
+    const stat = line.has(osPid) ? null : statOf(osPid)
+    if (stat !== null) signalExact(osPid, stat.startTime, 'SIGKILL')
   }
 }
 
@@ -41,15 +41,13 @@ export function removeCgroup(path: string): boolean {
   return removeIfEmpty(path)
 }
 
-/** True when it is gone. */
+/** True when it is gone. False whatever the reason: it is still there, and may be tried again. */
 export function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path)
     return true
   } catch (error) {
-    if (isGone(error)) return true
-    if (codeOf(error) === 'EBUSY' || codeOf(error) === 'ENOTEMPTY') return false
-    throw error
+    return isGone(error)
   }
 }
 
@@ -58,8 +56,7 @@ export function readCgroup(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    // ENODEV: the group was removed while its file was open.
-    if (isGone(error) || codeOf(error) === 'ENODEV') return null
+    if (isGone(error) || hasNoContent(error)) return null
     throw error
   }
 }
@@ -78,9 +75,14 @@ export function groupsBelow(path: string): string[] {
       .filter((entry) => entry.isDirectory())
       .map((entry) => join(path, entry.name))
   } catch (error) {
-    if (isGone(error) || codeOf(error) === 'ENODEV') return []
+    if (isGone(error) || hasNoContent(error)) return []
     throw error
   }
+}
+
+/** The group was removed while its file was open; or it has threads alone, whose processes a group above it names. */
+function hasNoContent(error: unknown): boolean {
+  return codeOf(error) === 'ENODEV' || codeOf(error) === 'EOPNOTSUPP'
 }
 
 /** Older kernels have no such file. */

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   cgroupMembers,
   groupsBelow,
@@ -153,6 +153,8 @@ export class Cgroups {
     const withoutMemory = groupV1 === null || removeMemoryGroup(groupV1)
     if (!removeCgroup(path) || !withoutMemory) return false
     this.#keepersShare.delete(path)
+    // A keeper that was started elsewhere had its leaves elsewhere.
+    if (dirname(path) !== this.#base) removeIfEmpty(dirname(path))
     return true
   }
 

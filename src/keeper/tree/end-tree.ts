@@ -1,9 +1,9 @@
 import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
-import { cgroupMembers, killCgroup } from './cgroup-files.ts'
-import { bootId, isAlive, signalExact, whoIs } from './identity.ts'
-import { type Member, membersOf } from './members.ts'
-import { ProcTable } from './proc-table.ts'
-import { codeOf, isOver, statOf } from './stat.ts'
+import { isLeaf, killCgroup } from './cgroup-files.ts'
+import { bootId, hasSomebody, isAlive, signalExact, whoIs } from './identity.ts'
+import { isAllOurs, type Member } from './members.ts'
+import { codeOf, statOf } from './stat.ts'
+import { keyOf, TreeLook } from './tree-look.ts'
 
 export interface EndTarget {
   readonly program: ProgramIdentity
@@ -18,25 +18,25 @@ export interface EndHow {
   readonly onSignalled?: () => void
 }
 
-/** Ends a program and all that belongs to it. Rejects only when aborted, or when the system cannot be read. */
+/** Ends a program and all that belongs to it; see TreeEnd. */
 export function endTree(target: EndTarget, how: EndHow, abort?: AbortSignal): Promise<EndAnswer> {
   return new TreeEnd(target, how, abort).done
 }
 
-/** The first and the longest pause between two looks while a tree may take its time, and once that may be long. */
+/** Pauses between two looks while the tree may take its time: the first, the longest, and the longest after a while. */
 const FIRST_PAUSE_MS = 5
-const PAUSE_MS = 50
-const LONG_PAUSE_MS = 500
-const LONG_AFTER_MS = 10_000
+const LONGEST_PAUSE_MS = 50
+const PATIENT_AFTER_MS = 10_000
+const PATIENT_PAUSE_MS = 500
 
-/** SIGKILL works at once, or not at all while the system itself is stuck: so long is looked for survivors. */
+/** SIGKILL works at once, or not while the system itself is stuck: for so long is looked for survivors. */
 const FORCE_MS = 2_000
 const FORCE_PAUSE_MS = 10
 
 /** A tree that grows faster than it can be stopped in so many looks is killed as it is, look by look. */
-const STOP_ROUNDS = 10
+const STOP_LOOKS = 10
 
-/** Which of two signals counts when both are asked for. Others never replace one of these. */
+/** Which of two signals counts when both are asked for. Any other is weaker than these. */
 const STRENGTH: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 1,
@@ -48,27 +48,32 @@ const STRENGTH: Readonly<Record<string, number>> = {
 /**
  * The end of one tree, under way.
  *
- * | state   | what is done                                             | goes on to                                     |
- * | looking | identity first, then who is there                        | answer `not_ours`, `already_gone`; asking      |
- * | asking  | the signal, children before parents; then looks          | answer `asked`; forcing, when grace is over    |
- * | forcing | all are stopped, so that none is born; SIGKILL; looks    | answer `forced`, or `survived` when time is up |
+ * | state   | what is done                                          | then                                      |
+ * | looking | identity first, then who is there                     | asking; `not_ours`, `already_gone`        |
+ * | asking  | the signal, children before parents; looks            | `asked`; forcing, when the grace is over  |
+ * | forcing | all are stopped, so that none is born; SIGKILL; looks | `forced`; `survived`, when time is up     |
  *
- * Invariant: `already_gone`, `asked` and `forced` are answered only after two looks, one after the other, found nobody.
+ * Invariant: `already_gone`, `asked` and `forced` are answered only after `isGone` has seen that nobody is left.
+ *
+ * An abort makes it reject, and nobody is signalled any more; but what is being forced already is also ended.
  */
 export class TreeEnd {
   readonly done: Promise<EndAnswer>
-  readonly #target: EndTarget
+  readonly #program: ProgramIdentity
+  readonly #tree: TreeLook
   readonly #abort: AbortSignal | undefined
   #onSignalled: (() => void) | undefined
   #signal: string
   #forceAt: number
-  /** Everybody found so far who was alive at the last look, by PID and start time. */
-  #known: readonly Member[] = []
   readonly #asked = new Set<string>()
+  #isSignalled = false
+  #isForced = false
+  #isNudged = false
   #wake: () => void = () => {}
 
   constructor(target: EndTarget, how: EndHow, abort?: AbortSignal) {
-    this.#target = target
+    this.#program = target.program
+    this.#tree = new TreeLook(target.program, target.marker)
     this.#abort = abort
     this.#onSignalled = how.onSignalled
     this.#signal = how.signal
@@ -77,117 +82,115 @@ export class TreeEnd {
     this.done = this.#run().finally(() => abort?.removeEventListener('abort', this.nudge))
   }
 
-  /** A stronger signal and a shorter grace count, from now on; a weaker or longer one changes nothing. */
+  /** A stronger signal and a shorter grace count, from now on; a weaker and a longer one change nothing. */
   strengthen(signal: string, graceMs: number): void {
-    if ((STRENGTH[signal] ?? 0) > (STRENGTH[this.#signal] ?? 0)) this.#signal = signal
+    if (strengthOf(signal) > strengthOf(this.#signal)) this.#signal = signal
     this.#forceAt = Math.min(this.#forceAt, forceAt(graceMs))
     this.nudge()
   }
 
-  /** Something has changed, the program has ended perhaps: it looks at once. */
+  /** Something has changed, perhaps the program has ended: it looks at once. */
   readonly nudge = (): void => {
+    this.#isNudged = true
     this.#wake()
   }
 
   async #run(): Promise<EndAnswer> {
-    const { program } = this.#target
-    const who = whoIs(program)
-    if (bootId() === '') return { how: 'not_ours' }
-    if (who === 'unreadable' && isSomebodyAt(program.osPid)) return { how: 'not_ours' }
-    const isEmpty = await this.#isEmpty()
-    if (who === 'stranger' && (isEmpty || (await this.#isContradicted()))) return { how: 'not_ours' }
-    if (isEmpty) return { how: 'already_gone' }
-    return (await this.#ask()) ?? (await this.#force())
+    const who = whoIs(this.#program)
+    if (bootId() === '' || (who === 'unreadable' && hasSomebody(this.#program.osPid)))
+      return { how: 'not_ours' }
+    const isGone = await this.#tree.isGone()
+    // A stranger with our marker: the record cannot be right, and nobody is signalled for it.
+    if (who === 'stranger' && (isGone || (await this.#tree.isProgramMarked()))) return { how: 'not_ours' }
+    if (isGone || (await this.#ask())) return { how: this.#isSignalled ? 'asked' : 'already_gone' }
+    return await this.#force()
   }
 
-  /** Null when they must be forced. */
-  async #ask(): Promise<EndAnswer | null> {
+  /** True when all are gone; false when they must be forced. */
+  async #ask(): Promise<boolean> {
     const begun = performance.now()
     let askedWith: string | null = null
     let pauseMs = FIRST_PAUSE_MS
-    let looked = false
-    while (this.#signal !== 'SIGKILL' && performance.now() < this.#forceAt) {
+    let hasLooked = false
+    for (;;) {
+      this.#abort?.throwIfAborted()
+      const now = performance.now()
+      if (this.#signal === 'SIGKILL' || now >= this.#forceAt) return false
       if (askedWith !== this.#signal) {
         askedWith = this.#signal
         this.#asked.clear()
-        pauseMs = FIRST_PAUSE_MS
-        looked = false
         this.#askKnown()
+        pauseMs = FIRST_PAUSE_MS
       }
-      await this.#pause(Math.min(pauseMs, this.#forceAt - performance.now()))
-      const most = performance.now() - begun < LONG_AFTER_MS ? PAUSE_MS : LONG_PAUSE_MS
-      pauseMs = Math.min(pauseMs * 1.5, most)
+      await this.#pause(Math.min(pauseMs, this.#forceAt - now))
+      pauseMs = Math.min(pauseMs * 1.5, now - begun < PATIENT_AFTER_MS ? LONGEST_PAUSE_MS : PATIENT_PAUSE_MS)
 
-      const alive = this.#known.filter(({ osPid, startTime }) => isAlive(osPid, startTime))
-      const leaderIsGone = !alive.some(({ osPid }) => osPid === this.#target.program.osPid)
-      const leaderWasThere = this.#known.some(({ osPid }) => osPid === this.#target.program.osPid)
-      const somethingNew = alive.length === 0 || (leaderIsGone && leaderWasThere) || !looked
-      if (!somethingNew) continue
-      looked = true
-      if (await this.#isEmpty()) return { how: 'asked' }
-      // Who came since is left to the program, which may be tidying up; but not when that is gone.
-      if (leaderIsGone) this.#askKnown()
+      // A whole look costs more than one at those who are known, and is needed only where it may tell something new.
+      const living = this.#tree.members.filter(({ osPid, startTime }) => isAlive(osPid, startTime))
+      const hasProgramLeft = this.#hasProgram() && !living.some((member) => this.#tree.isProgram(member))
+      if (hasLooked && living.length > 0 && !hasProgramLeft) continue
+      hasLooked = true
+      if (await this.#tree.isGone()) return true
+      // Who came after the signal is left to the program, which may be tidying up; but not when that has gone.
+      if (!this.#hasProgram()) this.#askKnown()
     }
-    return null
   }
 
   async #force(): Promise<EndAnswer> {
     const until = performance.now() + FORCE_MS
     await this.#stopAll()
     for (;;) {
-      if (await this.#isEmpty()) return { how: 'forced' }
+      if (await this.#tree.isGone()) return { how: this.#isForced ? 'forced' : 'asked' }
       if (performance.now() >= until) break
-      this.#killKnown()
+      this.#killAll()
       await this.#pause(FORCE_PAUSE_MS)
     }
-    return { how: 'survived', survivors: this.#known.map(({ osPid, name }) => ({ osPid, name })) }
+    return { how: 'survived', survivors: this.#tree.members.map(({ osPid, name }) => ({ osPid, name })) }
   }
 
-  /** Nobody who is stopped has children. Without this, one whose parent was killed just now might not be found again. */
+  /** Who is stopped has no children any more, and is still there to lead to those it had: so none is lost from sight. */
   async #stopAll(): Promise<void> {
     const stopped = new Set<string>()
-    for (let round = 0; round < STOP_ROUNDS; round++) {
-      await this.#look()
-      const running = this.#known.filter((member) => !stopped.has(keyOf(member)))
+    for (let look = 0; look < STOP_LOOKS; look++) {
+      await this.#tree.again()
+      const running = this.#tree.members.filter((member) => !stopped.has(keyOf(member)))
       if (running.length === 0) return
       for (const member of running) {
-        this.#send(member, 'SIGSTOP')
         stopped.add(keyOf(member))
+        if (this.#send(member, 'SIGSTOP')) this.#isForced = true
       }
     }
   }
 
   #askKnown(): void {
-    for (const member of this.#known) {
+    for (const member of this.#tree.members) {
       if (this.#asked.has(keyOf(member))) continue
       this.#asked.add(keyOf(member))
-      // One that is stopped hears nothing but SIGCONT and SIGKILL; the signal waits for it until then.
+      // One that is stopped acts on no signal but SIGKILL until it goes on.
       if (this.#send(member, this.#signal) && statOf(member.osPid)?.state === 'T')
         this.#send(member, 'SIGCONT')
     }
   }
 
-  #killKnown(): void {
-    const { cgroup } = this.#target.program
-    if (cgroup !== null) {
-      const known = new Set(this.#known.map(({ osPid }) => osPid))
-      const inside = cgroupMembers(cgroup)
-      if (inside.length > 0 && inside.every((osPid) => known.has(osPid))) {
-        if (known.has(this.#target.program.osPid)) this.#tellSignalled()
-        killCgroup(cgroup)
-      }
+  #killAll(): void {
+    const program = this.#program
+    if (program.cgroup !== null && isLeaf(program.cgroup) && isAllOurs(program)) {
+      if (this.#hasProgram()) this.#tellSignalled()
+      killCgroup(program.cgroup)
+      this.#isForced = true
     }
-    for (const member of this.#known) this.#send(member, 'SIGKILL')
+    for (const member of this.#tree.members) if (this.#send(member, 'SIGKILL')) this.#isForced = true
   }
 
   #send(member: Member, signal: string): boolean {
-    if (member.osPid === this.#target.program.osPid && isAlive(member.osPid, member.startTime)) {
-      this.#tellSignalled()
-    }
+    if (!isAlive(member.osPid, member.startTime)) return false
+    if (this.#tree.isProgram(member)) this.#tellSignalled()
     try {
-      return signalExact(member.osPid, member.startTime, signal)
+      if (!signalExact(member.osPid, member.startTime, signal)) return false
+      this.#isSignalled = true
+      return true
     } catch (error) {
-      // Not ours to signal, as after sudo. It is still there, and is named as a survivor.
+      // It runs as another user, by sudo perhaps. It is still there, and is named as a survivor.
       if (codeOf(error) === 'EPERM') return false
       throw error
     }
@@ -199,35 +202,23 @@ export class TreeEnd {
     tell?.()
   }
 
-  async #isEmpty(): Promise<boolean> {
-    return (await this.#look()) && (await this.#look())
+  #hasProgram(): boolean {
+    return this.#tree.members.some((member) => this.#tree.isProgram(member))
   }
 
-  /** True when nobody was found. */
-  async #look(): Promise<boolean> {
-    const table = await nextTable()
-    this.#abort?.throwIfAborted()
-    const { program, marker } = this.#target
-    this.#known = membersOf(program, marker, { known: this.#known, table })
-    return this.#known.length === 0
-  }
-
-  /** The start time says stranger and the marker says ours: the record cannot be right, and nobody is signalled for it. */
-  async #isContradicted(): Promise<boolean> {
-    return (await nextTable()).hasMarker(this.#target.program.osPid, this.#target.marker)
-  }
-
+  /** Until then, or until it is nudged. */
   async #pause(ms: number): Promise<void> {
-    if (ms <= 0) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    if (!this.#isNudged) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
     this.#wake = () => {}
-    this.#abort?.throwIfAborted()
+    this.#isNudged = false
   }
 }
 
@@ -235,28 +226,6 @@ function forceAt(graceMs: number): number {
   return graceMs > 0 ? performance.now() + graceMs : Number.POSITIVE_INFINITY
 }
 
-function keyOf({ osPid, startTime }: Member): string {
-  return `${osPid}:${startTime}`
-}
-
-function isSomebodyAt(osPid: number): boolean {
-  const stat = statOf(osPid)
-  return stat !== null && !isOver(stat)
-}
-
-let pending: Promise<ProcTable> | null = null
-
-/** A look taken after this was called; all who ask in one turn of the loop share it, so that many ends cost one pass. */
-function nextTable(): Promise<ProcTable> {
-  pending ??= new Promise((resolve, reject) => {
-    setImmediate(() => {
-      pending = null
-      try {
-        resolve(ProcTable.read())
-      } catch (error) {
-        reject(error)
-      }
-    })
-  })
-  return pending
+function strengthOf(signal: string): number {
+  return STRENGTH[signal] ?? 0
 }

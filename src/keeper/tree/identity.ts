@@ -3,7 +3,7 @@ import { bootId } from './boot.ts'
 import { membersOf } from './members.ts'
 import { ProcTable } from './proc-table.ts'
 import { signalExact } from './signal-exact.ts'
-import { isOver, statOf } from './stat.ts'
+import { isForbidden, isOver, type ProcStat, statOf } from './stat.ts'
 
 export { bootId, pidNamespace } from './boot.ts'
 export { signalExact } from './signal-exact.ts'
@@ -17,7 +17,8 @@ export function whoIs(program: ProgramIdentity): 'ours' | 'gone' | 'stranger' | 
   const boot = bootId()
   if (program.startTime === null || program.boot === '' || boot === '') return 'unreadable'
   if (program.boot !== boot) return 'gone'
-  const stat = statOf(program.osPid)
+  const stat = statIfReadable(program.osPid)
+  if (stat === 'unreadable') return 'unreadable'
   if (stat === null) return 'gone'
   if (stat.startTime !== program.startTime) return 'stranger'
   return isOver(stat) ? 'gone' : 'ours'
@@ -34,6 +35,12 @@ export function isAlive(osPid: number, startTime: string): boolean {
   return stat !== null && stat.startTime === startTime && !isOver(stat)
 }
 
+/** Whether anybody lives under this PID, known or not. */
+export function hasSomebody(osPid: number): boolean {
+  const stat = statIfReadable(osPid)
+  return stat === 'unreadable' || (stat !== null && !isOver(stat))
+}
+
 /**
  * Signals all of a program's process group, one by one, each by its own identity: a group's number alone proves nothing.
  * With the marker, what is left of the group is found also when its leader is gone.
@@ -46,10 +53,20 @@ export function signalGroup(
   const who = whoIs(program)
   if (who === 'stranger' || who === 'unreadable') return 'not_ours'
   const table = ProcTable.read()
-  const group = membersOf(program, marker ?? '', { table }).filter(
+  const group = membersOf(program, marker, { table }).filter(
     ({ osPid }) => table.processes.get(osPid)?.group === program.group,
   )
   let sent = false
   for (const { osPid, startTime } of group) sent = signalExact(osPid, startTime, signal) || sent
   return sent ? 'sent' : 'ended'
+}
+
+/** Some systems hide the processes of other users, and so those that a program started as another. */
+function statIfReadable(osPid: number): ProcStat | null | 'unreadable' {
+  try {
+    return statOf(osPid)
+  } catch (error) {
+    if (isForbidden(error)) return 'unreadable'
+    throw error
+  }
 }

@@ -1,8 +1,9 @@
 import type { ProgramIdentity } from '../protocol/messages.ts'
 import { bootId } from './boot.ts'
-import { cgroupMembers } from './cgroup-files.ts'
+import { cgroupMembers, isLeaf } from './cgroup-files.ts'
+import { ownLine } from './own-line.ts'
 import { ProcTable } from './proc-table.ts'
-import { isOver, type ProcStat } from './stat.ts'
+import { isOver, type ProcStat, statOf } from './stat.ts'
 
 /** One living OS process of a program's tree. */
 export interface Member {
@@ -15,12 +16,14 @@ export interface Member {
 export interface MembersOptions {
   /** Found before: who was a member is one for as long as it lives, whatever it does to get out of sight. */
   readonly known?: readonly Member[]
+  /** The program was reaped by the caller in this very moment, so that nobody can have its PID yet. */
+  readonly justReaped?: boolean
   /** A look that was taken already; else a new one is taken. */
   readonly table?: ProcTable
 }
 
 /**
- * Everybody who lives in a program's tree, the program itself included; the deepest first.
+ * Everybody who lives in a program's tree, the program itself included; children before parents.
  *
  * Some are proved to be ours by themselves: the program by its start time, others by the program's cgroup, by the marker
  * in their environment, or because they were found before. Beside them: whoever is in the program's group or session, and
@@ -29,106 +32,124 @@ export interface MembersOptions {
  * The number of a group or session is the PID of who made it, and the system gives that PID to nobody else while anybody
  * is in there. So group and session are the program's own if it still has its PID, be it as a zombie, or if one that is
  * proved by itself is in there. Otherwise they may be a stranger's, and count for nothing.
- *
- * A process that has the program's PID but another start time is never a member, whatever else speaks for it.
  */
-export function membersOf(program: ProgramIdentity, marker: string, options: MembersOptions = {}): Member[] {
+export function membersOf(
+  program: ProgramIdentity,
+  marker: string | null,
+  options: MembersOptions = {},
+): Member[] {
   if (program.boot === '' || program.boot !== bootId()) return []
   const table = options.table ?? ProcTable.read()
-  const never = new Set(table.ownLine())
   const leader = table.processes.get(program.osPid)
-  const isOurs = leader !== undefined && leader.startTime === program.startTime
-  if (leader !== undefined && !isOurs) never.add(program.osPid)
+  const hasItsPid =
+    leader === undefined ? options.justReaped === true : leader.startTime === program.startTime
 
-  const found = new Set<number>()
-  const add = (osPid: number) => {
-    if (!never.has(osPid) && !isKeepersOwnChild(osPid, program, table)) found.add(osPid)
+  const found = new Map<number, ProcStat>()
+  const isNever = neverOf(program, table.ownLine)
+  const add = (osPid: number, stat = table.processes.get(osPid)) => {
+    if (stat !== undefined && !isNever(osPid, stat)) found.set(osPid, stat)
   }
-  if (isOurs) add(program.osPid)
-  for (const osPid of provedByThemselves(program, marker, options.known ?? [], table)) add(osPid)
-  for (const osPid of sharingGroupOrSession(program, isOurs, found, table)) add(osPid)
-  for (const osPid of found) {
-    // A set is walked to its end with what is added on the way, so that this goes all the way down.
-    for (const child of table.childrenOf(osPid)) if (isNotOlder(child, osPid, table)) add(child)
+  if (hasItsPid) add(program.osPid)
+  for (const { osPid, startTime } of options.known ?? []) {
+    if (table.processes.get(osPid)?.startTime === startTime) add(osPid)
   }
-  return deepestFirst(living(found, table))
+  // Who was born there after the table was read is not in it.
+  for (const osPid of inCgroup(program)) add(osPid, table.processes.get(osPid) ?? statOf(osPid) ?? undefined)
+  if (marker !== null) for (const osPid of marked(marker, program, table)) add(osPid)
+  for (const osPid of inGroupOrSession(program, hasItsPid, found, table)) add(osPid)
+  // A map is walked to its end with what is added on the way: this goes all the way down.
+  for (const [osPid, stat] of found) {
+    for (const child of table.childrenOf(osPid)) if (isNotOlder(table.processes.get(child)!, stat)) add(child)
+  }
+  return topMostFirst(living(found)).reverse()
 }
 
-/** All that carry a marker, and nothing else; the top-most first. */
+/** All that carry a marker, and nobody else; parents before children, and then the oldest first. */
 export function findByMarker(marker: string, table: ProcTable = ProcTable.read()): Member[] {
-  const never = table.ownLine()
-  const found = new Set<number>()
-  for (const osPid of table.processes.keys()) {
-    if (!never.has(osPid) && table.hasMarker(osPid, marker)) found.add(osPid)
+  const found = new Map<number, ProcStat>()
+  for (const [osPid, stat] of table.processes) {
+    if (!isOver(stat) && !table.ownLine.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
   }
-  return deepestFirst(living(found, table)).reverse()
+  return topMostFirst(living(found))
 }
 
-function* provedByThemselves(
+/** Whether everybody in the program's cgroup may be ended with it, so that the cgroup can be killed as a whole. */
+export function isAllOurs(program: ProgramIdentity): boolean {
+  const isNever = neverOf(program, ownLine())
+  return inCgroup(program).every((osPid) => {
+    const stat = statOf(osPid)
+    return stat === null || !isNever(osPid, stat)
+  })
+}
+
+/**
+ * Who is no member whatever speaks for it: the keeper and those above it; one with the program's PID but another start
+ * time; and whom the keeper itself forked beside the program. That is another program, or something that the keeper runs
+ * for a moment while it stands in a leaf. (Only PID 1 is given the children of others.)
+ */
+function neverOf(
   program: ProgramIdentity,
-  marker: string,
-  known: readonly Member[],
-  table: ProcTable,
-): Generator<number> {
-  for (const { osPid, startTime } of known) {
-    if (table.processes.get(osPid)?.startTime === startTime) yield osPid
+  line: ReadonlySet<number>,
+): (osPid: number, stat: ProcStat) => boolean {
+  return (osPid, stat) => {
+    if (line.has(osPid)) return true
+    if (osPid === program.osPid) return stat.startTime !== program.startTime
+    return stat.ppid === process.pid && process.pid !== 1
   }
-  if (program.cgroup !== null) yield* cgroupMembers(program.cgroup)
+}
+
+/** A path that is no leaf was not made by a keeper, and proves nothing. */
+function inCgroup({ cgroup }: ProgramIdentity): number[] {
+  return cgroup !== null && isLeaf(cgroup) ? cgroupMembers(cgroup) : []
+}
+
+function* marked(marker: string, program: ProgramIdentity, table: ProcTable): Generator<number> {
   const since = Number(program.startTime ?? 0)
   for (const [osPid, stat] of table.processes) {
-    // What inherited the marker cannot be older than the program; most processes are, and need not be asked.
+    // Who inherited the marker cannot be older than the program: most processes are, and need not be asked.
     if (Number(stat.startTime) >= since && !isOver(stat) && table.hasMarker(osPid, marker)) yield osPid
   }
 }
 
-function* sharingGroupOrSession(
+function* inGroupOrSession(
   program: ProgramIdentity,
-  leaderIsOurs: boolean,
-  proved: ReadonlySet<number>,
+  hasItsPid: boolean,
+  proved: ReadonlyMap<number, ProcStat>,
   table: ProcTable,
 ): Generator<number> {
   for (const by of ['group', 'session'] as const) {
-    const isInside = (stat: ProcStat | undefined) => stat?.[by] === program.group
-    const isOurs = leaderIsOurs || [...proved].some((osPid) => isInside(table.processes.get(osPid)))
+    const isOurs = hasItsPid || [...proved.values()].some((stat) => stat[by] === program.group)
     if (!isOurs) continue
-    for (const [osPid, stat] of table.processes) if (isInside(stat)) yield osPid
+    for (const [osPid, stat] of table.processes) if (stat[by] === program.group) yield osPid
   }
 }
 
-/**
- * Whom the keeper forked itself is a program of its own, or something it runs for a moment: such a one may stand in a
- * program's cgroup, but is not of its tree. Only PID 1 is given the children of others.
- */
-function isKeepersOwnChild(osPid: number, program: ProgramIdentity, table: ProcTable): boolean {
-  return osPid !== program.osPid && process.pid !== 1 && table.processes.get(osPid)?.ppid === process.pid
+/** A child is never older than its parent: else the parent's PID came round again while the table was read. */
+function isNotOlder(child: ProcStat, parent: ProcStat): boolean {
+  return Number(child.startTime) >= Number(parent.startTime)
 }
 
-/** Guards against a PID that came round again while the table was read. */
-function isNotOlder(child: number, parent: number, table: ProcTable): boolean {
-  const [first, second] = [table.processes.get(parent), table.processes.get(child)]
-  if (first === undefined || second === undefined) return false
-  return Number(second.startTime) >= Number(first.startTime)
-}
-
-function living(found: Iterable<number>, table: ProcTable): Member[] {
+function living(found: ReadonlyMap<number, ProcStat>): Member[] {
   const members: Member[] = []
-  for (const osPid of found) {
-    const stat = table.processes.get(osPid)
-    if (stat === undefined || isOver(stat)) continue
-    members.push({ osPid, startTime: stat.startTime, ppid: stat.ppid, name: stat.name })
+  for (const [osPid, stat] of found) {
+    const { startTime, ppid, name } = stat
+    if (!isOver(stat)) members.push({ osPid, startTime, ppid, name })
   }
   return members
 }
 
-function deepestFirst(members: readonly Member[]): Member[] {
+function topMostFirst(members: readonly Member[]): Member[] {
   const parents = new Map(members.map(({ osPid, ppid }) => [osPid, ppid]))
-  const depth = (osPid: number): number => {
-    let steps = 0
-    // A table is read over a moment, so that its links could even form a circle.
-    for (let at = parents.get(osPid); at !== undefined && steps <= members.length; at = parents.get(at))
-      steps++
-    return steps
+  const depthOf = ({ osPid }: Member): number => {
+    let depth = 0
+    // The table was read over a while: its links might even form a circle.
+    for (let at = parents.get(osPid); at !== undefined && depth <= members.length; at = parents.get(at))
+      depth++
+    return depth
   }
-  const depths = new Map(members.map(({ osPid }) => [osPid, depth(osPid)]))
-  return members.toSorted((a, b) => depths.get(b.osPid)! - depths.get(a.osPid)!)
+  const depths = new Map(members.map((member) => [member, depthOf(member)]))
+  return members.toSorted(
+    (a, b) =>
+      depths.get(a)! - depths.get(b)! || Number(a.startTime) - Number(b.startTime) || a.osPid - b.osPid,
+  )
 }

@@ -24,6 +24,7 @@ export class Standing {
   /** Null where it came from. */
   #leaf: string | null = null
   #isUsed = true
+  #isLeaving = false
   #trouble: unknown
   #moving: Promise<void> = Promise.resolve()
   #turns: Promise<void> = Promise.resolve()
@@ -57,20 +58,24 @@ export class Standing {
     const taken = this.#leaf
     if (taken === null) return null
     this.#isUsed = true
-    this.#moving = this.#moveOn().then(left)
+    this.#moving = this.#moveOn().then(() => {
+      if (this.#leaf !== taken) left()
+    })
     return taken
   }
 
   /** Back to where it came from. False where that is not to be had any more. */
   async leave(): Promise<boolean> {
+    this.#isLeaving = true
     await this.#moving
-    if (this.#leaf === null) return true
-    return await this.#goBack()
+    return this.#leaf === null || (await this.#goBack())
   }
 
   async #comeToRest(): Promise<void> {
     await this.#moving
-    if (this.#isUsed || this.#leaf === null) await this.#moveOn()
+    if (this.#isLeaving) throw new Error('The keeper is leaving its cgroups')
+    if (this.#isUsed || this.#leaf === null) this.#moving = this.#moveOn()
+    await this.#moving
     if (this.#isUsed) throw new Error('The keeper could not leave a used cgroup', { cause: this.#trouble })
     this.#endTurn = () => {}
   }

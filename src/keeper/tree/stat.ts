@@ -60,6 +60,11 @@ export function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ESRCH'
 }
 
+export function isForbidden(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'EACCES' || code === 'EPERM'
+}
+
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

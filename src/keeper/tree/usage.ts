@@ -1,7 +1,7 @@
 import type { ProgramIdentity, Usage } from '../protocol/messages.ts'
 import { type Member, membersOf } from './members.ts'
 import type { ProcTable } from './proc-table.ts'
-import { codeOf, cpuTicksOf, isGone, readProc } from './stat.ts'
+import { cpuTicksOf, isForbidden, readProc } from './stat.ts'
 
 /** Linux counts processes' time in hundredths of a second, whatever its own clock does. */
 const MS_PER_TICK = 10
@@ -18,7 +18,7 @@ export interface TreeCounters {
  */
 export function usageOf(
   program: ProgramIdentity,
-  marker: string,
+  marker: string | null = null,
   counters: TreeCounters | null = null,
   table?: ProcTable,
 ): Usage {
@@ -51,7 +51,7 @@ export function joined(earlier: Usage | null, later: Usage): Usage {
 }
 
 /** The memory that the whole tree has in use now. Pages that several share are counted once for each. */
-export function memoryOf(program: ProgramIdentity, marker: string, table?: ProcTable): number {
+export function memoryOf(program: ProgramIdentity, marker: string | null, table?: ProcTable): number {
   const members = membersOf(program, marker, table === undefined ? {} : { table })
   return total(members.map(({ osPid }) => memoryIn(statusOf(osPid), 'VmRSS')))
 }
@@ -80,12 +80,12 @@ function statusOf(osPid: number): string | null {
   return readProc(`/proc/${osPid}/status`)
 }
 
-/** Only of one's own processes. */
+/** Only one's own processes tell. */
 function ioOf(osPid: number): string | null {
   try {
     return readProc(`/proc/${osPid}/io`)
   } catch (error) {
-    if (isGone(error) || codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM') return null
+    if (isForbidden(error)) return null
     throw error
   }
 }

@@ -1,0 +1,58 @@
+import type { ProgramIdentity } from '../protocol/messages.ts'
+import { type Member, membersOf } from './members.ts'
+import { nextTable } from './proc-table.ts'
+
+/** Looks that found nobody prove it: two that were whole, or, where births never cease, so many that were not. */
+const WHOLE_LOOKS = 2
+const EMPTY_LOOKS = 20
+
+/** A tree that is looked at again and again: who was found once stays known for as long as it lives. */
+export class TreeLook {
+  readonly #program: ProgramIdentity
+  readonly #marker: string
+  #members: readonly Member[] = []
+
+  constructor(program: ProgramIdentity, marker: string) {
+    this.#program = program
+    this.#marker = marker
+  }
+
+  /** Who lived at the last look; children before parents. */
+  get members(): readonly Member[] {
+    return this.#members
+  }
+
+  /** Answers whether nobody can have been overlooked. */
+  async again(): Promise<boolean> {
+    const table = await nextTable()
+    this.#members = membersOf(this.#program, this.#marker, { known: this.#members, table })
+    return table.isWhole
+  }
+
+  /**
+   * Whether several looks, one after the other, find nobody. One is not enough: while a process becomes another program
+   * its environment cannot be read for a moment, and that may be all that speaks for it.
+   */
+  async isGone(): Promise<boolean> {
+    let wholeLooks = 0
+    for (let look = 0; look < EMPTY_LOOKS && wholeLooks < WHOLE_LOOKS; look++) {
+      if (await this.again()) wholeLooks++
+      if (this.#members.length > 0) return false
+    }
+    return true
+  }
+
+  /** Whether whoever has the program's PID carries its marker, though its start time may say otherwise. */
+  async isProgramMarked(): Promise<boolean> {
+    return (await nextTable()).hasMarker(this.#program.osPid, this.#marker)
+  }
+
+  isProgram({ osPid }: Member): boolean {
+    return osPid === this.#program.osPid
+  }
+}
+
+/** Names one OS process of this boot. */
+export function keyOf({ osPid, startTime }: Member): string {
+  return `${osPid}:${startTime}`
+}
