@@ -19,7 +19,10 @@ const mayImport: Record<string, readonly string[]> = {
   kernel: ['store/contract.ts', 'core'],
   authority: ['kernel', 'core'],
   memory: ['authority', 'kernel', 'core'],
-  command: ['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol', 'node:*', '!node:sqlite'],
+  command: [
+    ...['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol', 'node:*', '!node:sqlite'],
+    ...['re2js', '@xterm/headless'],
+  ],
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],

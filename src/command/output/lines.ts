@@ -1,0 +1,121 @@
+import type { Gap } from './layout.ts'
+import { type LinePlan, planLines } from './line-plan.ts'
+import type { RawLine } from './split-lines.ts'
+import { refuseUntagged, type Stream, streamsOf } from './streams.ts'
+import { type Ansi, cutText } from './text.ts'
+import { truncatedBy, walkLines } from './walk-lines.ts'
+
+export interface Line {
+  /** From 0, over the lines that are kept: it changes when lines before it fall out of the log. */
+  readonly number: number
+  /** Of its first byte; this never changes. */
+  readonly offset: number
+  readonly text: string
+  /** Where the log tells: of its first byte. */
+  readonly stream?: Stream
+  /** A gap lies before or behind it, so that it may have been longer. */
+  readonly partial?: true
+  /** It is longer than what is shown. */
+  readonly cut?: true
+}
+
+export interface LinesOptions {
+  /** What `offset` counts from. From the end, 0 gives the last lines. */
+  readonly from: 'start' | 'end'
+  readonly offset: number
+  readonly limit: number
+  readonly ansi: Ansi
+  /** The lines of one stream alone, as if the other had written nothing. */
+  readonly stream?: Stream
+  readonly ended?: boolean
+}
+
+export interface LinesAnswer {
+  /** In the order they were written. */
+  readonly lines: readonly Line[]
+  /** How many are kept. */
+  readonly total: number
+  readonly truncated: readonly Gap[]
+  /** `offset` from the start for the page behind this one, and the one before; null if there is none. */
+  readonly next: number | null
+  readonly previous: number | null
+}
+
+/** A page of lines. Without a log it is empty. */
+export async function readLines(folder: string, options: LinesOptions): Promise<LinesAnswer> {
+  if (options.stream !== undefined) await refuseUntagged(folder)
+  for (let tries = 1; ; tries++) {
+    const plan = await planLines(folder, options.stream ?? null)
+    if (plan === null) return { lines: [], total: 0, truncated: [], next: null, previous: null }
+    const { raw, lost } = await readPage(folder, plan, options)
+    if (lost.length > 0 && tries < MAX_TRIES) continue
+    const streams = await streamsOf(folder, raw, options.stream)
+    const lines = raw.map((line, index) => lineOf(line, options, streams[index]))
+    return {
+      lines,
+      total: plan.total,
+      truncated: truncatedBy(plan, lost),
+      ...neighbours(lines, plan, options),
+    }
+  }
+}
+
+/** A line as it is shown. */
+export function lineOf(
+  raw: RawLine,
+  { ansi, ended = false }: { readonly ansi: Ansi; readonly ended?: boolean },
+  stream: Stream | undefined,
+): Line {
+  // A cut line goes on, so a character that was cut through is left out with the rest of it.
+  const final = !raw.cut && (!raw.open || ended)
+  const { text } = cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final })
+  return {
+    number: raw.number,
+    offset: raw.offset,
+    text,
+    ...(stream === undefined ? {} : { stream }),
+    ...(raw.partial ? { partial: true } : {}),
+    ...(raw.cut ? { cut: true } : {}),
+  }
+}
+
+/** A page that lost lines to the keeper while it was read is planned anew; then it says what it lost. */
+const MAX_TRIES = 4
+
+/** The most that one page holds; `next` and `previous` lead to the rest. */
+const MAX_PAGE_LINES = 10_000
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024
+
+async function readPage(folder: string, plan: LinePlan, { from, offset, limit, stream }: LinesOptions) {
+  const most = Math.min(limit, MAX_PAGE_LINES)
+  const last = from === 'start' ? Math.min(plan.total, offset + most) : Math.max(0, plan.total - offset)
+  const first = from === 'start' ? offset : Math.max(0, last - most)
+  const raw: RawLine[] = []
+  const lost: Gap[] = []
+  let bytes = 0
+  const start = plan.entries.findLast(({ line, open }) => line < first || (line === first && !open))
+  if (start === undefined || first >= last) return { raw, lost }
+  for await (const step of walkLines(folder, plan, start, stream ?? null)) {
+    if (step.lost !== null) lost.push(step.lost)
+    for (const line of step.lines) {
+      if (line.number < first) continue
+      if (line.number >= last) return { raw, lost }
+      if (from === 'start' && raw.length > 0 && bytes + line.bytes.length > MAX_PAGE_BYTES)
+        return { raw, lost }
+      // A copy: lines of a page must not keep the pieces they were read with.
+      raw.push({ ...line, bytes: Buffer.from(line.bytes) })
+      bytes += line.bytes.length
+      while (raw.length > 1 && bytes > MAX_PAGE_BYTES) bytes -= raw.shift()?.bytes.length ?? 0
+    }
+  }
+  return { raw, lost }
+}
+
+function neighbours(lines: readonly Line[], { total }: LinePlan, { limit }: LinesOptions) {
+  const first = lines[0]?.number ?? total
+  const behind = (lines.at(-1)?.number ?? total) + 1
+  return {
+    next: behind < total ? behind : null,
+    previous: first > 0 ? Math.max(0, first - Math.min(limit, MAX_PAGE_LINES)) : null,
+  }
+}

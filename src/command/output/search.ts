@@ -1,0 +1,137 @@
+import type { Gap } from './layout.ts'
+import { planLines } from './line-plan.ts'
+import { type Line, lineOf, MAX_PAGE_BYTES } from './lines.ts'
+import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
+import type { RawLine } from './split-lines.ts'
+import { refuseUntagged, type Stream } from './streams.ts'
+import type { Ansi } from './text.ts'
+import { truncatedBy, walkLines } from './walk-lines.ts'
+
+export interface SearchOptions extends Wanted {
+  /** Byte offset: lines that begin before it are passed over. */
+  readonly from?: number
+  /** How many matches to give; the others are only counted. */
+  readonly limit: number
+  /** How many lines to give before and behind each. */
+  readonly context?: number
+  /** For the lines that are given. What is looked for is looked for without escape sequences, always. */
+  readonly ansi?: Ansi
+  readonly stream?: Stream
+  readonly ended?: boolean
+}
+
+export interface Match extends Line {
+  readonly before: readonly Line[]
+  readonly after: readonly Line[]
+}
+
+export interface SearchAnswer {
+  readonly matches: readonly Match[]
+  /** How many lines match, from `from` on. */
+  readonly total: number
+  /** There are more than `total`: counting stops at `MAX_COUNTED`. */
+  readonly totalIsLeast: boolean
+  /** `from` for the matches behind these; null if there are none. */
+  readonly next: number | null
+  readonly truncated: readonly Gap[]
+  /** Lines too long to be searched as a whole: only the beginning of each was. */
+  readonly cutLines: number
+  /** What was written behind it was not searched. */
+  readonly end: number
+}
+
+/** The lines that contain a text or match a pattern, with those around them. */
+export async function searchLines(folder: string, options: SearchOptions): Promise<SearchAnswer> {
+  const { from = 0, stream } = options
+  const search = new Search(matcherOf(options), options)
+  if (stream !== undefined) await refuseUntagged(folder)
+  const plan = await planLines(folder, stream ?? null)
+  if (plan === null) return { ...search.answer(), truncated: [], end: 0 }
+  const lost: Gap[] = []
+  const start = plan.entries.findLast(({ offset }) => offset <= from) ?? plan.entries[0]
+  if (start !== undefined)
+    for await (const step of walkLines(folder, plan, start, stream ?? null)) {
+      if (step.lost !== null) lost.push(step.lost)
+      for (const line of step.lines) if (line.offset >= from) search.see(line)
+      if (search.isDone) break
+    }
+  return { ...search.answer(), truncated: truncatedBy(plan, lost), end: plan.end }
+}
+
+/** Matches that are counted at most. */
+export const MAX_COUNTED = 10_000
+const MAX_MATCHES = 1000
+const MAX_CONTEXT = 50
+
+class Search {
+  readonly #matches: Matcher
+  readonly #options: SearchOptions
+  readonly #context: number
+  readonly #limit: number
+  readonly #found: { line: Line; before: Line[]; after: Line[] }[] = []
+  /** The last lines, for the next match; as many as `context`. */
+  #before: Line[] = []
+  #total = 0
+  #textLength = 0
+  #next: number | null = null
+  #cutLines = 0
+  #isLeast = false
+
+  constructor(matches: Matcher, options: SearchOptions) {
+    this.#matches = matches
+    this.#options = options
+    this.#context = Math.min(options.context ?? 0, MAX_CONTEXT)
+    this.#limit = Math.min(options.limit, MAX_MATCHES)
+  }
+
+  get isDone(): boolean {
+    return this.#isLeast
+  }
+
+  see(raw: RawLine): void {
+    const { ansi = 'strip', ended = false, stream } = this.#options
+    const bare = lineOf(raw, { ansi: 'strip', ended }, stream)
+    const isMatch = this.#matches(bare.text)
+    if (raw.cut) this.#cutLines++
+    const line = ansi === 'strip' ? bare : lineOf(raw, { ansi, ended }, stream)
+    this.#addContext(line)
+    if (isMatch) this.#addMatch(line)
+    if (this.#context > 0) this.#before = [...this.#before, line].slice(-this.#context)
+  }
+
+  answer() {
+    return {
+      matches: this.#found.map(({ line, before, after }) => ({ ...line, before, after })),
+      total: this.#total,
+      totalIsLeast: this.#isLeast,
+      next: this.#next,
+      cutLines: this.#cutLines,
+    }
+  }
+
+  #addContext(line: Line): void {
+    // Matches end with the newest, so those whose context is still open are the last ones.
+    for (let index = this.#found.length - 1; index >= 0; index--) {
+      const match = this.#found[index]
+      if (match === undefined || match.after.length >= this.#context) return
+      match.after.push(line)
+      this.#textLength += line.text.length
+    }
+  }
+
+  #addMatch(line: Line): void {
+    if (this.#total === MAX_COUNTED) {
+      this.#isLeast = true
+      return
+    }
+    this.#total++
+    const isFull = this.#found.length >= this.#limit || this.#textLength > MAX_PAGE_BYTES
+    if (this.#next !== null || isFull) {
+      this.#next ??= line.offset
+      return
+    }
+    const before = this.#before
+    this.#found.push({ line, before, after: [] })
+    this.#textLength += line.text.length + before.reduce((length, { text }) => length + text.length, 0)
+  }
+}

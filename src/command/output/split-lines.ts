@@ -1,0 +1,116 @@
+import type { Piece } from './pieces.ts'
+
+/** A line as it lies in the log. */
+export interface RawLine {
+  readonly number: number
+  readonly offset: number
+  /** Without what ended it, and at most `MAX_LINE_BYTES` of them. */
+  readonly bytes: Buffer
+  /** A gap lies before or behind it, so that it may have been longer. */
+  readonly partial: boolean
+  readonly cut: boolean
+  /** More may be written to it. */
+  readonly open: boolean
+}
+
+/** Where a splitter begins. */
+export interface LineStart {
+  /** The number of the line that begins here, or is open here. */
+  readonly line: number
+  /** The bytes begin within a line: the rest of that is passed over. */
+  readonly open: boolean
+  readonly behindGap: boolean
+}
+
+/**
+ * Cuts pieces of a log into numbered lines. A line ends with a newline, with which a carriage return before it goes, too; at
+ * a gap; or where the log ends. Holds one line at most, and of that no more than `MAX_LINE_BYTES`.
+ */
+export class LineSplitter {
+  #number: number
+  #passesOver: boolean
+  #partial: boolean
+  /** Of the line that is open: null if none is. */
+  #offset: number | null = null
+  #parts: Buffer[] = []
+  #heldBytes = 0
+  #cut = false
+
+  constructor(start: LineStart) {
+    this.#number = start.line
+    this.#passesOver = start.open
+    this.#partial = start.behindGap
+  }
+
+  /** The lines that end in these bytes. They may share memory with them. */
+  split({ offset, bytes }: Piece): RawLine[] {
+    const lines: RawLine[] = []
+    let from = 0
+    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+      this.#hold(offset + from, bytes.subarray(from, at))
+      this.#finish(lines, 'newline')
+      from = at + 1
+    }
+    if (from < bytes.length) this.#hold(offset + from, bytes.subarray(from))
+    // The held part must outlive the piece, and must not keep all of it.
+    this.#parts = this.#parts.map((part) => Buffer.from(part))
+    return lines
+  }
+
+  /** A gap follows: what is open ends here, and the next line has this number. */
+  breakOff(line: number): RawLine[] {
+    const lines: RawLine[] = []
+    if (this.#offset !== null) this.#finish(lines, 'gap')
+    this.#number = line
+    this.#passesOver = false
+    this.#partial = true
+    return lines
+  }
+
+  /** The log ends here: what is open is the last line. */
+  end(): RawLine[] {
+    const lines: RawLine[] = []
+    if (this.#offset !== null) this.#finish(lines, 'end')
+    return lines
+  }
+
+  #hold(offset: number, bytes: Buffer): void {
+    this.#offset ??= offset
+    if (this.#passesOver) return
+    const room = MAX_LINE_BYTES - this.#heldBytes
+    if (bytes.length > room) this.#cut = true
+    const part = bytes.subarray(0, room)
+    if (part.length === 0) return
+    this.#parts.push(part)
+    this.#heldBytes += part.length
+  }
+
+  #finish(lines: RawLine[], by: 'newline' | 'gap' | 'end'): void {
+    if (!this.#passesOver) {
+      const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
+      const bytes = whole ?? Buffer.alloc(0)
+      const isCrLf = by === 'newline' && !this.#cut && bytes.at(-1) === CARRIAGE_RETURN
+      lines.push({
+        number: this.#number,
+        offset: this.#offset ?? 0,
+        bytes: isCrLf ? bytes.subarray(0, -1) : bytes,
+        partial: this.#partial || by === 'gap',
+        cut: this.#cut,
+        open: by === 'end',
+      })
+    }
+    this.#number++
+    this.#passesOver = false
+    this.#partial = false
+    this.#offset = null
+    this.#parts = []
+    this.#heldBytes = 0
+    this.#cut = false
+  }
+}
+
+/** What is longer is no line for people; the rest of it can be read by its offset. */
+export const MAX_LINE_BYTES = 64 * 1024
+
+export const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d

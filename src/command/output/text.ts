@@ -1,0 +1,103 @@
+import { escapeLength, UNFINISHED } from './escape.ts'
+import { unfinishedTail, unitLength } from './utf8.ts'
+
+/** Escape sequences stay in the text, or are taken out. */
+export type Ansi = 'keep' | 'strip'
+
+export interface CutOptions {
+  /** Code points, without what is stripped. */
+  readonly maxChars: number
+  readonly ansi: Ansi
+  /** Nothing follows these bytes: what is unfinished at their end stays so. */
+  readonly final: boolean
+}
+
+export interface CutText {
+  readonly text: string
+  readonly chars: number
+  /** How many of the bytes the text is made of, with what was stripped. The next text begins there. */
+  readonly used: number
+}
+
+/**
+ * The text of these bytes, up to a number of characters; never a part of one. Bytes that are no UTF-8 become U+FFFD. A
+ * character or an escape sequence that is not finished waits for the bytes to come, unless they are `final`, or a sequence
+ * is longer than any real one.
+ */
+export function cutText(bytes: Buffer, { maxChars, ansi, final }: CutOptions): CutText {
+  if (ansi === 'keep' && maxChars >= bytes.length) return wholeText(bytes, final)
+  let text = ''
+  let chars = 0
+  let at = 0
+  let keptFrom = 0
+  while (at < bytes.length && chars < maxChars) {
+    const sequence = ansi === 'strip' ? escapeLength(bytes, at) : 0
+    if (sequence === UNFINISHED && !final && bytes.length - at <= MAX_ESCAPE_BYTES) break
+    if (sequence !== 0) {
+      text += bytes.toString('utf8', keptFrom, at)
+      at = sequence === UNFINISHED ? bytes.length : at + sequence
+      keptFrom = at
+      continue
+    }
+    const unit = unitLength(bytes, at)
+    if (unit === 0 && !final) break
+    at = unit === 0 ? bytes.length : at + unit
+    chars++
+  }
+  return { text: text + bytes.toString('utf8', keptFrom, at), chars, used: at }
+}
+
+/** A text without its escape sequences. Carriage returns and backspaces stay. */
+export function stripAnsi(text: string): string {
+  return cutText(Buffer.from(text), { maxChars: Number.POSITIVE_INFINITY, ansi: 'strip', final: true }).text
+}
+
+/**
+ * Text out of bytes that come piece by piece, wherever they were cut. It holds back what is unfinished at the end of a
+ * piece: three bytes of a character, or an escape sequence of at most `MAX_ESCAPE_BYTES`.
+ */
+export class TextStream {
+  readonly #ansi: Ansi
+  #held: Buffer = Buffer.alloc(0)
+
+  constructor(ansi: Ansi) {
+    this.#ansi = ansi
+  }
+
+  /** How many bytes wait for those to come. */
+  get heldBytes(): number {
+    return this.#held.length
+  }
+
+  write(bytes: Buffer): string {
+    return this.#take(bytes, false)
+  }
+
+  /** Also where a gap follows: what was held is finished with, and another text begins. */
+  end(): string {
+    return this.#take(Buffer.alloc(0), true)
+  }
+
+  #take(bytes: Buffer, final: boolean): string {
+    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
+    const { text, used } = cutText(all, { maxChars: Number.POSITIVE_INFINITY, ansi: this.#ansi, final })
+    // A copy: a few bytes must not keep a whole chunk in memory.
+    this.#held = Buffer.from(all.subarray(used))
+    return text
+  }
+}
+
+/** Real sequences are short, but for pictures and the clipboard; of those the rest then shows as text. */
+export const MAX_ESCAPE_BYTES = 4096
+
+function wholeText(bytes: Buffer, final: boolean): CutText {
+  const used = final ? bytes.length : bytes.length - unfinishedTail(bytes)
+  const text = bytes.toString('utf8', 0, used)
+  return { text, chars: codePoints(text), used }
+}
+
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

@@ -1,0 +1,34 @@
+import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import { IndexFile } from './index-file.ts'
+
+/** When the byte at this offset came, in milliseconds since 1970, as near as the index knows; null if it knows nothing. */
+export function timeOf(folder: string, offset: number): Promise<number | null> {
+  return IndexFile.with(folder, async (index) => {
+    if (index === null) return null
+    const position = await index.lastWhere(hasTime, (entry) => entry.offset <= offset)
+    return (await index.at(position))?.value ?? null
+  })
+}
+
+/**
+ * Where to read from, to miss nothing that came at this time or later. The index has no entry for each byte, so some that
+ * came shortly before may lie behind the offset too. Where the clock was set back, times don't rise with offsets, and the
+ * answer is one of several places.
+ */
+export function offsetAt(folder: string, timeMs: number): Promise<number> {
+  return IndexFile.with(folder, async (index) => {
+    if (index === null) return 0
+    const earlier = await index.lastWhere(hasTime, (entry) => entry.value < timeMs)
+    for (let position = earlier + 1; position < index.count; position++) {
+      const entry = await index.at(position)
+      if (entry === undefined || !hasTime(entry)) continue
+      if (entry.value === timeMs) return entry.offset
+      break
+    }
+    return (await index.at(earlier))?.offset ?? 0
+  })
+}
+
+function hasTime(entry: IndexEntry): boolean {
+  return entry.sort !== 'size'
+}

@@ -1,0 +1,49 @@
+import { type Gap, joined } from './layout.ts'
+import type { LinePlan, PlanEntry } from './line-plan.ts'
+import { pieces } from './pieces.ts'
+import { LineSplitter, type RawLine } from './split-lines.ts'
+import { ofStream, type Stream } from './streams.ts'
+
+/** A step on the way through the lines of a log. */
+export interface Step {
+  readonly lines: readonly RawLine[]
+  /** What the plan counted, and was gone when it was to be read. */
+  readonly lost: Gap | null
+}
+
+/**
+ * The lines of a log from one entry of its plan on, a piece at a time, up to where the log ended when the plan was made.
+ * Only what the plan counted is read. What has vanished since is passed over up to the next entry, where the number of the
+ * line is known again: so numbers agree with the plan's total, whatever happens meanwhile.
+ */
+export async function* walkLines(
+  folder: string,
+  plan: LinePlan,
+  start: PlanEntry,
+  stream: Stream | null,
+): AsyncGenerator<Step> {
+  const splitter = new LineSplitter(start)
+  let at = start.offset
+  while (at < plan.end) {
+    const planned = plan.gaps.find(({ from }) => from >= at)
+    let vanished: Gap | null = null
+    for await (const piece of pieces(folder, at, planned?.from ?? plan.end)) {
+      vanished = piece.gap
+      if (vanished !== null) break
+      const parts = stream === null ? [piece] : await ofStream(folder, piece, stream)
+      yield { lines: parts.flatMap((part) => splitter.split(part)), lost: null }
+    }
+    const gap = vanished ?? planned
+    if (gap === undefined) break
+    const entry = plan.entries.find(({ offset }) => offset >= gap.to)
+    at = entry?.offset ?? plan.end
+    const lost = vanished === null ? null : { from: vanished.from, to: at }
+    yield { lines: splitter.breakOff(entry?.line ?? plan.total), lost }
+  }
+  yield { lines: splitter.end(), lost: null }
+}
+
+/** All that a reader must be told of as missing. */
+export function truncatedBy(plan: LinePlan, lost: readonly Gap[]): Gap[] {
+  return joined([...plan.gaps, ...lost])
+}

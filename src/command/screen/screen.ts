@@ -1,0 +1,108 @@
+import type { Pid } from '../../core/process/pid.ts'
+import type { Gap } from '../output/layout.ts'
+import { MAX_SCROLLBACK, TerminalReplay } from './terminal-replay.ts'
+
+export interface ShowOptions {
+  /** The size that the terminal began with; the log says how it changed. */
+  readonly cols: number
+  readonly rows: number
+  /** So many lines above the window, too. */
+  readonly scrollback?: number
+}
+
+/** What a terminal shows. */
+export interface Screen {
+  readonly cols: number
+  readonly rows: number
+  /** One per row, from the top, without the blanks at its end. */
+  readonly lines: readonly string[]
+  /** The lines above the window, as many as were asked for and are there. */
+  readonly scrollback: readonly string[]
+  /** From 0; 0 is the top row, and the left column. */
+  readonly cursor: { readonly row: number; readonly column: number }
+  /** All of the log before this offset has been shown. */
+  readonly offset: number
+  /** The screen of a full-screen program, to which no lines above belong. */
+  readonly alternate: boolean
+  readonly title?: string
+  /** What the terminal never saw: what is shown may not be quite what a real one would show. */
+  readonly truncated: Gap | null
+}
+
+/**
+ * The screens of terminal programs, rebuilt from their logs. A terminal that was shown lately is kept, and fed only what
+ * is new; of more than `MAX_TERMINALS` the one that was asked for longest ago goes, and is rebuilt when it is asked for.
+ */
+export class Screens {
+  /** In the order they were last asked for. */
+  readonly #held = new Map<Pid, HeldTerminal>()
+
+  async show(pid: Pid, folder: string, options: ShowOptions): Promise<Screen> {
+    const held = this.#hold(pid, folder, options)
+    const answer = held.turn.then(async () => {
+      await held.replay.catchUp()
+      return screenOf(held.replay, Math.min(options.scrollback ?? 0, MAX_SCROLLBACK))
+    })
+    // One after the other: a terminal can't be fed by two. An error is the caller's; the next one tries again.
+    held.turn = answer.then(ignore, ignore)
+    return answer
+  }
+
+  forget(pid: Pid): void {
+    const held = this.#held.get(pid)
+    if (held === undefined) return
+    this.#held.delete(pid)
+    // Whoever is being shown it still gets his answer.
+    void held.turn.then(() => held.replay.dispose())
+  }
+
+  #hold(pid: Pid, folder: string, { cols, rows }: ShowOptions): HeldTerminal {
+    const known = this.#held.get(pid)
+    if (known !== undefined && (known.cols !== cols || known.rows !== rows)) this.forget(pid)
+    const held = this.#held.get(pid) ?? {
+      replay: new TerminalReplay(folder, cols, rows),
+      cols,
+      rows,
+      turn: Promise.resolve(),
+    }
+    this.#held.delete(pid)
+    this.#held.set(pid, held)
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size <= MAX_TERMINALS) break
+      this.forget(oldest)
+    }
+    return held
+  }
+}
+
+/** About 2 MB each. */
+export const MAX_TERMINALS = 16
+
+interface HeldTerminal {
+  readonly replay: TerminalReplay
+  readonly cols: number
+  readonly rows: number
+  turn: Promise<void>
+}
+
+function screenOf(replay: TerminalReplay, scrollback: number): Screen {
+  const { terminal, title } = replay
+  const { cols, rows } = terminal
+  const buffer = terminal.buffer.active
+  const textOf = (row: number) => buffer.getLine(row)?.translateToString(true).trimEnd() ?? ''
+  const above = Math.min(scrollback, buffer.baseY)
+  return {
+    cols,
+    rows,
+    lines: Array.from({ length: rows }, (_, row) => textOf(buffer.baseY + row)),
+    scrollback: Array.from({ length: above }, (_, row) => textOf(buffer.baseY - above + row)),
+    // Behind the last column, the terminal waits with the cursor on it: what comes next goes to the next line.
+    cursor: { row: buffer.cursorY, column: Math.min(buffer.cursorX, cols - 1) },
+    offset: replay.offset,
+    alternate: buffer.type === 'alternate',
+    ...(title === undefined ? {} : { title }),
+    truncated: replay.gap,
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,116 @@
+import headless from '@xterm/headless'
+import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import { IndexFile } from '../output/index-file.ts'
+import type { Gap } from '../output/layout.ts'
+import { readRange } from '../output/read.ts'
+import { widths } from './widths.ts'
+
+/**
+ * A terminal that is shown a log: all its bytes in order, the size of the window changed where it was changed then. What
+ * it shows depends on the log alone, not on how often it was fed.
+ */
+export class TerminalReplay {
+  readonly terminal: headless.Terminal
+  readonly #folder: string
+  /** How far it has been fed, and how far the index has been read. */
+  #at = 0
+  #indexAt = 0
+  /** Of the index, what lies behind `#at`: sizes that the window will have. */
+  #sizes: IndexEntry[] = []
+  #gap: Gap | null = null
+  #title: string | undefined
+
+  constructor(folder: string, cols: number, rows: number) {
+    this.#folder = folder
+    this.terminal = new headless.Terminal({
+      cols,
+      rows,
+      scrollback: MAX_SCROLLBACK,
+      allowProposedApi: true,
+      logLevel: 'off',
+    })
+    this.terminal.unicode.register(widths)
+    this.terminal.unicode.activeVersion = widths.version
+    this.terminal.onTitleChange((title) => {
+      this.#title = title === '' ? undefined : title
+    })
+  }
+
+  get offset(): number {
+    return this.#at
+  }
+
+  /** The last part of the log that it never saw. */
+  get gap(): Gap | null {
+    return this.#gap
+  }
+
+  get title(): string | undefined {
+    return this.#title
+  }
+
+  /** Shows it all that has been written by now. */
+  async catchUp(): Promise<void> {
+    let end = Number.POSITIVE_INFINITY
+    while (this.#at < end) {
+      const chunk = await readRange(this.#folder, this.#at, FEED_BYTES)
+      // Once: a program that writes without end must not keep its reader for ever.
+      end = Math.min(end, chunk.end)
+      // After the bytes: a size is noted before what follows it.
+      await this.#readSizes()
+      if (chunk.gap !== null) {
+        this.#gap = chunk.gap
+        this.#at = chunk.offset
+        await this.#write(CANCEL)
+      }
+      await this.#feed(chunk.bytes)
+      if (chunk.bytes.length === 0) break
+    }
+  }
+
+  dispose(): void {
+    this.terminal.dispose()
+  }
+
+  async #readSizes(): Promise<void> {
+    await IndexFile.with(this.#folder, async (index) => {
+      for (const count = index?.count ?? 0; this.#indexAt < count; this.#indexAt++) {
+        const entry = await index?.at(this.#indexAt)
+        if (entry?.sort === 'size') this.#sizes.push(entry)
+      }
+    })
+  }
+
+  async #feed(bytes: Buffer): Promise<void> {
+    const start = this.#at
+    const end = start + bytes.length
+    for (;;) {
+      const size = this.#sizes[0]
+      const stop = size !== undefined && size.offset < end ? Math.max(size.offset, this.#at) : end
+      if (stop > this.#at) await this.#write(bytes.subarray(this.#at - start, stop - start))
+      this.#at = stop
+      // One that was noted where the log ends holds already: nothing will be written before it.
+      if (size === undefined || size.offset > stop) return
+      this.#sizes.shift()
+      this.#resize(size)
+    }
+  }
+
+  #resize({ value }: IndexEntry): void {
+    const cols = Math.floor(value / 65_536)
+    const rows = value % 65_536
+    if (cols > 0 && rows > 0) this.terminal.resize(cols, rows)
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => this.terminal.write(bytes, resolve))
+  }
+}
+
+/** Lines above the window that are kept. */
+export const MAX_SCROLLBACK = 1000
+
+const FEED_BYTES = 64 * 1024
+
+/** Ends an escape sequence that a gap broke off. */
+const CANCEL = Buffer.from('\x18')
