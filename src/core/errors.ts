@@ -3,6 +3,8 @@ import type { Refusal, RefusalCode } from './refusal.ts'
 /** What went wrong outside of the rules: the store, the machine, or this kernel's own end. */
 type TroubleCode =
   | 'closed'
+  | 'daemon_already_running'
+  | 'keeper_unavailable'
   | 'outcome_unknown'
   | 'schema_too_new'
   | 'store_busy'

@@ -1,33 +1,31 @@
+import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
-import { type Json, notJson } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { type Filter, matches } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import type { RegistrationRequest } from '../core/process/register.ts'
-import type { ProcessRow } from '../core/process/row.ts'
+import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Work } from '../kernel/executor.ts'
 import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Done } from '../kernel/perform.ts'
-import type { Registering } from '../kernel/register.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
-import type { Waited } from '../kernel/wait.ts'
-import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
-import { compile } from './node-edges.ts'
-
-type Act<Name extends VerbName> = (
-  input: ParsedInputOf<Name>,
-  options: CallOptions,
-) => Promise<OutputOf<Name>>
-type Acts = { readonly [Name in VerbName]: Act<Name> }
+import type { VerbName } from '../verbs/reeve.ts'
+import { type ActsFor, readerFor } from './act.ts'
+import { inputActs } from './input-acts.ts'
+import { outputActs } from './output-acts.ts'
+import { spawnActs, stored } from './spawn-acts.ts'
+import { stopActs } from './stop-acts.ts'
+import { type WaitTimes, waitActs } from './wait-acts.ts'
 
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
-export function actsOf(kernel: Kernel, actor: Actor): Acts {
+export function actsOf(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+  waits: WaitTimes,
+): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
   const asked = (pid: Pid) => ({ pid, actor, at: clock.now() }) as const
@@ -43,24 +41,14 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
     const denied = edges.authorize(actor, 'read', { type: 'session', id })
     if (denied !== undefined) throw new RefusedError(denied)
   }
-  const read = async (text: string): Promise<ProcessRecord> => {
-    const pid = await find(text)
-    const row = await store.ask({ ask: 'process', pid })
-    if (row === null) throw new RefusedError(await gone(kernel, pid))
-    const denied = await refuseRead(edges, actor, row.record)
-    if (denied !== undefined) throw new RefusedError(denied)
-    return row.record
-  }
+  const read = readerFor(kernel, actor)
 
   return {
-    async spawn(input) {
-      const [registered] = await kernel.register([registering(input, actor)])
-      return spawnAnswer(registered)
-    },
-    async spawnMany({ processes }) {
-      const registered = await kernel.register(processes.map((one) => registering(one, actor)))
-      return { processes: registered.map(spawnAnswer) }
-    },
+    ...spawnActs(kernel, actor, commands),
+    ...stopActs(kernel, actor, commands),
+    ...waitActs(kernel, actor, commands, waits),
+    ...outputActs(kernel, actor, commands),
+    ...inputActs(kernel, actor, commands),
     show: ({ pid }) => read(pid),
     async list({ filter, after, limit }) {
       const page = await store.ask({
@@ -113,32 +101,6 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       }))
       return { how: performed.type === 'replayed' ? 'replayed' : 'ended', record: performed.row.record }
     },
-    async signal({ pid, signal, reason, replayKey }) {
-      const found = await find(pid)
-      if (signal === 'pause' || signal === 'resume')
-        return signalAnswer(await kernel.perform({ ...asked(found), type: signal }))
-      const key = replayKey ?? `${signal}:${edges.newId()}`
-      const performed = await kernel.perform({
-        ...asked(found),
-        type: 'stop',
-        how: signal,
-        reason: reason ?? `${signal} by ${actor}`,
-        cause: null,
-        replayKey: key,
-      })
-      if (performed.row.record.outcome !== null && performed.type === 'kept') {
-        if (signal === 'interrupt')
-          throw new RefusedError(
-            refusal(
-              'already_ended',
-              `${found} has ended (${performed.row.record.status}).`,
-              'Its outcome is final.',
-            ),
-          )
-        return { answer: 'already_ended', record: performed.row.record }
-      }
-      return signalAnswer(performed)
-    },
     async send({ pid, name, value, id }) {
       const signalId = id ?? edges.newId()
       const performed = await performOn(pid, (found) => ({
@@ -153,51 +115,6 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
     answer: async ({ key, value }) => ({
       answer: await kernel.answer(actor, key, stored(value ?? null, 'value')),
     }),
-    async wait({ pid, timeoutMs }, options) {
-      const { pid: found } = await read(pid)
-      const waited = await kernel.waitForEnd(found, waitOptions(timeoutMs, options))
-      if (waited.type === 'done') return { type: 'ended', record: waited.value.record }
-      return waited.type === 'interrupted' ? waited : { type: 'timed_out', record: await read(found) }
-    },
-    async waitAny({ pids, timeoutMs }, options) {
-      const found = await Promise.all(pids.map(read))
-      const enough = new AbortController()
-      const signal =
-        options.signal === undefined ? enough.signal : AbortSignal.any([options.signal, enough.signal])
-      try {
-        const first = await Promise.race(
-          found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
-        )
-        return first.type === 'done' ? { type: 'ended', record: first.value.record } : first
-      } finally {
-        // The waits that lost the race have nobody to tell.
-        enough.abort()
-      }
-    },
-    async waitAll({ pids, timeoutMs }, options) {
-      const found = await Promise.all(pids.map(read))
-      const all = await Promise.all(
-        found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, options))),
-      )
-      const done = all.filter(
-        (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',
-      )
-      const missing = all.find((one) => one.type !== 'done')
-      return {
-        type: missing === undefined ? 'ended' : missing.type,
-        records: done.map(({ value }) => value.record),
-      } as OutputOf<'waitAll'>
-    },
-    async waitFor({ pid, types, after, timeoutMs }, options) {
-      const { pid: found } = await read(pid)
-      const waited = await kernel.waitForEvent(
-        found,
-        after,
-        (event) => types.includes(event.type),
-        waitOptions(timeoutMs, options),
-      )
-      return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
-    },
     async events({ pid, after, tail, limit }) {
       const { pid: found, revision } = await read(pid)
       const events = await (tail === undefined
@@ -267,7 +184,9 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
     async prune({ olderThanMs, keep }) {
       permit('admin')
       const endedBefore = olderThanMs === undefined ? {} : { endedBefore: clock.now() - olderThanMs }
-      return { pruned: await kernel.prune({ ...endedBefore, ...(keep === undefined ? {} : { keep }) }) }
+      const pruned = await kernel.prune({ ...endedBefore, ...(keep === undefined ? {} : { keep }) })
+      await commands?.drop(pruned)
+      return { pruned }
     },
     async putEnvironment(environment) {
       permit('write')
@@ -287,28 +206,21 @@ export function actsOf(kernel: Kernel, actor: Actor): Acts {
       else if (scope !== actor) permit('read')
       return { notices: [...(await store.ask({ ask: 'notices', scope, after, limit }))] }
     },
+    async status() {
+      permit('read')
+      const { live } = await store.ask({ ask: 'activity', session: null, since: null })
+      const { identity, available } = commands?.keeper ?? { identity: null, available: false }
+      return {
+        daemon: { id: kernel.id, osPid: process.pid },
+        keeper: identity === null ? null : { id: identity.id, osPid: identity.osPid, available },
+        live,
+        boot: kernel.boot,
+      }
+    },
     async recover() {
       permit('admin')
       return kernel.sweep()
     },
-  }
-}
-
-/** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */
-export async function spawnChild(
-  kernel: Kernel,
-  work: Work,
-  input: ParsedInputOf<'spawn'>,
-): Promise<ProcessRecord> {
-  for (;;) {
-    const fence = work.fence()
-    try {
-      const child = { ...registering(input, `process:${work.record.pid}`), fence }
-      return spawnAnswer((await kernel.register([child]))[0]).record
-    } catch (error) {
-      const stale = error instanceof RefusedError && error.code === 'stale_fence'
-      if (!stale || work.fence().fence <= fence.fence) throw error
-    }
   }
 }
 
@@ -335,66 +247,4 @@ export async function wantedOf(
     if (wants) wanted.push(event)
   }
   return wanted
-}
-
-function registering({ pid, idempotencyKey, ...request }: ParsedInputOf<'spawn'>, actor: Actor): Registering {
-  for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) checkSchema(type, schema)
-  return {
-    request: withoutUndefined(request) as unknown as RegistrationRequest,
-    actor,
-    ...(pid === undefined ? {} : { pid }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  }
-}
-
-/** `undefined` is how a caller leaves a field out. Everything else must be JSON all the way down. */
-function withoutUndefined(request: object): object {
-  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
-  stored(given as Json, 'request')
-  return given
-}
-
-function checkSchema(type: string, schema: { readonly [key: string]: Json }): void {
-  try {
-    compile(schema)
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    throw new RefusedError(
-      refusal(
-        'invalid_input',
-        `The schema of event type ${type} is not a JSON Schema that can be used: ${said}.`,
-        'Correct the schema.',
-      ),
-    )
-  }
-}
-
-function stored(value: Json, field: string): Json {
-  const wrong = notJson(value)
-  if (wrong !== undefined)
-    throw new RefusedError(refusal('invalid_input', `${field}: ${wrong}.`, 'Send plain JSON.', { field }))
-  return value
-}
-
-function spawnAnswer(
-  registered: Awaited<ReturnType<Kernel['register']>>[number] | undefined,
-): OutputOf<'spawn'> {
-  if (registered === undefined || registered.type === 'refused')
-    throw new Error('A registration without an answer')
-  return { type: registered.type, record: registered.row.record }
-}
-
-function signalAnswer({ type, row }: Done): OutputOf<'signal'> {
-  return { answer: type === 'appended' ? 'signalled' : 'unchanged', record: row.record }
-}
-
-function waitOptions(timeoutMs: number | undefined, { signal }: CallOptions) {
-  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal === undefined ? {} : { signal }) }
-}
-
-async function gone(kernel: Kernel, pid: Pid) {
-  const tombstone = await kernel.edges.store.ask({ ask: 'tombstone', pid })
-  return tombstone === null
-    ? refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
-    : refusal('pruned_pid', `${pid} ended and has been pruned.`, 'Its record and events are gone.')
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Commands, type CommandsOptions } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -12,26 +13,36 @@ import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts
 import { type Acting, type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
 import { actor } from '../verbs/shapes/record.ts'
-import { actsOf, spawnChild, wantedOf } from './acts.ts'
+import { count, processRef } from '../verbs/shapes/scalars.ts'
+import { actsOf, wantedOf } from './acts.ts'
+import { attach, followLog } from './attach.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
+import { spawnChild } from './spawn-acts.ts'
+import type { WaitTimes } from './wait-acts.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
   readonly store: string | Store
   /** The functions that run `tool` processes in this program. */
   readonly tools?: Readonly<Record<string, ToolHandler>>
-  /** How many processes run here at once. */
+  /** Runs `command` processes, with their output, pipes and keeper in this folder. */
+  readonly commands?: CommandsOptions
+  /** How many processes run here at once, commands not counted. */
   readonly concurrency?: number
   /** Hears of errors in work that nobody waits for; by default they become process warnings. */
   readonly onTrouble?: (error: unknown, doing: string) => void
   /** How often this kernel shows that it lives, after how long it counts as dead, and how often it looks after others. */
   readonly times?: { readonly renewMs?: number; readonly ttlMs?: number; readonly sweepMs?: number }
+  /** How long a `wait` lasts that does not say, and how long it may last at most. */
+  readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
 }
 
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
+const WAITS = { defaultMs: 180_000, mostMs: 24 * 60 * 60 * 1_000 }
+const TIDY_MS = 60_000
 /** Deeper than any input may be: what lies below is refused anyway. */
 const MOST_NESTED = 600
 
@@ -69,32 +80,54 @@ async function start(
   leave: () => Promise<void>,
   options: EmbedOptions,
 ): Promise<Reeve> {
+  const onTrouble = options.onTrouble ?? warn
+  const { osPid, startTime } = holder
+  const commands =
+    options.commands === undefined
+      ? undefined
+      : await Commands.open(options.commands, { osPid, startTime }, onTrouble)
+  const waits = { ...WAITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
-  const kernel = new Kernel(nodeEdges(store, options.onTrouble ?? warn), {
+  const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)]
+  const kernel = new Kernel(nodeEdges(store, onTrouble), {
     holder,
-    executors: options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)],
+    executors: [...tools, ...(commands?.executors ?? [])],
     concurrency: options.concurrency ?? CONCURRENCY,
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
   })
   let closing: Promise<void> | undefined
-  const close = () => {
-    closing ??= closeBoth(kernel, leave)
+  const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
+    closing ??= closeAll(kernel, commands, leave, keep)
     return closing
   }
-  await kernel.start()
+  try {
+    commands?.serve(kernel)
+    await kernel.start()
+    await commands?.clearStrays(kernel)
+    commands?.tidy(kernel, TIDY_MS)
+  } catch (error) {
+    await commands?.close()
+    throw error
+  }
   return {
-    ...acting(kernel, 'host'),
-    as: (other) => acting(kernel, parse(actor, other, 'as')),
+    ...acting(kernel, 'host', commands, waits),
+    as: (other) => acting(kernel, parse(actor, other, 'as'), commands, waits),
     close,
   }
 }
 
 /** The store and the lock are let go even if the kernel could not hand everything back. */
-async function closeBoth(kernel: Kernel, leave: () => Promise<void>): Promise<void> {
+async function closeAll(
+  kernel: Kernel,
+  commands: Commands | undefined,
+  leave: () => Promise<void>,
+  keep: boolean,
+): Promise<void> {
   try {
-    await kernel.close()
+    await kernel.close(keep)
+    await commands?.close()
   } finally {
     await leave()
   }
@@ -106,8 +139,8 @@ async function openStore(place: string): Promise<Store> {
   return openPostgres(place)
 }
 
-function acting(kernel: Kernel, actor: Actor): Acting {
-  const acts = actsOf(kernel, actor) as Record<
+function acting(kernel: Kernel, actor: Actor, commands: Commands | undefined, waits: WaitTimes): Acting {
+  const acts = actsOf(kernel, actor, commands, waits) as Record<
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >
@@ -119,9 +152,13 @@ function acting(kernel: Kernel, actor: Actor): Acting {
     },
   ])
   return {
-    ...(Object.fromEntries(called) as Omit<Acting, 'kernel' | 'follow'>),
+    ...(Object.fromEntries(called) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'attach'>),
     kernel: kernel.id,
     follow: (given = {}, options = {}) => follow(kernel, actor, given, options),
+    followOutput: (given, options = {}) =>
+      followLog(kernel, actor, commands, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
+    attach: async (given, options = {}) =>
+      attach(kernel, actor, commands, parse(ATTACH, given, 'attach'), options),
   }
 }
 
@@ -137,6 +174,19 @@ async function* follow(
     if (wanted !== undefined) yield wanted
   }
 }
+
+const bytes = z.number().int().min(1).optional()
+const COMMANDS = z.strictObject({
+  home: z.string().min(1),
+  most: z.number().int().min(1).max(10_000).optional(),
+  graceMs: z.number().int().min(0).optional(),
+  environment: z.enum(['login', 'inherit']).optional(),
+  shell: z.string().min(1).optional(),
+  tree: z.enum(['auto', 'marker']).optional(),
+  output: z
+    .strictObject({ headBytes: bytes, tailBytes: bytes, totalBytes: bytes, minFreeBytes: bytes })
+    .optional(),
+})
 
 const OPTIONS = z.strictObject({
   store: z.union(
@@ -160,6 +210,18 @@ const OPTIONS = z.strictObject({
       sweepMs: z.number().int().min(1).optional(),
     })
     .optional(),
+  waits: z
+    .strictObject({
+      defaultMs: z.number().int().min(1).optional(),
+      mostMs: z
+        .number()
+        .int()
+        .min(1)
+        .max(2 ** 31 - 1)
+        .optional(),
+    })
+    .optional(),
+  commands: COMMANDS.optional(),
 })
 
 function isStore(value: unknown): boolean {
@@ -168,6 +230,8 @@ function isStore(value: unknown): boolean {
   )
 }
 
+const FOLLOW_OUTPUT = z.strictObject({ pid: processRef, offset: count.default(0) })
+const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(64 * 1024) })
 const FOLLOW = z.strictObject({
   after: z.number().int().nonnegative().default(0),
   filter: filter.exactOptional(),

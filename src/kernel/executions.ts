@@ -114,7 +114,7 @@ export class Executions {
   /** Executes a process whose lease this kernel has just been granted. */
   begin(row: ProcessRow): void {
     const { record } = row
-    const executor = this.#executorOf(record.kind, record.spec)
+    const executor = this.#runnerOf(record)
     if (executor === undefined) return
     const attempt = new Attempt(record, this.#holder, row.fence)
     if (this.#closed) {
@@ -422,6 +422,7 @@ export class Executions {
         }
         if (isStale(performed) && (await this.#hasNewFence(attempt, fence))) continue
         this.#forget(attempt)
+        this.#runnerOf(attempt.record)?.settled?.(attempt.record.pid)
         if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
         else if (performed.type === 'refused')
           this.#unwritten(attempt, performed.refusal.code, performed.refusal.message)
@@ -502,6 +503,11 @@ export class Executions {
     if (this.#running.has(event.pid)) return false
     const { kind, spec } = event.payload as unknown as { kind: Kind; spec: JsonObject }
     return this.#executorOf(kind, spec) !== undefined
+  }
+
+  /** A keeper that is given nothing new still has what it began. */
+  #runnerOf({ kind, spec }: ProcessRecord): Executor | undefined {
+    return this.#keeping === undefined ? this.#executorOf(kind, spec) : this.#executors[0]
   }
 
   #executorOf(kind: Kind, spec: JsonObject): Executor | undefined {

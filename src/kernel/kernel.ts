@@ -7,7 +7,7 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, Kind } from '../core/process/record.ts'
+import type { Actor, Kind, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
@@ -218,6 +218,14 @@ export class Kernel {
     options: WaitOptions,
   ): Promise<Waited<StoredEvent | null>> {
     return waitForEvent(this.edges, this.feed, pid, after, fits, options)
+  }
+
+  /** The record when its program is there, or it has ended; as it is when that takes too long. */
+  async whenBegun(record: ProcessRecord, timeoutMs: number): Promise<ProcessRecord> {
+    const { pid, revision } = record
+    const begun = ({ type }: StoredEvent) => type === 'program_started'
+    await this.waitForEvent(pid, revision, begun, { timeoutMs })
+    return (await this.edges.store.ask({ ask: 'process', pid }))?.record ?? record
   }
 
   awaitAnswer(work: Work, wait: WaitRef, until: number | null): Promise<Answered> {

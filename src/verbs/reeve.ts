@@ -7,6 +7,7 @@ import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changes } from './changes.ts'
+import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
@@ -15,16 +16,26 @@ import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
+import { interrupt } from './interrupt.ts'
+import { kill } from './kill.ts'
+import { killAll } from './kill-all.ts'
 import { list } from './list.ts'
+import { log } from './log.ts'
 import { notices } from './notices.ts'
 import { openSession } from './open-session.ts'
 import { openTurn } from './open-turn.ts'
+import { output } from './output.ts'
+import { poll } from './poll.ts'
 import { prune } from './prune.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refer } from './refer.ts'
 import { reown } from './reown.ts'
+import { resize } from './resize.ts'
+import { restart } from './restart.ts'
 import { revoke } from './revoke.ts'
+import { screen } from './screen.ts'
+import { search } from './search.ts'
 import { send } from './send.ts'
 import { sessions } from './sessions.ts'
 import type { filter } from './shapes/filter.ts'
@@ -32,12 +43,16 @@ import { show } from './show.ts'
 import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
 import { spawnMany } from './spawn-many.ts'
+import { status } from './status.ts'
+import { submit } from './submit.ts'
 import { touchSession } from './touch-session.ts'
 import { transferGrants } from './transfer-grants.ts'
+import { usage } from './usage.ts'
 import { wait } from './wait.ts'
 import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
 import { waitFor } from './wait-for.ts'
+import { write } from './write.ts'
 
 /** Every act there is. Adding one is a file, and a line here. */
 export const verbs = {
@@ -47,6 +62,7 @@ export const verbs = {
   append,
   changeCwd,
   changes,
+  closeInput,
   deleteSession,
   end,
   endSession,
@@ -55,28 +71,42 @@ export const verbs = {
   events,
   grant,
   grants,
+  interrupt,
+  kill,
+  killAll,
   list,
+  log,
   notices,
   openSession,
   openTurn,
+  output,
+  poll,
   prune,
   putEnvironment,
   recover,
   refer,
   reown,
+  resize,
+  restart,
   revoke,
+  screen,
+  search,
   send,
   sessions,
   show,
   signal,
   spawn,
   spawnMany,
+  status,
+  submit,
   touchSession,
   transferGrants,
+  usage,
   wait,
   waitAll,
   waitAny,
   waitFor,
+  write,
 } as const
 
 export type VerbName = keyof typeof verbs
@@ -106,11 +136,36 @@ export interface Acting extends Acts {
     input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
+  /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
+  followOutput(
+    input: { readonly pid: string; readonly offset?: number },
+    options?: CallOptions,
+  ): AsyncIterable<OutputPiece>
+  /** A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. */
+  attach(
+    input: { readonly pid: string; readonly scrollback?: number },
+    options?: CallOptions,
+  ): Promise<Attachment>
+}
+
+/** A piece of an output log. `gap`: bytes that are not kept any more, right before it. */
+export interface OutputPiece {
+  readonly offset: number
+  readonly bytes: Uint8Array
+  readonly gap: { readonly from: number; readonly to: number } | null
+}
+
+/** A live terminal: what is printed, what is typed, and how large it is. Letting go of it changes nothing. */
+export interface Attachment extends AsyncIterable<OutputPiece> {
+  write(text: string | Uint8Array): Promise<{ readonly bytes: number }>
+  resize(size: { readonly cols: number; readonly rows: number }): Promise<void>
+  detach(): void
 }
 
 /** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
 export interface Reeve extends Acting {
   /** Acts as somebody else, `reeve.as('session:s1')`, and can be handed to them: it leads nowhere else. */
   as(actor: Actor): Acting
-  close(): Promise<void>
+  /** In order: commands that live as long as the daemon are ended, unless `keep` says otherwise; the rest goes on. */
+  close(options?: { readonly keep?: boolean }): Promise<void>
 }

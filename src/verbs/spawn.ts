@@ -7,7 +7,12 @@ import { verb } from './verb.ts'
 export const spawn = verb({
   summary: 'Registers a process, and begins it if this kernel serves its kind.',
   input: registration,
-  output: z.strictObject({ type: z.enum(['registered', 'existing']), record }),
+  output: z.strictObject({
+    type: z.enum(['registered', 'existing']),
+    record,
+    /** The same command was started by the same owner moments ago. */
+    warning: z.strictObject({ code: z.literal('duplicate_of'), pid: z.string() }).exactOptional(),
+  }),
   codes: [
     'conflict',
     'pruned_pid',
@@ -25,5 +30,6 @@ export const spawn = verb({
     'depth_exceeded',
     'group_conflict',
     'denied',
+    'too_many_commands',
   ],
 })

@@ -1,16 +1,42 @@
 import * as z from 'zod'
 import { record } from './shapes/record.ts'
-import { duration, processRef } from './shapes/scalars.ts'
+import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** A timeout is an answer, not an error. */
+/**
+ * A timeout is an answer, not an error, and so is a wait that was called off: the process lives on. With `until` it
+ * waits for a line of a command's output; one that was printed before counts, and the end of the process ends the wait.
+ */
 export const wait = verb({
-  summary: 'Waits until a process has ended.',
-  input: z.strictObject({ pid: processRef, timeoutMs: duration.exactOptional() }),
+  summary: 'Waits until a process has ended, or a command has printed a line.',
+  input: z.strictObject({
+    pid: processRef,
+    timeoutMs: duration.exactOptional().describe('180 s by default'),
+    until: z
+      .strictObject({
+        text: z.string().min(1).max(10_000).exactOptional(),
+        pattern: z.string().min(1).max(10_000).exactOptional().describe('an RE2 pattern'),
+      })
+      .refine(
+        ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
+        'give either text or pattern',
+      )
+      .exactOptional(),
+  }),
   output: z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('ended'), record }),
-    z.strictObject({ type: z.literal('timed_out'), record }),
+    z.strictObject({
+      type: z.literal('matched'),
+      record,
+      line: z.strictObject({ offset: count, text: z.string() }),
+    }),
+    z.strictObject({
+      type: z.literal('timed_out'),
+      record,
+      /** What it was cut down to, where a longer time was asked for than is allowed. */
+      clampedToMs: duration.exactOptional(),
+    }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'not_command', 'not_served', 'no_output'],
 })

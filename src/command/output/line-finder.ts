@@ -1,5 +1,6 @@
 import { lineOf } from './lines.ts'
 import { matcherOf, type Wanted } from './pattern.ts'
+import type { Piece } from './pieces.ts'
 import { LineSplitter, type RawLine } from './split-lines.ts'
 
 export interface FoundLine {
@@ -16,11 +17,7 @@ export class LineFinder {
     this.#fits = matcherOf(wanted)
   }
 
-  add(piece: {
-    readonly offset: number
-    readonly bytes: Buffer
-    readonly gap: object | null
-  }): FoundLine | null {
+  add(piece: Piece): FoundLine | null {
     const before = piece.gap === null ? [] : this.#splitter.breakOff(0)
     return this.#first([...before, ...this.#splitter.split(piece)])
   }

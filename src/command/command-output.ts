@@ -1,0 +1,225 @@
+import { join } from 'node:path'
+import { RefusedError } from '../core/errors.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Home } from '../keeper/protocol/home.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Waited, WaitOptions } from '../kernel/wait.ts'
+import type { OutputPiece } from '../verbs/reeve.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { KeeperSide } from './keeper-side.ts'
+import { Cursors } from './output/cursors.ts'
+import { followOutput } from './output/follow.ts'
+import { type Layout, layoutOf } from './output/layout.ts'
+import { LineFinder } from './output/line-finder.ts'
+import { type LinesOptions, readLines } from './output/lines.ts'
+import { readSince } from './output/poll.ts'
+import { readRange } from './output/read.ts'
+import { type SearchOptions, searchLines } from './output/search.ts'
+import { timeOf } from './output/times.ts'
+import { Screens } from './screen/screen.ts'
+
+/** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
+const LOOK_MS = 250
+const TERMINAL = { cols: 120, rows: 30 }
+
+/** The output logs of all commands, as the verbs show them. */
+export class CommandOutput {
+  readonly #home: Home
+  readonly #keeperOf: (record: ProcessRecord) => KeeperSide
+  readonly #cursors: Cursors
+  readonly #screens = new Screens()
+
+  constructor(home: Home, keeperOf: (record: ProcessRecord) => KeeperSide) {
+    this.#home = home
+    this.#keeperOf = keeperOf
+    this.#cursors = new Cursors(home.cursors)
+  }
+
+  /** Since the cursor that is given, or the one that this reader has reached. */
+  async poll(
+    record: ProcessRecord,
+    asked: {
+      readonly cursor: string | null
+      readonly reader: string
+      readonly maxChars: number
+      readonly ansi: 'keep' | 'strip'
+    },
+  ) {
+    const folder = await this.#folderOf(record)
+    const from =
+      asked.cursor === null
+        ? ((await this.#cursors.get(record.pid, asked.reader)) ?? 0)
+        : Number(asked.cursor.slice(1))
+    const { maxChars, ansi } = asked
+    const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record) })
+    if (asked.cursor === null) await this.#cursors.set(record.pid, asked.reader, since.next)
+    const { text, more, truncated } = since
+    return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
+  }
+
+  async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended'>) {
+    const page = await readLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
+    return { ...page, lines: [...page.lines], truncated: [...page.truncated] }
+  }
+
+  async search(record: ProcessRecord, options: Omit<SearchOptions, 'ended'>) {
+    const found = await searchLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
+    const matches = found.matches.map(({ before, after, ...line }) => ({
+      ...line,
+      before: [...before],
+      after: [...after],
+    }))
+    return { ...found, matches, truncated: [...found.truncated] }
+  }
+
+  async screen(record: ProcessRecord, scrollback: number) {
+    const { pty } = record.spec as unknown as CommandSpec
+    if (!pty) {
+      throw new RefusedError(
+        refusal(
+          'no_terminal',
+          `${record.pid} has no terminal to look at.`,
+          'Read its log, or start it with pty: true.',
+        ),
+      )
+    }
+    const size = { ...TERMINAL, ...(pty === true ? {} : pty) }
+    const shown = await this.#screens.show(record.pid, await this.#folderOf(record), { ...size, scrollback })
+    return { ...shown, lines: [...shown.lines], scrollback: [...shown.scrollback] }
+  }
+
+  async bytes(record: ProcessRecord, offset: number, limit: number) {
+    const folder = await this.#folderOf(record)
+    const chunk = await readRange(folder, offset, limit)
+    return { ...chunk, at: chunk.bytes.length === 0 ? null : await timeOf(folder, chunk.offset) }
+  }
+
+  async length(record: ProcessRecord): Promise<number> {
+    return (await this.#layoutOf(record))?.end ?? 0
+  }
+
+  /** From an offset on, then as it comes, until the process has ended. */
+  async *follow(
+    kernel: Kernel,
+    record: ProcessRecord,
+    offset: number,
+    signal?: AbortSignal,
+  ): AsyncGenerator<OutputPiece> {
+    const folder = await this.#folderOf(record)
+    const nudge = new Nudge()
+    const ended: { at: number | null } = { at: null }
+    const stop = new AbortController()
+    const unfollow = this.#keeperOf(record).follow(record.pid, () => nudge.give())
+    const whenEnded = kernel.waitForEnd(record.pid, { signal: stop.signal }).then(
+      async (waited) => {
+        if (waited.type !== 'done') return
+        ended.at = endOf(waited.value.record) ?? (await layoutOf(folder))?.end ?? 0
+        nudge.give()
+      },
+      // The kernel was closed: whoever follows is told by the next look, which has nothing to wait for.
+      () => {
+        ended.at = 0
+        nudge.give()
+      },
+    )
+    try {
+      yield* followOutput(folder, {
+        from: offset,
+        signal: signal ?? stop.signal,
+        wake: () => nudge.within(LOOK_MS),
+        ended: () => ended.at,
+      })
+    } finally {
+      unfollow()
+      stop.abort()
+      await whenEnded
+    }
+  }
+
+  /** Until a line fits, printed before or after; null when the process ends without one. */
+  async waitForLine(
+    kernel: Kernel,
+    record: ProcessRecord,
+    wanted: { readonly text?: string; readonly pattern?: string },
+    { timeoutMs, signal }: WaitOptions,
+  ): Promise<Waited<{ readonly offset: number; readonly text: string } | null>> {
+    const enough = new AbortController()
+    const over = { timedOut: false }
+    const cancel =
+      timeoutMs === undefined
+        ? () => {}
+        : kernel.edges.clock.after(timeoutMs, () => {
+            over.timedOut = true
+            enough.abort()
+          })
+    const both = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
+    const finder = new LineFinder(wanted)
+    try {
+      for await (const { offset, bytes, gap } of this.follow(kernel, record, 0, both)) {
+        const found = finder.add({ offset, bytes: Buffer.from(bytes), gap })
+        if (found !== null) return { type: 'done', value: found }
+      }
+      if (over.timedOut) return { type: 'timed_out' }
+      if (signal?.aborted) return { type: 'interrupted' }
+      return { type: 'done', value: finder.end() }
+    } finally {
+      cancel()
+    }
+  }
+
+  /** It is not needed any more: screens and cursors go with it. */
+  async forget(pid: ProcessRecord['pid']): Promise<void> {
+    this.#screens.forget(pid)
+    await this.#cursors.forget(pid)
+  }
+
+  async #folderOf(record: ProcessRecord): Promise<string> {
+    const folder = join(this.#home.output, record.pid)
+    if (record.program === null && !hasEnded(record)) return folder
+    if ((await layoutOf(folder)) !== null) return folder
+    if (record.outcome?.reason === 'failed_start') return folder
+    throw new RefusedError(
+      refusal(
+        'no_output',
+        `The output of ${record.pid} is not here: it was pruned, or the command ran on another host.`,
+        'Read it sooner, keep more of it, or ask where it ran.',
+      ),
+    )
+  }
+
+  #layoutOf(record: ProcessRecord): Promise<Layout | null> {
+    return layoutOf(join(this.#home.output, record.pid))
+  }
+}
+
+/** Where the output ended, where somebody saw it; what comes later is late, and no follower waits for it. */
+function endOf({ outcome }: ProcessRecord): number | undefined {
+  const result = outcome?.result as { outputBytes?: number } | null | undefined
+  return result?.outputBytes
+}
+
+/** Wakes one waiter. Given before anybody waits, it wakes the next. */
+class Nudge {
+  #given = false
+  #wake: (() => void) | undefined
+
+  give(): void {
+    this.#given = true
+    this.#wake?.()
+  }
+
+  async within(ms: number): Promise<void> {
+    if (!this.#given) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#given = false
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,306 @@
+import type { Environment } from '../core/environment/environment.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Home } from '../keeper/protocol/home.ts'
+import type { SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { CommandOutput } from './command-output.ts'
+import { loginEnvironment, userShell } from './environment/login.ts'
+import { withoutSecrets } from './environment/sanitise.ts'
+import { KeeperRefused, LinkLost } from './keeper-link.ts'
+import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import { dropOutput, pruneOutput } from './output/housekeeping.ts'
+import { endSignalOf, planOf, type Settings } from './plan.ts'
+import { type Daemon, prepareHome, reachKeeper, reachOlder } from './reach-keeper.ts'
+
+export interface CommandsOptions {
+  /** The data folder: output logs, pipes, and the keeper's socket. Shared with nobody. */
+  readonly home: string
+  /** How many commands may run at once; one more is refused. */
+  readonly most?: number
+  /** How long a command may take to end before it is forced. */
+  readonly graceMs?: number
+  /** `login`: what an interactive login shell has. `inherit`: what this program has. Secrets are left out of both. */
+  readonly environment?: 'login' | 'inherit'
+  /** What runs a `run` line; the user's own by default. */
+  readonly shell?: string
+  /** `marker`: no cgroups, even where they could be made. */
+  readonly tree?: 'auto' | 'marker'
+  readonly output?: {
+    /** How much is kept of each log: its first bytes, and its last. */
+    readonly headBytes?: number
+    readonly tailBytes?: number
+    /** How much all logs together may have; the oldest finished ones go first. */
+    readonly totalBytes?: number
+    /** With less than this free on disk, commands that print are held back. */
+    readonly minFreeBytes?: number
+  }
+}
+
+const MiB = 1024 * 1024
+const DEFAULTS = { most: 500, graceMs: 2_000, headBytes: 256 * 1024, tailBytes: 8 * MiB } as const
+const TOTAL_BYTES = 4 * 1024 * MiB
+const MIN_FREE_BYTES = 128 * MiB
+const SEGMENT_BYTES = MiB
+const DUPLICATE_MS = 5_000
+
+/** Everything a kernel needs to run commands, and its verbs to look at them. */
+export class Commands {
+  readonly home: Home
+  readonly output: CommandOutput
+  readonly #settings: Settings
+  readonly #totalBytes: number
+  readonly #onTrouble: (error: unknown, doing: string) => void
+  /** Commands that were started moments ago, by owner and spec. */
+  readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
+  readonly #keepers: readonly KeeperSide[]
+  readonly #environment: BaseEnvironment
+  #tidying: NodeJS.Timeout | undefined
+
+  private constructor(parts: {
+    readonly home: Home
+    readonly keepers: readonly KeeperSide[]
+    readonly environment: BaseEnvironment
+    readonly settings: Settings
+    readonly totalBytes: number
+    readonly onTrouble: (error: unknown, doing: string) => void
+  }) {
+    this.home = parts.home
+    this.output = new CommandOutput(parts.home, ({ pid }) => this.keeperOf(pid))
+    this.#keepers = parts.keepers
+    this.#environment = parts.environment
+    this.#settings = parts.settings
+    this.#totalBytes = parts.totalBytes
+    this.#onTrouble = parts.onTrouble
+  }
+
+  /** Reaches the folder's keeper, or starts one. Refused while another daemon has the folder. */
+  static async open(
+    options: CommandsOptions,
+    daemon: Daemon,
+    onTrouble: (error: unknown, doing: string) => void,
+  ): Promise<Commands> {
+    const { home, id } = prepareHome(options.home)
+    const shell = options.shell ?? userShell()
+    const settings: Settings = {
+      shell,
+      graceMs: options.graceMs ?? DEFAULTS.graceMs,
+      tree: options.tree ?? 'auto',
+      caps: {
+        headBytes: options.output?.headBytes ?? DEFAULTS.headBytes,
+        tailBytes: options.output?.tailBytes ?? DEFAULTS.tailBytes,
+        segmentBytes: Math.min(SEGMENT_BYTES, options.output?.tailBytes ?? DEFAULTS.tailBytes),
+        minFreeBytes: options.output?.minFreeBytes ?? MIN_FREE_BYTES,
+      },
+    }
+    const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
+    const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
+      homeId: id,
+      fifos: home.fifos,
+      most: options.most ?? DEFAULTS.most,
+      plan: (record, kernel) => planFor(record, kernel, environment, settings),
+      ends: (record, { how, graceMs }) => ({
+        signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
+        graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
+      }),
+      onTrouble,
+    }
+    const current = await KeeperSide.open({
+      ...shared,
+      serves: [{ kind: 'command', targets: null }],
+      reach: (listening) => reachKeeper(home, daemon, listening),
+    })
+    const older = await reachOlder(home, daemon, shared)
+    const keepers = current === undefined ? older : [current, ...older]
+    const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
+    return new Commands({ home, keepers, environment, settings, totalBytes, onTrouble })
+  }
+
+  get executors(): readonly KeeperSide[] {
+    return this.#keepers
+  }
+
+  /** The one that new commands go to. */
+  get keeper(): KeeperSide {
+    const [current] = this.#keepers
+    if (current === undefined) throw new Error('No keeper was reached')
+    return current
+  }
+
+  serve(kernel: Kernel): void {
+    for (const keeper of this.#keepers) keeper.serve(kernel)
+  }
+
+  async clearStrays(kernel: Kernel): Promise<void> {
+    for (const keeper of this.#keepers) await keeper.clearStrays(kernel)
+  }
+
+  /** Whose program it is; one that has ended is nobody's, and then the current keeper knows as much as any. */
+  keeperOf(pid: Pid): KeeperSide {
+    return this.#keepers.find((keeper) => keeper.runs(pid)) ?? this.keeper
+  }
+
+  graceOf(record: ProcessRecord): number {
+    return (record.spec as unknown as CommandSpec).graceMs ?? this.#settings.graceMs
+  }
+
+  /** The same command of the same owner, started moments ago; and remembers this one. */
+  duplicateOf(record: ProcessRecord): Pid | undefined {
+    for (const [key, { at }] of this.#recent)
+      if (record.createdAt - at > DUPLICATE_MS) this.#recent.delete(key)
+    const { owner, spec, cwd, restartOf } = record
+    const key = JSON.stringify([owner, spec, cwd])
+    const earlier = restartOf === null ? this.#recent.get(key) : undefined
+    this.#recent.set(key, { pid: record.pid, at: record.createdAt })
+    return earlier?.pid === record.pid ? undefined : earlier?.pid
+  }
+
+  /** What an end that was asked for could not end is an error that names it. */
+  async throwIfNotEnded(pid: Pid): Promise<void> {
+    const answer = await this.keeperOf(pid).endAnswer(pid)
+    if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
+    if (answer?.how !== 'survived') return
+    const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')
+    throw new RefusedError(
+      refusal(
+        'survived',
+        `${pid} was killed, and these are still alive: ${names}.`,
+        'They may hang in the operating system; look at them there.',
+        { survivors: answer.survivors },
+      ),
+    )
+  }
+
+  /** What a command that has ended left running: it is ended too, when somebody kills it once more. */
+  async endLeftBehind({ pid, kind, outcome }: ProcessRecord): Promise<void> {
+    const result = outcome?.result as { leftBehind?: number } | null | undefined
+    if (kind !== 'command' || (result?.leftBehind ?? 0) === 0) return
+    try {
+      await this.keeper.ask('end', { pid, signal: 'SIGTERM', graceMs: this.#settings.graceMs })
+    } catch (error) {
+      // The keeper has none of it left.
+      if (!(error instanceof KeeperRefused)) throw error
+    }
+  }
+
+  /** The processes are gone from the store: their output goes too. */
+  async drop(pids: readonly Pid[]): Promise<void> {
+    for (const pid of pids) {
+      await dropOutput(this.home.output, pid)
+      await this.output.forget(pid)
+    }
+  }
+
+  /** Keeps all logs together below their cap: those that ended longest ago go first. */
+  async prune(kernel: Kernel): Promise<void> {
+    const { dropped } = await pruneOutput(this.home.output, {
+      totalBytes: this.#totalBytes,
+      finished: (pids) => endedLongestAgo(kernel, pids),
+    })
+    for (const pid of dropped) await this.output.forget(pid)
+  }
+
+  /** Looks after the logs' size from time to time, until `close`. */
+  tidy(kernel: Kernel, everyMs: number): void {
+    this.#tidying = setInterval(() => {
+      this.prune(kernel).catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
+    }, everyMs)
+    this.#tidying.unref()
+  }
+
+  /** Reads the login shell's environment again. */
+  refreshEnvironment(): Promise<void> {
+    return this.#environment.refresh()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#tidying)
+    for (const keeper of this.#keepers) await keeper.close()
+  }
+}
+
+export function notOurs(pid: Pid): Refusal {
+  return refusal(
+    'not_ours',
+    `The PID that was recorded for ${pid} belongs to another program now, or cannot be read: nothing was signalled.`,
+    'Look at the process: its own program has ended.',
+  )
+}
+
+/** Says so instead of failing obscurely: a keeper that is being replaced is back in a moment. */
+export async function whileUp<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof LinkLost)) throw error
+    throw new ReeveError(
+      'outcome_unknown',
+      'The keeper went away before it answered, and is being replaced: it may have been done, or not.',
+      'Look at the process, then try again.',
+    )
+  }
+}
+
+async function planFor(
+  record: ProcessRecord,
+  kernel: Kernel,
+  base: BaseEnvironment,
+  settings: Settings,
+): Promise<SpawnPlan> {
+  const { envRef } = record
+  const environment: Environment | null =
+    envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
+  const named = (record.spec as unknown as CommandSpec).passEnv ?? []
+  return planOf(record, withoutSecrets(await base.variables(), named), environment, settings)
+}
+
+async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pid[]> {
+  const ended: { pid: Pid; at: number }[] = []
+  for (const pid of pids) {
+    const row = await kernel.edges.store.ask({ ask: 'process', pid })
+    // Without a record nobody can ask for it any more.
+    if (row === null) ended.push({ pid, at: 0 })
+    else if (hasEnded(row.record)) ended.push({ pid, at: row.record.outcome?.endedAt ?? 0 })
+  }
+  return ended.sort((a, b) => a.at - b.at).map(({ pid }) => pid)
+}
+
+/** Captured once, when the first command needs it or before. */
+class BaseEnvironment {
+  readonly #shell: string
+  readonly #from: 'login' | 'inherit'
+  readonly #onTrouble: (error: unknown, doing: string) => void
+  #captured: Promise<Readonly<Record<string, string | undefined>>>
+
+  constructor(shell: string, from: 'login' | 'inherit', onTrouble: (error: unknown, doing: string) => void) {
+    this.#shell = shell
+    this.#from = from
+    this.#onTrouble = onTrouble
+    this.#captured = this.#capture()
+  }
+
+  variables(): Promise<Readonly<Record<string, string | undefined>>> {
+    return this.#captured
+  }
+
+  async refresh(): Promise<void> {
+    this.#captured = this.#capture()
+    await this.#captured
+  }
+
+  async #capture(): Promise<Readonly<Record<string, string | undefined>>> {
+    if (this.#from === 'inherit') return process.env
+    try {
+      return await loginEnvironment(this.#shell)
+    } catch (error) {
+      this.#onTrouble(
+        error,
+        `reading the environment of ${this.#shell}; commands get this program's own instead`,
+      )
+      return process.env
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Json } from '../core/json/json.ts'
+import type { Ending } from '../core/process/intent.ts'
+import type { StopHow } from '../core/process/record.ts'
+import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
+import type { Lost } from '../kernel/executor.ts'
+
+/** What was asked of it last, if it was asked to stop at all. */
+export interface Stop {
+  readonly how: StopHow
+  readonly reason: string
+}
+
+/**
+ * What a program's end means for its process.
+ *
+ * | the keeper saw                          | status                                  | reason                           |
+ * | exit 0, unasked                         | completed                               | –                                |
+ * | another code or a signal, unasked       | failed                                  | –                                |
+ * | an end after somebody asked for it      | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime |
+ * | an end after a limit was passed         | failed                                  | timeout, idle, limit:…           |
+ * | no start                                | failed                                  | failed_start                     |
+ * | nothing: it is gone                     | abandoned                               | its evidence                     |
+ */
+export function endingOf(
+  state: Exclude<ProgramState, { state: 'running' }>,
+  stop: Stop | undefined,
+): Ending | Lost {
+  if (state.state === 'lost') return { status: 'abandoned', evidence: state.evidence }
+  if (state.state === 'exited') return exited(state.exit, stop)
+  const { message, remedy } = state
+  return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
+}
+
+function exited(exit: Exit, stop: Stop | undefined): Ending {
+  const { exitCode, signal, because } = exit
+  const seen = { exitCode, signal, result: resultOf(exit) }
+  if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
+  if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
+  return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
+}
+
+function reasonOf(stop: Stop | undefined): string {
+  if (stop === undefined || stop.how === 'kill') return 'killed'
+  if (stop.reason.startsWith('lifetime:')) return 'lifetime'
+  return stop.how === 'interrupt' ? 'interrupted' : 'cancelled'
+}
+
+function resultOf({ outputEnd, usage, leftBehind }: Exit): Json {
+  return {
+    outputBytes: outputEnd,
+    ...(usage === null ? {} : { usage: { ...usage } }),
+    ...(leftBehind === null || leftBehind === 0 ? {} : { leftBehind }),
+  }
+}

@@ -1,0 +1,124 @@
+import { closeSync, openSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import {
+  type Answer,
+  type AskName,
+  type Asks,
+  type KeeperRefusal,
+  lineOf,
+  lineReader,
+  type Tell,
+} from '../keeper/protocol/messages.ts'
+
+/** The keeper said no. */
+export class KeeperRefused extends Error {
+  override readonly name = 'KeeperRefused'
+  readonly refusal: KeeperRefusal
+  constructor(refusal: KeeperRefusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+/** The connection ended before an answer came: what was asked may have been done, or not. */
+export class LinkLost extends Error {
+  override readonly name = 'LinkLost'
+  constructor() {
+    super('The connection to the keeper has ended.')
+  }
+}
+
+interface Waiting {
+  readonly resolve: (answer: Asks[AskName][1]) => void
+  readonly reject: (error: Error) => void
+}
+
+/** One connection to a keeper: questions and their answers, and what it tells unasked. */
+export class KeeperLink {
+  readonly #socket: Socket
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #onTell: (tell: Tell) => void
+  readonly #onLost: () => void
+  #asked = 0
+  #lost = false
+
+  private constructor(socket: Socket, onTell: (tell: Tell) => void, onLost: () => void) {
+    this.#socket = socket
+    this.#onTell = onTell
+    this.#onLost = onLost
+    const read = lineReader((message) => this.#heard(message as Answer | Tell))
+    socket.on('data', (chunk) => {
+      try {
+        read(chunk)
+      } catch {
+        // A peer that speaks no JSON is no keeper of ours: whoever waits hears that the link is lost.
+        socket.destroy()
+      }
+    })
+    // 'close' follows every error, and is what counts.
+    socket.on('error', () => {})
+    socket.on('close', () => this.#ended())
+  }
+
+  /** Rejects as `connect` does (ENOENT, ECONNREFUSED) when nobody listens there. */
+  static open(path: string, onTell: (tell: Tell) => void, onLost: () => void): Promise<KeeperLink> {
+    const { reachable, done } = reachableOf(path)
+    return new Promise((resolve, reject) => {
+      const socket = connect(reachable)
+      socket.once('error', reject)
+      socket.once('close', done)
+      socket.once('connect', () => {
+        socket.off('error', reject)
+        resolve(new KeeperLink(socket, onTell, onLost))
+      })
+    })
+  }
+
+  ask<Name extends AskName>(name: Name, asked: Asks[Name][0]): Promise<Asks[Name][1]> {
+    if (this.#lost) return Promise.reject(new LinkLost())
+    this.#asked += 1
+    const id = this.#asked
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      this.#socket.write(lineOf({ id, ask: name, ...asked } as Parameters<typeof lineOf>[0]))
+    })
+  }
+
+  /** A program that only waits for its keeper may end. */
+  unref(): void {
+    this.#socket.unref()
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #heard(message: Answer | Tell): void {
+    if ('tell' in message) {
+      this.#onTell(message)
+      return
+    }
+    const waiting = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if ('error' in message) waiting?.reject(new KeeperRefused(message.error))
+    else waiting?.resolve(message.answer)
+  }
+
+  #ended(): void {
+    this.#lost = true
+    for (const { reject } of this.#waiting.values()) reject(new LinkLost())
+    this.#waiting.clear()
+    this.#onLost()
+  }
+}
+
+/** As long as the operating system allows. */
+const LONGEST_SOCKET_PATH = 100
+
+/** A socket deep in the file system is reached through a descriptor of its folder. */
+function reachableOf(path: string): { reachable: string; done: () => void } {
+  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return { reachable: path, done: () => {} }
+  const folder = openSync(dirname(path), 'r')
+  return { reachable: `/proc/self/fd/${folder}/socket`, done: () => closeSync(folder) }
+}

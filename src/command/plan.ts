@@ -1,0 +1,71 @@
+import type { Environment } from '../core/environment/environment.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+
+/** What is the same for all commands of one daemon. */
+export interface Settings {
+  readonly shell: string
+  readonly graceMs: number
+  readonly caps: OutputCaps
+  readonly tree: 'auto' | 'marker'
+}
+
+/** So that output is seen as it comes, in whatever the program is written. */
+const UNBUFFERED = { PYTHONUNBUFFERED: '1' }
+const TERMINAL = { cols: 120, rows: 30 }
+
+/** A command's spec with everything filled in: what its keeper is asked to start. */
+export function planOf(
+  record: ProcessRecord,
+  base: Readonly<Record<string, string>>,
+  environment: Environment | null,
+  settings: Settings,
+): SpawnPlan {
+  const spec = record.spec as unknown as CommandSpec
+  const pty = spec.pty === undefined || spec.pty === false ? null : { ...TERMINAL, ...asObject(spec.pty) }
+  return {
+    argv: spec.argv ?? [settings.shell, '-c', spec.run ?? ''],
+    cwd: record.cwd ?? process.cwd(),
+    env: {
+      ...base,
+      ...UNBUFFERED,
+      ...(pty === null ? {} : { TERM: 'xterm-256color' }),
+      ...variablesOf(environment),
+      ...spec.env,
+    },
+    pty,
+    stdin: typeof spec.stdin === 'object' ? spec.stdin : (spec.stdin ?? 'null'),
+    output: spec.output ?? 'merged',
+    caps: settings.caps,
+    timeoutMs: spec.timeoutMs ?? null,
+    idleTimeoutMs: spec.idleTimeoutMs ?? null,
+    limits: {
+      memoryBytes: spec.limits?.memoryBytes ?? null,
+      cpuSeconds: spec.limits?.cpuSeconds ?? null,
+      openFiles: spec.limits?.openFiles ?? null,
+      outputBytes: spec.limits?.outputBytes ?? null,
+    },
+    endSignal: endSignalOf(record),
+    graceMs: spec.graceMs ?? settings.graceMs,
+    tree: settings.tree,
+  }
+}
+
+export function endSignalOf(record: ProcessRecord): string {
+  return (record.spec as unknown as CommandSpec).endSignal ?? 'SIGTERM'
+}
+
+function asObject(pty: Exclude<CommandSpec['pty'], undefined | false>) {
+  return pty === true ? {} : pty
+}
+
+/** A secret is named, and its value comes from the daemon's own environment at the moment it is needed. */
+function variablesOf(environment: Environment | null): Record<string, string> {
+  const variables: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment?.variables ?? {})) {
+    const text = typeof value === 'string' ? value : process.env[value.secret]
+    if (text !== undefined) variables[name] = text
+  }
+  return variables
+}

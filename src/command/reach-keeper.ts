@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ReeveError } from '../core/errors.ts'
+import { type Home, homeAt, MARKER } from '../keeper/protocol/home.ts'
+import { type Asks, PROTOCOL, type Tell } from '../keeper/protocol/messages.ts'
+import { KeeperLink, KeeperRefused } from './keeper-link.ts'
+import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+
+export interface Reached {
+  readonly link: KeeperLink
+  readonly hello: Asks['hello'][1]
+}
+
+export interface Daemon {
+  readonly osPid: number
+  readonly startTime: string
+}
+
+type Listening = { readonly onTell: (tell: Tell) => void; readonly onLost: () => void }
+
+const START_MS = 10_000
+const LOOK_MS = 5
+
+/** Makes the data folder what it must be, and answers with its id. */
+export function prepareHome(folder: string): { home: Home; id: string } {
+  const home = homeAt(folder, PROTOCOL)
+  for (const made of [folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
+    mkdirSync(made, { recursive: true, mode: 0o700 })
+  writeOnce(home.identity, `${JSON.stringify({ id: randomBytes(8).toString('hex') })}\n`)
+  writeOnce(home.keeper.token, randomBytes(24).toString('hex'))
+  const { id } = JSON.parse(readFileSync(home.identity, 'utf8')) as { id: string }
+  return { home, id }
+}
+
+/** The keeper of this folder: the one there is, or one that is started now. */
+export async function reachKeeper(home: Home, daemon: Daemon, listening: Listening): Promise<Reached> {
+  const there = await tryReach(home, PROTOCOL, daemon, listening)
+  if (there !== undefined) return there
+  const failed = startKeeper(home)
+  for (let waited = 0; waited < START_MS; waited += LOOK_MS) {
+    const started = await tryReach(home, PROTOCOL, daemon, listening)
+    if (started !== undefined) return started
+    const why = failed()
+    if (why !== undefined) throw unstartable(home, why)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  throw unstartable(home, `it did not answer within ${START_MS / 1000} s`)
+}
+
+/** Keepers of other protocols that still have programs. They are left to finish, and given nothing new. */
+export async function reachOlder(
+  home: Home,
+  daemon: Daemon,
+  options: Omit<KeeperSideOptions, 'serves' | 'reach'>,
+): Promise<KeeperSide[]> {
+  const older: KeeperSide[] = []
+  for (const name of readdirSync(join(home.folder, 'keeper'))) {
+    const protocol = Number(name)
+    if (!Number.isInteger(protocol) || protocol === PROTOCOL) continue
+    const there = homeAt(home.folder, protocol)
+    const reach = (listening: Listening) => tryReach(there, protocol, daemon, listening)
+    const side = await KeeperSide.open({ ...options, serves: [], reach })
+    if (side !== undefined) older.push(side)
+  }
+  return older
+}
+
+/** Undefined if nobody listens there. */
+async function tryReach(
+  home: Home,
+  protocol: number,
+  daemon: Daemon,
+  { onTell, onLost }: Listening,
+): Promise<Reached | undefined> {
+  let over = false
+  let link: KeeperLink | undefined
+  try {
+    link = await KeeperLink.open(home.keeper.socket, onTell, () => {
+      if (over) onLost()
+    })
+    const token = readFileSync(home.keeper.token, 'utf8').trim()
+    const hello = await link.ask('hello', { protocol, token, daemon })
+    over = true
+    return { link, hello }
+  } catch (error) {
+    link?.close()
+    if (error instanceof KeeperRefused) throw refused(home, error)
+    const code = (error as NodeJS.ErrnoException).code
+    // LinkLost: it was just going.
+    if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE')
+      return undefined
+    if ((error as Error).name === 'LinkLost') return undefined
+    throw error
+  }
+}
+
+/** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
+function startKeeper(home: Home): () => string | undefined {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const main = fileURLToPath(new URL(`../keeper/main.${extension}`, import.meta.url))
+  // A daemon that was itself started by a command must not take its keeper along when that command is killed.
+  const { [MARKER]: _, ...env } = process.env
+  const log = openSync(home.keeper.log, 'a', 0o600)
+  let ended: string | undefined
+  try {
+    const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, home.folder], {
+      cwd: '/',
+      detached: true,
+      env,
+      stdio: ['ignore', log, log],
+    })
+    keeper.on('error', (error) => {
+      ended = error.message
+    })
+    keeper.on('exit', (code, signal) => {
+      // 75: another keeper has the folder; that one will answer.
+      if (code !== 75) ended = `it ended at once (${signal ?? `exit code ${code}`}), see ${home.keeper.log}`
+    })
+    keeper.unref()
+  } finally {
+    closeSync(log)
+  }
+  return () => ended
+}
+
+function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {
+  if (refusal.code === 'busy') {
+    return new ReeveError(
+      'daemon_already_running',
+      `A daemon with PID ${refusal.osPid} already owns ${home.folder}.`,
+      'Use that one, stop it, or give this one a folder of its own.',
+      { details: { osPid: refusal.osPid } },
+    )
+  }
+  return new ReeveError(
+    'keeper_unavailable',
+    `The keeper of ${home.folder} refuses to work with this program: ${message}`,
+    'Is the folder somebody else’s? Give this program a folder of its own.',
+  )
+}
+
+function unstartable(home: Home, why: string): ReeveError {
+  return new ReeveError(
+    'keeper_unavailable',
+    `No keeper could be started for ${home.folder}: ${why}.`,
+    'Look at its log, and whether the folder can be written to.',
+  )
+}
+
+function writeOnce(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

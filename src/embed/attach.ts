@@ -1,0 +1,41 @@
+import type { Commands } from '../command/commands.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Attachment, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import { readerFor } from './act.ts'
+import { commandIn } from './command-in.ts'
+import { inputActs } from './input-acts.ts'
+
+export async function* followLog(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+  { pid, offset }: { readonly pid: string; readonly offset: number },
+  { signal }: CallOptions,
+): AsyncGenerator<OutputPiece, void, void> {
+  const record = await readerFor(kernel, actor)(pid)
+  yield* commandIn(commands, record).output.follow(kernel, record, offset, signal)
+}
+
+/** Shows what is there from `scrollback` bytes before the end, then goes on; what is typed goes to the program. */
+export async function attach(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+  { pid: text, scrollback }: { readonly pid: string; readonly scrollback: number },
+  { signal }: CallOptions,
+): Promise<Attachment> {
+  const record = await readerFor(kernel, actor)(text)
+  const { output } = commandIn(commands, record)
+  const { pid } = record
+  const acts = inputActs(kernel, actor, commands)
+  const detached = new AbortController()
+  const either = signal === undefined ? detached.signal : AbortSignal.any([signal, detached.signal])
+  const offset = Math.max(0, (await output.length(record)) - scrollback)
+  return {
+    [Symbol.asyncIterator]: () => output.follow(kernel, record, offset, either),
+    write: async (typed) => ({ bytes: (await acts.write({ pid, text: typed }, {})).bytes }),
+    resize: async (size) => void (await acts.resize({ pid, ...size }, {})),
+    detach: () => detached.abort(),
+  }
+}

@@ -1,0 +1,27 @@
+import type { Commands } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+
+/** What only commands have, and only where they are run. */
+export function commandIn(commands: Commands | undefined, { kind, pid }: ProcessRecord): Commands {
+  if (kind !== 'command') {
+    throw new RefusedError(
+      refusal(
+        'not_command',
+        `${pid} is of kind ${kind}; only commands have output, input and a terminal.`,
+        'Look at its events and its outcome instead.',
+      ),
+    )
+  }
+  if (commands === undefined) {
+    throw new RefusedError(
+      refusal(
+        'not_served',
+        'This program runs no commands.',
+        "Give embed a folder for them: commands: { home: 'reeve-data' }.",
+      ),
+    )
+  }
+  return commands
+}

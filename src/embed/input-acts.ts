@@ -1,0 +1,88 @@
+import { type Commands, whileUp } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { type ActsFor, readerFor } from './act.ts'
+import { commandIn } from './command-in.ts'
+
+export function inputActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+): ActsFor<'write' | 'submit' | 'closeInput' | 'resize'> {
+  const read = readerFor(kernel, actor)
+  const find = async (text: string) => {
+    const record = await read(text)
+    const denied = kernel.edges.authorize(actor, 'write', { type: 'process', record })
+    if (denied !== undefined) throw new RefusedError(denied)
+    const keeper = commandIn(commands, record).keeperOf(record.pid)
+    if (hasEnded(record)) throw new RefusedError(ended(record))
+    return { record, keeper }
+  }
+  const write = async (text: string, data: Uint8Array, seq: number | undefined) => {
+    const { record, keeper } = await find(text)
+    const { pid } = record
+    const asked = { pid, seq: seq ?? null, data: Buffer.from(data).toString('base64') }
+    const answer = await whileUp(keeper.ask('write', asked))
+    switch (answer.type) {
+      case 'written':
+      case 'replayed':
+        return { answer: answer.type, bytes: answer.bytes }
+      case 'full':
+        throw new RefusedError(
+          refusal(
+            'input_full',
+            `${pid} does not read its input: ${answer.waiting} bytes are waiting already.`,
+            'Wait until it reads, or end it.',
+          ),
+        )
+      default:
+        throw new RefusedError(unwritable(record, answer.type))
+    }
+  }
+  return {
+    write: ({ pid, text, seq }) => write(pid, typeof text === 'string' ? Buffer.from(text) : text, seq),
+    async submit({ pid, text, seq }) {
+      const { spec } = await read(pid)
+      // A terminal's Enter is a carriage return; a pipe's line ends with a line feed.
+      const enter = (spec as unknown as CommandSpec).pty ? '\r' : '\n'
+      return write(pid, Buffer.from(`${text}${enter}`), seq)
+    },
+    async closeInput({ pid }) {
+      const { record, keeper } = await find(pid)
+      const { type } = await whileUp(keeper.ask('closeInput', { pid: record.pid }))
+      if (type === 'closed') return { answer: type }
+      throw new RefusedError(unwritable(record, type))
+    },
+    async resize({ pid, cols, rows }) {
+      const { record, keeper } = await find(pid)
+      const { type } = await whileUp(keeper.ask('resize', { pid: record.pid, cols, rows }))
+      if (type === 'resized') return { answer: type }
+      if (type === 'ended') throw new RefusedError(ended(record))
+      throw new RefusedError(
+        refusal('no_terminal', `${record.pid} has no terminal.`, 'Start it with pty: true to give it one.'),
+      )
+    },
+  }
+}
+
+function unwritable(record: ProcessRecord, why: 'no_stdin' | 'closed' | 'ended') {
+  if (why === 'ended') return ended(record)
+  if (why === 'closed')
+    return refusal(
+      'input_closed',
+      `The input of ${record.pid} has been closed.`,
+      'Start it again to write to it.',
+    )
+  return refusal(
+    'no_input',
+    `${record.pid} has no input to write to.`,
+    "Start it with stdin: 'pipe', or with pty: true.",
+  )
+}
+
+function ended({ pid, status, outcome }: ProcessRecord) {
+  return refusal('already_ended', `${pid} has ended (${status}).`, 'Its outcome is final.', { outcome })
+}

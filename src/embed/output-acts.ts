@@ -1,0 +1,59 @@
+import { type Commands, whileUp } from '../command/commands.ts'
+import { type Actor, hasEnded } from '../core/process/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { type ActsFor, readerFor } from './act.ts'
+import { commandIn } from './command-in.ts'
+
+const NOTHING_USED = {
+  cpuMs: null,
+  peakMemoryBytes: null,
+  readBytes: null,
+  writtenBytes: null,
+  sampled: true,
+}
+
+export function outputActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'usage'> {
+  const read = readerFor(kernel, actor)
+  const find = async (text: string) => {
+    const record = await read(text)
+    const served = commandIn(commands, record)
+    return { record, output: served.output, served }
+  }
+  return {
+    async poll({ pid, cursor, maxChars, ansi }) {
+      const { record, output } = await find(pid)
+      const since = await output.poll(record, { cursor: cursor ?? null, reader: actor, maxChars, ansi })
+      const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
+      const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
+      return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
+    },
+    async log({ pid, ...options }) {
+      const { record, output } = await find(pid)
+      return output.lines(record, options)
+    },
+    async search({ pid, ...options }) {
+      const { record, output } = await find(pid)
+      return output.search(record, options)
+    },
+    async screen({ pid, scrollback }) {
+      const { record, output } = await find(pid)
+      return output.screen(record, scrollback)
+    },
+    async output({ pid, offset, limit }) {
+      const { record, output } = await find(pid)
+      return output.bytes(record, offset, limit)
+    },
+    async usage({ pid }) {
+      const { record, output, served } = await find(pid)
+      const outputBytes = await output.length(record)
+      const ended = record.outcome?.result as { usage?: typeof NOTHING_USED } | null | undefined
+      if (hasEnded(record)) return { ...NOTHING_USED, ...ended?.usage, outputBytes }
+      const { usages } = await whileUp(served.keeperOf(record.pid).ask('usage', { pids: [record.pid] }))
+      return { ...NOTHING_USED, ...usages[record.pid], outputBytes }
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import type { Commands } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
+import { type Json, notJson } from '../core/json/json.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { RegistrationRequest } from '../core/process/register.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Work } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Registering } from '../kernel/register.ts'
+import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import type { ActsFor } from './act.ts'
+import { compile } from './node-edges.ts'
+
+/** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
+const START_MS = 10_000
+
+export function spawnActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+): ActsFor<'spawn' | 'spawnMany'> {
+  return {
+    async spawn(input) {
+      const [registered] = await kernel.register([registering(input, actor)])
+      return whenBegun(kernel, commands, spawnAnswer(registered))
+    },
+    async spawnMany({ processes }) {
+      const registered = await kernel.register(processes.map((one) => registering(one, actor)))
+      return {
+        processes: await Promise.all(registered.map((one) => whenBegun(kernel, commands, spawnAnswer(one)))),
+      }
+    },
+  }
+}
+
+/** A command is answered for when its program is there, or could not be started. */
+export async function whenBegun(
+  kernel: Kernel,
+  commands: Commands | undefined,
+  answer: OutputOf<'spawn'>,
+): Promise<OutputOf<'spawn'>> {
+  const { type, record } = answer
+  if (type === 'existing' || record.kind !== 'command' || commands === undefined) return answer
+  const duplicateOf = commands.duplicateOf(record)
+  const warning =
+    duplicateOf === undefined ? {} : { warning: { code: 'duplicate_of' as const, pid: duplicateOf } }
+  return { type, record: await kernel.whenBegun(record, START_MS), ...warning }
+}
+
+/** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */
+export async function spawnChild(
+  kernel: Kernel,
+  work: Work,
+  input: ParsedInputOf<'spawn'>,
+): Promise<ProcessRecord> {
+  for (;;) {
+    const fence = work.fence()
+    try {
+      const child = { ...registering(input, `process:${work.record.pid}`), fence }
+      return spawnAnswer((await kernel.register([child]))[0]).record
+    } catch (error) {
+      const stale = error instanceof RefusedError && error.code === 'stale_fence'
+      if (!stale || work.fence().fence <= fence.fence) throw error
+    }
+  }
+}
+
+export function registering(
+  { pid, idempotencyKey, ...request }: ParsedInputOf<'spawn'>,
+  actor: Actor,
+): Registering {
+  for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) checkSchema(type, schema)
+  return {
+    request: withoutUndefined(request) as unknown as RegistrationRequest,
+    actor,
+    ...(pid === undefined ? {} : { pid }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  }
+}
+
+/** `undefined` is how a caller leaves a field out. Everything else must be JSON all the way down. */
+function withoutUndefined(request: object): object {
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
+  stored(given as Json, 'request')
+  return given
+}
+
+function checkSchema(type: string, schema: { readonly [key: string]: Json }): void {
+  try {
+    compile(schema)
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    throw new RefusedError(
+      refusal(
+        'invalid_input',
+        `The schema of event type ${type} is not a JSON Schema that can be used: ${said}.`,
+        'Correct the schema.',
+      ),
+    )
+  }
+}
+
+export function stored(value: Json, field: string): Json {
+  const wrong = notJson(value)
+  if (wrong !== undefined)
+    throw new RefusedError(refusal('invalid_input', `${field}: ${wrong}.`, 'Send plain JSON.', { field }))
+  return value
+}
+
+export function spawnAnswer(
+  registered: Awaited<ReturnType<Kernel['register']>>[number] | undefined,
+): OutputOf<'spawn'> {
+  if (registered === undefined || registered.type === 'refused')
+    throw new Error('A registration without an answer')
+  return { type: registered.type, record: registered.row.record }
+}

@@ -1,0 +1,168 @@
+import { constants } from 'node:os'
+import { type Commands, notOurs, whileUp } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { isRefusal, refusal } from '../core/refusal.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Done } from '../kernel/perform.ts'
+import { resolve } from '../kernel/resolve.ts'
+import { interruptScope, type StopReport, visible } from '../kernel/stop-scope.ts'
+import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import { type ActsFor, readerFor } from './act.ts'
+import { commandIn } from './command-in.ts'
+import { registering, spawnAnswer, whenBegun } from './spawn-acts.ts'
+
+/** What the keeper needs beyond the grace, to force and to look. */
+const FORCE_MS = 8_000
+/** How long a kill that never forces waits for the process to do as it was asked. */
+const ASKED_MS = 2_000
+const KILLED_AT_ONCE = 16
+
+export function stopActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+): ActsFor<'signal' | 'kill' | 'killAll' | 'interrupt' | 'restart'> {
+  const { edges } = kernel
+  const read = readerFor(kernel, actor)
+  const asked = (pid: Pid) => ({ pid, actor, at: edges.clock.now() }) as const
+
+  const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> => {
+    const performed = await kernel.perform({
+      ...asked(pid),
+      type: 'stop',
+      how: 'kill',
+      reason,
+      cause: null,
+      replayKey: `kill:${edges.newId()}`,
+      ...(graceMs === undefined ? {} : { graceMs }),
+    })
+    const { record } = performed.row
+    if (hasEnded(record) && performed.type === 'kept') {
+      await commands?.endLeftBehind(record)
+      return { answer: 'already_ended', record }
+    }
+    const grace = graceMs ?? commands?.graceOf(record) ?? 0
+    const timeoutMs = grace === 0 ? ASKED_MS : grace + FORCE_MS
+    const waited = await kernel.waitForEnd(pid, { timeoutMs })
+    await commands?.throwIfNotEnded(pid)
+    if (waited.type === 'done') return { answer: 'ended', record: waited.value.record }
+    return { answer: 'asked', record: await read(pid) }
+  }
+
+  return {
+    async signal({ pid, signal, to, reason, replayKey }) {
+      const found = await resolve(edges, actor, pid)
+      if (signal === 'pause' || signal === 'resume')
+        return signalAnswer(await kernel.perform({ ...asked(found), type: signal }))
+      if (signal !== 'interrupt' && signal !== 'cancel' && signal !== 'kill') {
+        const record = await read(found)
+        const denied = edges.authorize(actor, 'signal', { type: 'process', record })
+        if (denied !== undefined) throw new RefusedError(denied)
+        return osSignal(commandIn(commands, record), record, signal, to)
+      }
+      const performed = await kernel.perform({
+        ...asked(found),
+        type: 'stop',
+        how: signal,
+        reason: reason ?? `${signal} by ${actor}`,
+        cause: null,
+        replayKey: replayKey ?? `${signal}:${edges.newId()}`,
+      })
+      const { record } = performed.row
+      if (!hasEnded(record) || performed.type !== 'kept') return signalAnswer(performed)
+      if (signal === 'interrupt') throw new RefusedError(ended(record))
+      return { answer: 'already_ended', record }
+    },
+    async kill({ pid, graceMs, reason }) {
+      return kill(await resolve(edges, actor, pid), reason ?? `kill by ${actor}`, graceMs)
+    },
+    async killAll({ filter, graceMs, reason }) {
+      const records = await visible(edges, actor, filter ?? {}, Number.POSITIVE_INFINITY)
+      const report: StopReport = {
+        matched: records.length,
+        signalled: [],
+        alreadyEnded: [],
+        stale: [],
+        failed: [],
+      }
+      const next = records.values()
+      const killSome = async () => {
+        for (const { pid } of next) {
+          try {
+            const { answer } = await kill(pid, reason ?? `kill of all by ${actor}`, graceMs)
+            report[answer === 'ended' ? 'signalled' : answer === 'asked' ? 'stale' : 'alreadyEnded'].push(pid)
+          } catch (error) {
+            if (!(error instanceof RefusedError)) throw error
+            report.failed.push({ pid, code: error.code, message: error.message })
+          }
+        }
+      }
+      await Promise.all(Array.from({ length: KILLED_AT_ONCE }, killSome))
+      return report
+    },
+    async interrupt({ scope, reason, tree }) {
+      const report = await interruptScope(kernel, actor, scope, {
+        reason: reason ?? `interrupt by ${actor}`,
+        tree,
+      })
+      if (isRefusal(report)) throw new RefusedError(report)
+      return report
+    },
+    async restart({ pid, graceMs }) {
+      const old = await read(pid)
+      if (!hasEnded(old)) await kill(old.pid, `restart by ${actor}`, graceMs)
+      const [registered] = await kernel.register([registering(await anew(kernel, old), actor)])
+      const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
+      return { record }
+    },
+  }
+}
+
+async function osSignal(
+  commands: Commands,
+  record: ProcessRecord,
+  signal: string,
+  to: 'process' | 'group',
+): Promise<OutputOf<'signal'>> {
+  if (!(signal in constants.signals)) {
+    throw new RefusedError(
+      refusal(
+        'invalid_input',
+        `There is no signal ${signal} here.`,
+        'Name one that this system has, like SIGHUP.',
+      ),
+    )
+  }
+  if (hasEnded(record)) throw new RefusedError(ended(record))
+  const { sent } = await whileUp(commands.keeperOf(record.pid).ask('signal', { pid: record.pid, signal, to }))
+  if (sent === 'ended') throw new RefusedError(ended(record))
+  if (sent === 'not_ours') throw new RefusedError(notOurs(record.pid))
+  return { answer: 'signalled', record }
+}
+
+/** The same once more, under what of its surroundings is still there. */
+async function anew(kernel: Kernel, old: ProcessRecord): Promise<ParsedInputOf<'spawn'>> {
+  const parent =
+    old.parent === null ? null : await kernel.edges.store.ask({ ask: 'process', pid: old.parent })
+  const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
+  const { kind, spec, name, owner, lifetime, recovery, envRef, cwd, eventTypes, wakeTarget, limits } = old
+  return {
+    ...{ kind, spec, owner, lifetime, recovery, eventTypes, limits, restartOf: old.pid },
+    ...{ label: old.identity.label, definition: old.identity.definition, replyTo: old.replyTo },
+    ...(name === null ? {} : { name }),
+    ...(envRef === null ? {} : { envRef }),
+    ...(cwd === null ? {} : { cwd }),
+    ...(wakeTarget === null ? {} : { wakeTarget }),
+    ...(hasParent ? { parent: parent.record.pid } : {}),
+  } as ParsedInputOf<'spawn'>
+}
+
+function signalAnswer({ type, row }: Done): OutputOf<'signal'> {
+  return { answer: type === 'appended' ? 'signalled' : 'unchanged', record: row.record }
+}
+
+function ended({ pid, status, outcome }: ProcessRecord) {
+  return refusal('already_ended', `${pid} has ended (${status}).`, 'Its outcome is final.', { outcome })
+}

@@ -1,0 +1,86 @@
+import type { Commands } from '../command/commands.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Waited } from '../kernel/wait.ts'
+import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
+import { type ActsFor, readerFor } from './act.ts'
+import { commandIn } from './command-in.ts'
+
+/** How long a `wait` lasts that does not say, and how long it may last at most. */
+export interface WaitTimes {
+  readonly defaultMs: number
+  readonly mostMs: number
+}
+
+export function waitActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+  { defaultMs, mostMs }: WaitTimes,
+): ActsFor<'wait' | 'waitAny' | 'waitAll' | 'waitFor'> {
+  const read = readerFor(kernel, actor)
+  return {
+    async wait({ pid, timeoutMs: asked = defaultMs, until }, options) {
+      const found = await read(pid)
+      const timeoutMs = Math.min(asked, mostMs)
+      const clamped = asked > mostMs ? { clampedToMs: mostMs } : {}
+      if (until !== undefined) {
+        const { output } = commandIn(commands, found)
+        const line = await output.waitForLine(kernel, found, until, waitOptions(timeoutMs, options))
+        if (line.type === 'interrupted') return line
+        const record = await read(found.pid)
+        if (line.type === 'done' && line.value !== null) return { type: 'matched', record, line: line.value }
+        return line.type === 'done' ? { type: 'ended', record } : { type: 'timed_out', record, ...clamped }
+      }
+      const waited = await kernel.waitForEnd(found.pid, waitOptions(timeoutMs, options))
+      if (waited.type === 'done') return { type: 'ended', record: waited.value.record }
+      return waited.type === 'interrupted'
+        ? waited
+        : { type: 'timed_out', record: await read(found.pid), ...clamped }
+    },
+    async waitAny({ pids, timeoutMs }, options) {
+      const found = await Promise.all(pids.map(read))
+      const enough = new AbortController()
+      const signal =
+        options.signal === undefined ? enough.signal : AbortSignal.any([options.signal, enough.signal])
+      try {
+        const first = await Promise.race(
+          found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
+        )
+        return first.type === 'done' ? { type: 'ended', record: first.value.record } : first
+      } finally {
+        // The waits that lost the race have nobody to tell.
+        enough.abort()
+      }
+    },
+    async waitAll({ pids, timeoutMs }, options) {
+      const found = await Promise.all(pids.map(read))
+      const all = await Promise.all(
+        found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, options))),
+      )
+      const done = all.filter(
+        (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',
+      )
+      const missing = all.find((one) => one.type !== 'done')
+      return {
+        type: missing === undefined ? 'ended' : missing.type,
+        records: done.map(({ value }) => value.record),
+      } as OutputOf<'waitAll'>
+    },
+    async waitFor({ pid, types, after, timeoutMs }, options) {
+      const { pid: found } = await read(pid)
+      const waited = await kernel.waitForEvent(
+        found,
+        after,
+        (event) => types.includes(event.type),
+        waitOptions(timeoutMs, options),
+      )
+      return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
+    },
+  }
+}
+
+function waitOptions(timeoutMs: number | undefined, { signal }: CallOptions) {
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal === undefined ? {} : { signal }) }
+}

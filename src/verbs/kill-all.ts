@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { filter } from './shapes/filter.ts'
+import { duration, reason } from './shapes/scalars.ts'
+import { stopReport } from './shapes/stop-report.ts'
+import { verb } from './verb.ts'
+
+/** Everything that lives, or what a filter selects of it. */
+export const killAll = verb({
+  summary: 'Ends all live processes, and counts.',
+  input: z.strictObject({
+    filter: filter.exactOptional(),
+    graceMs: duration.exactOptional(),
+    reason: reason.exactOptional(),
+  }),
+  output: stopReport,
+  codes: ['denied'],
+})

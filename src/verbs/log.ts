@@ -1,0 +1,26 @@
+import * as z from 'zod'
+import { ansi, gaps, line, readCodes, stream } from './shapes/output.ts'
+import { count, processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** Lines are numbered from 0 over those that are kept. */
+export const log = verb({
+  summary: "Lines of a command's output: the last 200, or a page from either end.",
+  input: z.strictObject({
+    pid: processRef,
+    from: z.enum(['start', 'end']).default('end'),
+    offset: count.default(0).describe('how many lines to leave out, counted from there'),
+    limit: z.number().int().min(1).max(10_000).default(200),
+    stream: stream.exactOptional().describe('of a command with output: tagged, this one alone'),
+    ansi,
+  }),
+  output: z.strictObject({
+    lines: z.array(line),
+    total: count,
+    truncated: gaps,
+    /** `offset` from the start of the page behind this one, and of the one before. */
+    next: count.nullable(),
+    previous: count.nullable(),
+  }),
+  codes: [...readCodes],
+})

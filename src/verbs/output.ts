@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import { gap, readCodes } from './shapes/output.ts'
+import { rawBytes } from './shapes/raw-bytes.ts'
+import { count, processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** Offsets never shift. A page never spans a gap: it begins behind one, and names it. */
+export const output = verb({
+  summary: "Bytes of a command's output log, from an offset on.",
+  input: z.strictObject({
+    pid: processRef,
+    offset: count.default(0),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(1024 * 1024)
+      .default(64 * 1024),
+  }),
+  output: z.strictObject({
+    offset: count,
+    bytes: rawBytes,
+    next: count,
+    /** How long the log is now. */
+    end: count,
+    gap: gap.nullable(),
+    /** When these bytes were written, as far as the index tells. */
+    at: count.nullable(),
+  }),
+  codes: [...readCodes],
+})

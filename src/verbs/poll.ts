@@ -1,0 +1,26 @@
+import * as z from 'zod'
+import { ansi, gaps, outputCursor, readCodes } from './shapes/output.ts'
+import { record } from './shapes/record.ts'
+import { count, processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** Without a cursor a session goes on where its last poll of this process ended, also after a restart. */
+export const poll = verb({
+  summary: 'How a command is, and what it has printed since last time.',
+  input: z.strictObject({
+    pid: processRef,
+    cursor: outputCursor.exactOptional().describe('from an earlier poll; o0 is the beginning'),
+    maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
+    ansi,
+  }),
+  output: z.strictObject({
+    record,
+    text: z.string(),
+    cursor: outputCursor,
+    /** There is more already: poll again. */
+    more: z.boolean(),
+    truncated: gaps,
+    uptimeMs: count,
+  }),
+  codes: [...readCodes],
+})

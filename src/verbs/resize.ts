@@ -1,0 +1,14 @@
+import * as z from 'zod'
+import { terminalSize } from './shapes/command-spec.ts'
+import { processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+export const resize = verb({
+  summary: "Changes the size of a command's terminal.",
+  input: z.strictObject({ pid: processRef, ...terminalSize }),
+  output: z.strictObject({ answer: z.enum(['resized']) }),
+  codes: [
+    ...(['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'not_command', 'not_served'] as const),
+    ...(['already_ended', 'no_terminal'] as const),
+  ],
+})

@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { record } from './shapes/record.ts'
+import { duration, processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** A new process with a pid of its own, `restartOf` the old one and with its name. The old one is ended first. */
+export const restart = verb({
+  summary: 'Starts what a process ran once more, as a new process.',
+  input: z.strictObject({ pid: processRef, graceMs: duration.exactOptional() }),
+  output: z.strictObject({ record }),
+  codes: [
+    ...([
+      'unknown_pid',
+      'ambiguous_pid',
+      'pruned_pid',
+      'denied',
+      'survived',
+      'not_ours',
+      'invalid_input',
+    ] as const),
+    ...(['too_many_commands', 'session_ended', 'turn_ended', 'stopping', 'already_ended'] as const),
+  ],
+})

@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { duration } from './scalars.ts'
+
+const MiB = 1024 * 1024
+/** Neither `=` nor NUL: no operating system takes them. */
+const variableName = z.string().regex(/^[^=\0]+$/, 'must not be empty, nor have = or NUL in it')
+const variableValue = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
+const argument = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
+const terminalSide = z.number().int().min(1).max(1_000)
+export const terminalSize = { cols: terminalSide, rows: terminalSide }
+
+export const osSignal = z
+  .string()
+  .regex(/^SIG[A-Z0-9+-]{2,10}$/, 'must be the name of a signal, like SIGTERM')
+  .describe('an OS signal by name')
+
+/** What a command is. Closed: a field that does not exist is an error, not a wish. */
+export const commandSpec = z
+  .strictObject({
+    argv: z.array(argument).min(1).exactOptional().describe('a program and its arguments, without any shell'),
+    run: argument.min(1).exactOptional().describe("a line for the user's shell, passed on byte for byte"),
+    env: z.record(variableName, variableValue).exactOptional().describe('added to the base environment'),
+    passEnv: z
+      .array(variableName)
+      .max(200)
+      .exactOptional()
+      .describe("secrets of the daemon's own environment that it may see, by name"),
+    pty: z
+      .union([
+        z.boolean(),
+        z.strictObject({ cols: terminalSide.exactOptional(), rows: terminalSide.exactOptional() }),
+      ])
+      .exactOptional()
+      .describe('a terminal, 120 × 30 unless it says otherwise'),
+    stdin: z
+      .union([z.enum(['null', 'pipe']), z.strictObject({ text: z.string().max(MiB) })])
+      .exactOptional()
+      .describe('nothing by default; a pipe for write and closeInput; or the whole input as text'),
+    output: z
+      .enum(['merged', 'tagged', 'direct'])
+      .exactOptional()
+      .describe('one pipe, two pipes that are told apart, or a file that the program writes by itself'),
+    timeoutMs: duration.min(1).exactOptional().describe('how long it may run'),
+    idleTimeoutMs: duration.min(1).exactOptional().describe('how long it may print nothing'),
+    endSignal: osSignal.exactOptional().describe('what asks it to end; SIGTERM by default'),
+    graceMs: duration
+      .exactOptional()
+      .describe('how long it may take to end before it is forced; 0: it is never forced'),
+    limits: z
+      .strictObject({
+        memoryBytes: z.number().int().min(MiB).exactOptional(),
+        cpuSeconds: z.number().min(0.1).max(1e9).exactOptional(),
+        openFiles: z.number().int().min(8).max(1_048_576).exactOptional(),
+        outputBytes: z.number().int().min(1).exactOptional(),
+      })
+      .exactOptional(),
+  })
+  .refine(
+    (spec) => (spec.argv === undefined) !== (spec.run === undefined),
+    'a command has either argv or run',
+  )
+
+export type CommandSpec = z.output<typeof commandSpec>

@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import { count } from './scalars.ts'
+
+/** Bytes of an output log that are not kept any more: from the first of them to the first that is there again. */
+export const gap = z.strictObject({ from: count, to: count })
+export const gaps = z.array(gap)
+/** Opaque text to go on reading from. */
+export const outputCursor = z.string().regex(/^o[0-9]{1,16}$/, 'must be a cursor from an earlier answer')
+export const ansi = z
+  .enum(['keep', 'strip'])
+  .default('strip')
+  .describe('colours and other escape sequences: as they were printed, or taken out')
+export const stream = z.enum(['stdout', 'stderr'])
+export const line = z.strictObject({
+  /** From 0, over the lines that are kept. */
+  number: count,
+  /** Of its first byte in the log. */
+  offset: count,
+  text: z.string(),
+  stream: stream.exactOptional(),
+  /** A gap lies before or behind it. */
+  partial: z.literal(true).exactOptional(),
+  /** Too long to be shown whole. */
+  cut: z.literal(true).exactOptional(),
+})
+export const readCodes = [
+  'unknown_pid',
+  'ambiguous_pid',
+  'pruned_pid',
+  'denied',
+  'not_command',
+  'not_served',
+  'no_output',
+] as const

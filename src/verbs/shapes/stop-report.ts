@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { count } from './scalars.ts'
+
+const pids = z.array(z.string())
+
+/** What became of each process that matched. */
+export const stopReport = z.strictObject({
+  matched: count,
+  signalled: pids,
+  /** Had ended before anything reached it. */
+  alreadyEnded: pids,
+  /** Nobody knows whether it still runs: its holder is silent. */
+  stale: pids,
+  failed: z.array(z.strictObject({ pid: z.string(), code: z.string(), message: z.string() })),
+})

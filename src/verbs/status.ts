@@ -1,0 +1,20 @@
+import * as z from 'zod'
+import { recoveryReport } from './shapes/recovery-report.ts'
+import { count } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** What runs Reeve here, and what it found when it started. */
+export const status = verb({
+  summary: 'Which daemon and keeper are at work, and what they found at the start.',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    daemon: z.strictObject({ id: z.string(), osPid: count }),
+    keeper: z
+      .strictObject({ id: z.string(), osPid: count, available: z.boolean() })
+      .nullable()
+      .describe('null where no commands are run'),
+    live: count,
+    boot: recoveryReport,
+  }),
+  codes: ['denied'],
+})

@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { inputCodes } from './shapes/input.ts'
+import { count, processRef } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+export const submit = verb({
+  summary: 'Writes a line and presses Enter.',
+  input: z.strictObject({
+    pid: processRef,
+    text: z.string().max(1024 * 1024),
+    seq: count
+      .exactOptional()
+      .describe('rises with every write; one that the keeper has seen before types nothing again'),
+  }),
+  output: z.strictObject({ answer: z.enum(['written', 'replayed']), bytes: count }),
+  codes: [...inputCodes],
+})
