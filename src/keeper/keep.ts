@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { LiveFiles } from './home/live-files.ts'
-import { takeLock } from './home/lock.ts'
+import { type Lock, takeLock } from './home/lock.ts'
 import { prepareHome } from './home/prepare-home.ts'
 import { FifoPool } from './program/fifo-pool.ts'
+import { UsageLimits } from './program/usage-limits.ts'
 import { Programs, type ProgramsPlace } from './programs.ts'
 import { type Home, homeAt } from './protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from './protocol/messages.ts'
+import { recover } from './recover.ts'
 import { Server } from './server/server.ts'
+import { listen, withdraw } from './server/socket.ts'
+import { Stay } from './stay.ts'
+import { Cgroups } from './tree/cgroups.ts'
 import { bootId, pidNamespace, startTimeOf } from './tree/identity.ts'
 
 export interface KeepOptions {
@@ -19,26 +25,22 @@ export interface KeepOptions {
   readonly lingerMs?: number
 }
 
-/** Exit code of a keeper that found another on its folder. */
-const EXIT_TAKEN = 75
-
-/** Is the keeper of a folder until there is nothing to keep. Ends this OS process then. */
-export async function keep(options: KeepOptions): Promise<void> {
-  const home = homeAt(options.folder, options.protocol ?? PROTOCOL)
-  const prepared = prepareHome(home)
-  const lock = takeLock(home.keeper.lock)
+/** Is the keeper of a folder until there is nothing to keep. Then it ends this OS process. */
+export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: KeepOptions): Promise<void> {
+  const home = homeAt(folder, protocol)
+  const { id, token } = prepareHome(home)
+  const lock = await lockOf(home)
   if (lock === null) process.exit(EXIT_TAKEN)
-  const keeper = ownIdentity(options.protocol ?? PROTOCOL)
-  const note = (message: string) => console.error(`${new Date().toISOString()} ${message}`)
-  const lingerMs = options.lingerMs ?? 3000
+  const keeper = ownIdentity(protocol)
+  const cgroups = await Cgroups.open(id).catch((error: unknown) => {
+    note(`There are no cgroups for programs: ${messageOf(error)}`)
+    return null
+  })
 
-  const fifos = new FifoPool(home.fifos, `ready-${keeper.protocol}.`)
   const place: ProgramsPlace = {
-    keeper,
-    homeId: prepared.id,
-    output: home.output,
-    fifosFolder: home.fifos,
-    fifos,
+    ...{ keeper, homeId: id, output: home.output, cgroups },
+    fifos: new FifoPool(home.fifos, `ready-${protocol}.`),
+    usageLimits: new UsageLimits(),
     live: new LiveFiles(home.live),
     trouble: (pid, message) => {
       note(`${pid}: ${message}`)
@@ -47,81 +49,78 @@ export async function keep(options: KeepOptions): Promise<void> {
     hasDaemon: () => server.hasDaemon,
     tell: (tell) => server.tell(tell),
     grew: (pid, end) => server.grew(pid, end),
-    changed: () => goIfIdle(lingerMs),
+    changed: () => stay.look(),
   }
   const programs = new Programs(place)
   const server: Server = new Server({
-    keeper,
-    token: prepared.token,
-    programs,
-    note,
-    changed: (left) => goIfIdle(left ? 0 : lingerMs),
+    ...{ keeper, token, programs, note },
+    changed: () => stay.look(),
+    left: () => stay.leave(),
+  })
+  const stay = new Stay({
+    lingerMs,
+    keeps: () => !programs.isEmpty,
+    hasDaemon: () => server.hasDaemon,
+    go: async () => {
+      withdraw(home, server)
+      place.fifos.close()
+      await cgroups?.close()
+      lock.release()
+      process.exit(0)
+    },
   })
 
-  let going: NodeJS.Timeout | null = null
-  const isIdle = () => programs.isEmpty && !server.hasDaemon
-  function goIfIdle(afterMs: number) {
-    if (going !== null) clearTimeout(going)
-    going =
-      programs.isEmpty && (afterMs === 0 || !server.hasDaemon) ? setTimeout(go, afterMs, afterMs === 0) : null
-  }
-  function go(asked: boolean) {
-    if (!programs.isEmpty || (!asked && !isIdle())) return
-    server.close()
-    fifos.close()
-    rmSync(home.keeper.identity, { force: true })
-    lock?.release()
-    process.exit(0)
-  }
-
-  process.on('SIGHUP', () => {})
-  process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => {
-    if (programs.isEmpty) go(true)
-    else note(`SIGTERM is not followed: ${programs.running} programs are kept. End them first.`)
-  })
-  process.on('uncaughtException', (error) => note(`Went on after: ${error.stack ?? error.message}`))
-  process.on('unhandledRejection', (error) => note(`Went on after: ${String(error)}`))
-
-  await listen(server, home)
-  writeIdentity(home, keeper)
-  goIfIdle(Math.max(lingerMs, FIRST_LINGER_MS))
+  followSignals(programs, stay)
+  await recover(place, programs)
+  await listen(home, server, keeper)
+  stay.begin(FIRST_LINGER_MS)
 }
 
-/** The daemon that started this one may take its time. */
+/** Exit code of a keeper that found another on its folder. */
+const EXIT_TAKEN = 75
+
 const FIRST_LINGER_MS = 10_000
 
-/** The longest path that the system takes for a socket is 107 bytes. */
-const LONGEST_SOCKET_PATH = 100
-
-async function listen(server: Server, { keeper }: Home): Promise<void> {
-  rmSync(keeper.socket, { force: true })
-  if (Buffer.byteLength(keeper.socket) <= LONGEST_SOCKET_PATH) await server.listen(keeper.socket)
-  else {
-    const folder = openSync(keeper.folder, 'r')
-    try {
-      await server.listen(`/proc/self/fd/${folder}/socket`)
-    } finally {
-      closeSync(folder)
-    }
+/**
+ * Null if there is another keeper. One that is just going has withdrawn already, and one that is just coming has not yet said
+ * who it is: that is waited for.
+ */
+async function lockOf(home: Home): Promise<Lock | null> {
+  for (let waitedMs = 0; ; waitedMs += LOCK_LOOK_MS) {
+    const lock = takeLock(home.keeper.lock)
+    if (lock !== null || waitedMs > LOCK_MS || existsSync(home.keeper.identity)) return lock
+    await pause(LOCK_LOOK_MS)
   }
-  chmodSync(keeper.socket, 0o600)
 }
 
-function writeIdentity({ keeper }: Home, identity: KeeperIdentity): void {
-  const made = `${keeper.identity}.new`
-  writeFileSync(made, JSON.stringify(identity), { mode: 0o600 })
-  renameSync(made, keeper.identity)
-}
+const LOCK_MS = 5000
+const LOCK_LOOK_MS = 20
 
 function ownIdentity(protocol: number): KeeperIdentity {
   return {
-    id: `kp_${randomBytes(8).toString('hex')}`,
-    protocol,
-    host: hostname(),
-    boot: bootId(),
-    pidNamespace: pidNamespace(),
-    osPid: process.pid,
-    startTime: startTimeOf(process.pid) ?? '',
+    ...{ id: `kp_${randomBytes(8).toString('hex')}`, protocol, host: hostname() },
+    ...{ boot: bootId(), pidNamespace: pidNamespace() },
+    ...{ osPid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
   }
+}
+
+/** A keeper is not ended from outside while it has programs, and one error is no reason to drop them all. */
+function followSignals(programs: Programs, stay: Stay): void {
+  process.on('SIGHUP', () => {})
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {
+    if (programs.isEmpty) stay.leave()
+    else note(`SIGTERM is not followed while programs are kept (${programs.count}). End them first.`)
+  })
+  process.on('uncaughtException', (error) => note(`Went on after ${error.stack ?? error.message}`))
+  process.on('unhandledRejection', (error) => note(`Went on after ${messageOf(error)}`))
+}
+
+/** Whoever started this keeper has pointed its standard error at a log. */
+function note(message: string): void {
+  console.error(`${new Date().toISOString()} ${message}`)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

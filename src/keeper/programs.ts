@@ -1,14 +1,19 @@
 import type { LiveFiles, SettledState } from './home/live-files.ts'
 import { FailedStart } from './program/check-plan.ts'
-import type { Program } from './program/program.ts'
-import { keptPlan, prepare, type StartPlace, start } from './program/start.ts'
-import type { KeeperIdentity, ProgramState, SpawnPlan, Tell } from './protocol/messages.ts'
+import { prepare } from './program/prepare.ts'
+import type { Program, ProgramEvents } from './program/program.ts'
+import type { ProgramPlace } from './program/program-place.ts'
+import { ProgramTree } from './program/program-tree.ts'
+import { keptPlan, start } from './program/start.ts'
+import { markerOf } from './protocol/home.ts'
+import type { EndAnswer, KeeperIdentity, ProgramState, SpawnPlan, Tell, Usage } from './protocol/messages.ts'
+import { ProcTable } from './tree/proc-table.ts'
 
 /** What the table of programs needs of the keeper. */
-export interface ProgramsPlace extends StartPlace {
+export interface ProgramsPlace extends ProgramPlace {
   readonly keeper: KeeperIdentity
   readonly live: LiveFiles
-  /** Whether somebody is there who will hear of an end at once. */
+  /** Whether somebody is there who hears of an end at once. */
   hasDaemon(): boolean
   tell(tell: Tell): void
   grew(pid: string, end: number): void
@@ -25,18 +30,21 @@ export class Programs {
   readonly #present = new Map<string, Program>()
   readonly #settled = new Map<string, SettledState>()
   readonly #starting = new Map<string, Promise<ProgramState>>()
+  /** Settled, but the disk has not taken it yet. */
+  readonly #unwritten = new Set<string>()
+  #retry: NodeJS.Timeout | null = null
 
   constructor(place: ProgramsPlace) {
     this.#place = place
   }
 
-  /** Whether there is anything that only this keeper can do. What is settled can be read from disk by the next. */
+  /** Whether there is nothing that only this keeper can do. What is settled can be read from disk by the next. */
   get isEmpty(): boolean {
-    return this.#present.size === 0 && this.#starting.size === 0
+    return this.#present.size + this.#starting.size + this.#unwritten.size === 0
   }
 
-  get running(): number {
-    return this.#present.size
+  get count(): number {
+    return this.#present.size + this.#starting.size
   }
 
   /** Also one that has ended, while descendants of it may still write. */
@@ -45,7 +53,10 @@ export class Programs {
   }
 
   stateOf(pid: string): ProgramState | null {
-    return this.#settled.get(pid) ?? this.#present.get(pid)?.state ?? null
+    const settled = this.#settled.get(pid)
+    if (settled !== undefined) return settled
+    const program = this.#present.get(pid)
+    return program?.isRunning === true ? program.state : null
   }
 
   states(): ProgramState[] {
@@ -57,9 +68,14 @@ export class Programs {
     return [...this.#settled.values()]
   }
 
+  /** Nobody is there any more to be told of growing logs. */
+  unfollow(): void {
+    for (const program of this.#present.values()) program.isFollowed = false
+  }
+
   spawn(pid: string, fence: number, plan: SpawnPlan): ProgramState | Promise<ProgramState> {
     const known = this.stateOf(pid) ?? this.#starting.get(pid)
-    if (known != null) return known
+    if (known !== undefined) return known
     const starting = this.#spawn(pid, fence, plan).finally(() => {
       this.#starting.delete(pid)
       this.#place.changed()
@@ -68,51 +84,131 @@ export class Programs {
     return starting
   }
 
-  /** Nobody is there any more to be told of growing logs. */
-  unfollow(): void {
-    for (const program of this.#present.values()) program.isFollowed = false
+  /** Of one that has ended: of what it left behind. */
+  async end(pid: string, signal: string, graceMs: number): Promise<EndAnswer | null> {
+    const program = this.#present.get(pid)
+    if (program !== undefined) return program.end(signal, graceMs, 'asked')
+    const settled = this.#settled.get(pid)
+    if (settled === undefined) return null
+    if (settled.state === 'failed_start' || settled.program === null) return { how: 'already_gone' }
+    const { homeId, cgroups } = this.#place
+    const tree = new ProgramTree(settled.program, markerOf(homeId, pid), cgroups)
+    return tree.end({ signal, graceMs })
+  }
+
+  usages(pids: readonly string[]): Record<string, Usage | null> {
+    const table = ProcTable.read()
+    const usageOf = (pid: string) => {
+      const settled = this.#settled.get(pid)
+      if (settled !== undefined) return settled.state === 'exited' ? settled.exit.usage : null
+      return this.#present.get(pid)?.tree.usage(table) ?? null
+    }
+    return Object.fromEntries(pids.map((pid) => [pid, usageOf(pid)]))
   }
 
   acknowledge(pid: string): void {
     if (!this.#settled.delete(pid)) return
+    this.#unwritten.delete(pid)
     this.#place.live.forget(pid)
+    this.#place.changed()
   }
 
-  async #spawn(pid: string, fence: number, plan: SpawnPlan): Promise<ProgramState> {
-    const { live, keeper } = this.#place
-    const prepared = await prepare(this.#place, plan)
-    const at = Date.now()
-    if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at, plan: keptPlan(plan) }))
-      throw new Error(`${pid} was begun by another keeper`)
-    try {
-      const started = start(this.#place, pid, plan, prepared, (program) => ({
-        ended: (state) => this.#settle(state),
-        closed: () => this.#closed(program()),
-        grew: (end) => this.#place.grew(pid, end),
-      }))
-      const program = started instanceof Promise ? await started : started
-      this.#present.set(pid, program)
-      const { state } = program
-      live.writeProgram(pid, state.program)
-      return state
-    } catch (error) {
-      if (!(error instanceof FailedStart)) throw error
-      const state = { state: 'failed_start', pid, message: error.message, remedy: error.remedy } as const
-      this.#settled.set(pid, state)
-      live.writeSettled(state, !this.#place.hasDaemon())
-      return state
+  /** What becomes of a program is recorded, told and remembered here, wherever it came from. */
+  eventsOf(pid: string): ProgramEvents {
+    return {
+      ended: (state) => this.settle(state),
+      closed: () => {
+        this.#present.delete(pid)
+        this.#place.changed()
+      },
+      grew: (end) => this.#place.grew(pid, end),
     }
   }
 
-  #settle(state: SettledState): void {
+  add(program: Program): void {
+    this.#present.set(program.pid, program)
+  }
+
+  settle(state: SettledState): void {
     this.#settled.set(state.pid, state)
-    this.#place.live.writeSettled(state, !this.#place.hasDaemon())
+    this.#record(state)
     this.#place.tell({ tell: 'ended', state })
     this.#place.changed()
   }
 
-  #closed(program: Program): void {
-    if (this.#present.get(program.pid) === program) this.#present.delete(program.pid)
+  /** It is on disk already. */
+  addSettled(state: SettledState): void {
+    this.#settled.set(state.pid, state)
+  }
+
+  async #spawn(pid: string, fence: number, plan: SpawnPlan): Promise<ProgramState> {
+    const { live, keeper } = this.#place
+    const prepared = await prepare(this.#place, pid, plan)
+    // From here on nothing is waited for until the program is there, so that nothing comes in between.
+    const { boot } = keeper
+    try {
+      if (!claimed(() => live.claim({ pid, fence, keeper, boot, at: Date.now(), plan: keptPlan(plan) })))
+        throw new Error(`${pid} was begun by another keeper`)
+      const started = start(this.#place, pid, plan, prepared, this.eventsOf(pid))
+      if (started instanceof Promise) throw await started
+      this.add(started)
+      this.#writeProgram(started)
+      return started.state
+    } catch (error) {
+      if (!(error instanceof FailedStart)) throw error
+      const { message, remedy } = error
+      const state: SettledState = { state: 'failed_start', pid, message, remedy }
+      this.#settled.set(pid, state)
+      this.#record(state)
+      return state
+    }
+  }
+
+  /** Without this file the next keeper looks for the program by its marker. */
+  #writeProgram({ pid, state }: Program): void {
+    try {
+      this.#place.live.writeProgram(pid, state.program)
+    } catch (error) {
+      this.#place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
+    }
+  }
+
+  #record(state: SettledState): void {
+    try {
+      this.#place.live.writeSettled(state, !this.#place.hasDaemon())
+      this.#unwritten.delete(state.pid)
+    } catch (error) {
+      if (!this.#unwritten.has(state.pid))
+        this.#place.trouble(state.pid, `Its end can't be written, and is tried again: ${messageOf(error)}.`)
+      this.#unwritten.add(state.pid)
+      this.#retry ??= setTimeout(() => this.#recordAgain(), RETRY_MS)
+    }
+  }
+
+  #recordAgain(): void {
+    this.#retry = null
+    for (const pid of [...this.#unwritten]) {
+      const state = this.#settled.get(pid)
+      if (state !== undefined) this.#record(state)
+    }
     this.#place.changed()
   }
+}
+
+const RETRY_MS = 1000
+
+/** Without an intent nothing is begun. */
+function claimed(claim: () => boolean): boolean {
+  try {
+    return claim()
+  } catch (error) {
+    throw new FailedStart(
+      `That it is to be started can't be written down: ${messageOf(error)}.`,
+      'Free some space, or check the rights of the data folder.',
+    )
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -48,14 +47,14 @@ export class LiveFiles {
     }
     try {
       writeSync(fd, JSON.stringify(intent))
+    } catch (error) {
+      // Half an intent would say that it was begun.
+      rmSync(this.#path(intent.pid, 'intent'), { force: true })
+      throw error
     } finally {
       closeSync(fd)
     }
     return true
-  }
-
-  wasClaimed(pid: string): boolean {
-    return existsSync(this.#path(pid, 'intent'))
   }
 
   writeProgram(pid: string, program: ProgramIdentity): void {

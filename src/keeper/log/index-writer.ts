@@ -1,36 +1,77 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { ENTRY_BYTES, encodeEntry, INDEX_NAME, type IndexEntry } from '../protocol/log-format.ts'
+import { decodeEntry, ENTRY_BYTES, encodeEntry, INDEX_NAME, type IndexEntry } from '../protocol/log-format.ts'
 
 /** Appends to the index of an output log. An entry is written before the bytes it speaks of, so readers never guess. */
 export class IndexWriter {
   readonly #path: string
   readonly #entry = Buffer.alloc(ENTRY_BYTES)
   #fd: number | null = null
+  #bytes = 0
+  #shortenAt = SHORTEN_BYTES
 
   constructor(folder: string) {
     this.#path = join(folder, INDEX_NAME)
   }
 
   write(entry: IndexEntry): void {
-    this.#fd ??= openAtWholeEntry(this.#path)
+    const fd = this.#open()
     encodeEntry(entry, this.#entry, 0)
-    const written = writeSync(this.#fd, this.#entry)
+    const written = writeSync(fd, this.#entry)
+    this.#bytes += written
     if (written === ENTRY_BYTES) return
     // The disk took a part: the next try begins with whole entries again.
     this.close()
     throw Object.assign(new Error('no space left for an index entry'), { code: 'ENOSPC' })
   }
 
+  /** Bytes have fallen out of the log: so do entries that speak of them alone, if it is worth the trouble. */
+  fellOut(from: number, to: number): void {
+    if (this.#bytes < this.#shortenAt) return
+    const kept = entriesWithout(readFileSync(this.#path), from, to)
+    writeFileSync(`${this.#path}.new`, kept, { mode: 0o600 })
+    renameSync(`${this.#path}.new`, this.#path)
+    this.close()
+    this.#shortenAt = Math.max(SHORTEN_BYTES, kept.length * 2)
+  }
+
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd)
     this.#fd = null
   }
+
+  #open(): number {
+    if (this.#fd !== null) return this.#fd
+    const fd = openSync(this.#path, 'a', 0o600)
+    this.#fd = fd
+    const { size } = fstatSync(fd)
+    this.#bytes = size - (size % ENTRY_BYTES)
+    if (this.#bytes !== size) ftruncateSync(fd, this.#bytes)
+    return fd
+  }
 }
 
-function openAtWholeEntry(path: string): number {
-  const fd = openSync(path, 'a', 0o600)
-  const { size } = fstatSync(fd)
-  if (size % ENTRY_BYTES !== 0) ftruncateSync(fd, size - (size % ENTRY_BYTES))
-  return fd
+const SHORTEN_BYTES = 1024 * 1024
+
+/** Of the entries within the range only the last of each sort is kept: it still holds where the range ends. */
+function entriesWithout(index: Buffer, from: number, to: number): Buffer {
+  const last = new Map<number, number>()
+  const kept: number[] = []
+  for (let at = 0; at + ENTRY_BYTES <= index.length; at += ENTRY_BYTES) {
+    const entry = decodeEntry(index, at)
+    if (entry === undefined || entry.offset < from) kept.push(at)
+    else if (entry.offset < to) last.set(index[at]!, at)
+    else kept.push(at)
+  }
+  const starts = [...kept, ...last.values()].sort((one, other) => one - other)
+  return Buffer.concat(starts.map((at) => index.subarray(at, at + ENTRY_BYTES)))
 }

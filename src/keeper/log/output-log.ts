@@ -1,6 +1,7 @@
 import { mkdirSync, statfsSync } from 'node:fs'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { IndexWriter } from './index-writer.ts'
+import type { ProgramLog } from './program-log.ts'
 import { Segments } from './segments.ts'
 
 export type Stream = 'stdout' | 'stderr'
@@ -12,85 +13,82 @@ export interface LogEvents {
   trouble(message: string): void
 }
 
+/** Bytes, or a size of the terminal. */
+type Piece =
+  | { readonly stream: Stream | null; readonly chunk: Buffer }
+  | { readonly cols: number; readonly rows: number }
+
 /**
  * The output log of one program, as its writer sees it.
  *
- * It either *flows*, and each chunk is in the page cache when `append` returns, or it *holds*: the disk did not take a chunk,
- * or is nearly full. While it holds, chunks wait in memory and `append` answers false: whoever feeds the log then stops
+ * It either *flows*, and each piece is in the page cache when `append` returns, or it *holds*: the disk did not take a piece,
+ * or is nearly full. While it holds, pieces wait in memory and `append` answers false: whoever feeds the log then stops
  * reading from the program. So the most that waits is what one reader has in its hands, and nothing is lost.
  *
- * | state | append                         | retry                                   |
- * | flows | written, or kept and → holds   | –                                       |
- * | holds | kept                           | all written and room → flows, else wait |
+ * | state | append                       | retry                                   |
+ * | flows | written, or kept and → holds | –                                       |
+ * | holds | kept                         | all written and room → flows, else wait |
  */
-export class OutputLog {
+export class OutputLog implements ProgramLog {
   readonly #folder: string
   readonly #caps: OutputCaps
   readonly #events: LogEvents
   readonly #segments: Segments
   readonly #index: IndexWriter
-  readonly #held: { stream: Stream | null; chunk: Buffer }[] = []
+  readonly #held: Piece[] = []
   #heldBytes = 0
   #holds = false
   #retry: NodeJS.Timeout | null = null
   #retryMs = FIRST_RETRY_MS
-  #closing = false
+  #isClosing = false
   #timeAt = 0
   #stream: Stream | null = null
   #uncheckedBytes = 0
-  #whenFlowing: (() => void)[] = []
+  #whenWritten: (() => void)[] = []
 
+  /** Goes on with what an earlier keeper wrote there. */
   constructor(folder: string, caps: OutputCaps, events: LogEvents) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#folder = folder
     this.#caps = caps
     this.#events = events
-    this.#segments = new Segments(folder, caps)
     this.#index = new IndexWriter(folder)
+    this.#segments = new Segments(folder, caps, (from, to) => this.#index.fellOut(from, to))
   }
 
-  /** The length of the log, with what waits to be written. */
   get end(): number {
     return this.#segments.end + this.#heldBytes
   }
 
-  /** Whether all that was appended is on disk. */
   get isWritten(): boolean {
     return this.#heldBytes === 0
   }
 
   /** True while the program may go on. The chunk may be used again as soon as this returns. */
   append(chunk: Buffer, stream: Stream | null): boolean {
-    if (this.#holds) {
-      this.#keep(chunk, stream)
-      return false
-    }
-    const written = this.#write(chunk, stream)
+    const written = this.#holds ? 0 : this.#write(chunk, stream)
     if (written < chunk.length) this.#keep(chunk.subarray(written), stream)
     return !this.#holds
   }
 
-  /** The terminal has this size from here on. */
   size(cols: number, rows: number): void {
-    this.#index.write({ offset: this.end, sort: 'size', value: cols * 65_536 + rows })
+    if (this.#holds || !this.#writeSize(cols, rows)) this.#held.push({ cols, rows })
   }
 
-  /** When all that was appended is on disk, or after `withinMs`. */
   async flushed(withinMs: number): Promise<void> {
-    if (this.#heldBytes === 0) return
+    if (this.isWritten) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, withinMs)
-      this.#whenFlowing.push(() => {
+      this.#whenWritten.push(() => {
         clearTimeout(timer)
         resolve()
       })
     })
   }
 
-  /** No more comes. What is still held goes on being tried. */
   close(): void {
-    this.#closing = true
-    if (this.#heldBytes === 0) this.#release()
+    this.#isClosing = true
+    if (this.isWritten) this.#release()
   }
 
   /** How much of it the disk took. What it did not take is the reason why the log holds. */
@@ -107,6 +105,16 @@ export class OutputLog {
     if (this.#uncheckedBytes >= CHECK_DISK_BYTES && !this.#hasRoom())
       this.#hold(`The disk of ${this.#folder} is nearly full. It is held back until there is space again.`)
     return written
+  }
+
+  #writeSize(cols: number, rows: number): boolean {
+    try {
+      this.#index.write({ offset: this.#segments.end, sort: 'size', value: cols * 65_536 + rows })
+      return true
+    } catch (error) {
+      this.#hold(`Its log can't be written: ${messageOf(error)}. It is held back until that works again.`)
+      return false
+    }
   }
 
   /** Says in the index when, and from which stream, the bytes come that are about to be written. */
@@ -127,40 +135,45 @@ export class OutputLog {
   #hold(message: string): void {
     if (!this.#holds) this.#events.trouble(message)
     this.#holds = true
-    this.#retry ??= setTimeout(() => this.#tryAgain(), this.#retryMs)
+    if (this.#retry !== null) return
+    this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS)
   }
 
   #tryAgain(): void {
     this.#retry = null
-    for (let item = this.#held[0]; item !== undefined; item = this.#held[0]) {
-      const written = this.#write(item.chunk, item.stream)
-      this.#heldBytes -= written
-      if (written < item.chunk.length) {
-        item.chunk = item.chunk.subarray(written)
-        return
+    if (!this.#writeHeld()) return
+    for (const resolve of this.#whenWritten.splice(0)) resolve()
+    if (this.#isClosing) this.#release()
+    else if (this.#hasRoom()) {
+      this.#stopRetrying()
+      this.#retryMs = FIRST_RETRY_MS
+      this.#events.flows()
+    } else this.#hold('')
+  }
+
+  /** False if something is left, and will be tried again. */
+  #writeHeld(): boolean {
+    for (let piece = this.#held[0]; piece !== undefined; piece = this.#held[0]) {
+      if ('cols' in piece) {
+        if (!this.#writeSize(piece.cols, piece.rows)) return false
+      } else {
+        const { stream, chunk } = piece
+        const written = this.#write(chunk, stream)
+        this.#heldBytes -= written
+        if (written < chunk.length) {
+          this.#held[0] = { stream, chunk: chunk.subarray(written) }
+          return false
+        }
       }
       this.#held.shift()
     }
-    for (const resolve of this.#whenFlowing.splice(0)) resolve()
-    if (this.#closing) {
-      this.#release()
-      return
-    }
-    if (!this.#hasRoom()) {
-      this.#hold('')
-      return
-    }
-    this.#stopRetrying()
-    this.#retryMs = FIRST_RETRY_MS
-    this.#events.flows()
+    return true
   }
 
   #hasRoom(): boolean {
     this.#uncheckedBytes = 0
-    if (this.#caps.minFreeBytes <= 0) return true
-    const { bavail, bsize } = statfsSync(this.#folder)
-    return bavail * bsize >= this.#caps.minFreeBytes
+    return hasRoom(this.#folder, this.#caps.minFreeBytes)
   }
 
   #stopRetrying(): void {
@@ -177,9 +190,15 @@ export class OutputLog {
 }
 
 const TIME_EVERY_MS = 1000
-const CHECK_DISK_BYTES = 4 * 1024 * 1024
+export const CHECK_DISK_BYTES = 4 * 1024 * 1024
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 2000
+
+export function hasRoom(folder: string, minFreeBytes: number): boolean {
+  if (minFreeBytes <= 0) return true
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize >= minFreeBytes
+}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

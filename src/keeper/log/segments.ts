@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { segmentName, segmentOffset } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
@@ -15,6 +15,7 @@ interface Segment {
 export class Segments {
   readonly #folder: string
   readonly #caps: OutputCaps
+  readonly #fellOut: (from: number, to: number) => void
   /** Of the tail, without the one that is being written; oldest first. */
   readonly #tail: Segment[] = []
   #tailBytes = 0
@@ -23,12 +24,13 @@ export class Segments {
   #fd: number | null = null
 
   /** The folder exists. What is there of an earlier keeper is gone on with. */
-  constructor(folder: string, caps: OutputCaps) {
+  constructor(folder: string, caps: OutputCaps, fellOut: (from: number, to: number) => void) {
     this.#folder = folder
     this.#caps = caps
+    this.#fellOut = fellOut
     const found = foundSegments(folder)
     const last = found.pop()
-    for (const segment of found) if (segment.offset >= caps.headBytes) this.#keep(segment)
+    for (const segment of found) if (segment.offset >= caps.headBytes) this.#addToTail(segment)
     this.#offset = last?.offset ?? 0
     this.#end = this.#offset + (last?.bytes ?? 0)
     this.#fd = this.#open()
@@ -58,27 +60,42 @@ export class Segments {
     return this.#offset < headBytes ? headBytes : this.#offset + segmentBytes
   }
 
+  /** The next is there before an older one goes, so that readers never see the end of the log move backwards. */
   #rotate(): void {
+    const finished = { offset: this.#offset, bytes: this.#end - this.#offset }
     this.close()
-    if (this.#offset >= this.#caps.headBytes)
-      this.#keep({ offset: this.#offset, bytes: this.#end - this.#offset })
     this.#offset = this.#end
+    if (finished.offset >= this.#caps.headBytes) this.#addToTail(finished)
+    this.#fd = this.#open()
+    this.#shortenTail()
   }
 
-  #keep(segment: Segment): void {
+  #addToTail(segment: Segment): void {
     this.#tail.push(segment)
     this.#tailBytes += segment.bytes
-    while (this.#tailBytes > this.#caps.tailBytes) {
-      const oldest = this.#tail.shift()
-      if (oldest === undefined) return
-      rmSync(join(this.#folder, segmentName(oldest.offset)), { force: true })
-      this.#tailBytes -= oldest.bytes
+  }
+
+  #shortenTail(): void {
+    let fallen: Segment | undefined
+    while (this.#tailBytes > this.#caps.tailBytes && this.#tail[0] !== undefined) {
+      fallen = this.#tail[0]
+      rmSync(join(this.#folder, segmentName(fallen.offset)), { force: true })
+      this.#tail.shift()
+      this.#tailBytes -= fallen.bytes
     }
+    if (fallen !== undefined) this.#fellOut(this.#caps.headBytes, fallen.offset + fallen.bytes)
   }
 
   #open(): number {
     return openSync(join(this.#folder, segmentName(this.#offset)), 'a', 0o600)
   }
+}
+
+/** The length of the log in this folder; 0 where there is none. */
+export function logEnd(folder: string): number {
+  if (!existsSync(folder)) return 0
+  const last = foundSegments(folder).pop()
+  return last === undefined ? 0 : last.offset + last.bytes
 }
 
 function foundSegments(folder: string): Segment[] {

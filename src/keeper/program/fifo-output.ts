@@ -1,32 +1,37 @@
 import { rmSync } from 'node:fs'
 import type { Stream } from '../log/output-log.ts'
 import { FifoReader } from './fifo-reader.ts'
-import type { ForkedEvents, Output } from './forked.ts'
+import type { Output, OutputEvents } from './output.ts'
+
+export interface OpenedFifo {
+  /** Read-only, non-blocking. */
+  readonly fd: number
+  readonly path: string
+  readonly stream: Stream | null
+}
 
 /** Output through one FIFO, or through two where the streams are to be told apart. */
 export class FifoOutput implements Output {
   readonly #readers: FifoReader[]
   readonly #paths: string[]
 
-  constructor(
-    fifos: readonly { readonly fd: number; readonly path: string; readonly stream: Stream | null }[],
-    events: Pick<ForkedEvents, 'bytes' | 'outputEnded'>,
-  ) {
+  constructor(fifos: readonly OpenedFifo[], events: OutputEvents) {
     this.#paths = fifos.map(({ path }) => path)
     const ended = () => {
-      if (!this.isOpen) events.outputEnded()
+      if (!this.isOpen) events.ended()
     }
-    this.#readers = fifos.map(
-      ({ fd, stream }) => new FifoReader(fd, (chunk) => this.#take(events.bytes(chunk, stream)), ended),
-    )
+    this.#readers = fifos.map(({ fd, stream }) => {
+      const take = (chunk: Buffer) => {
+        const flows = events.bytes(chunk, stream)
+        if (!flows) for (const reader of this.#readers) reader.hold()
+        return flows
+      }
+      return new FifoReader(fd, take, ended)
+    })
   }
 
   get isOpen(): boolean {
     return this.#readers.some((reader) => reader.isOpen)
-  }
-
-  hold(): void {
-    for (const reader of this.#readers) reader.hold()
   }
 
   flow(): void {
@@ -45,10 +50,5 @@ export class FifoOutput implements Output {
   close(): void {
     for (const reader of this.#readers) reader.close()
     this.leaderGone()
-  }
-
-  #take(flows: boolean): boolean {
-    if (!flows) this.hold()
-    return flows
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  * A FIFO takes the name of its program when it is given out, and is then the program's to remove.
  */
 export class FifoPool {
-  readonly #folder: string
+  readonly folder: string
   readonly #prefix: string
   readonly #ready: string[] = []
   #making: Promise<void> | null = null
@@ -16,7 +16,7 @@ export class FifoPool {
 
   /** `prefix` is this keeper's alone: what bears it at the start was left by one that is dead. */
   constructor(folder: string, prefix: string) {
-    this.#folder = folder
+    this.folder = folder
     this.#prefix = prefix
     for (const name of readdirSync(folder))
       if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
@@ -30,7 +30,7 @@ export class FifoPool {
 
   /** The path of a fresh FIFO called `name`. Makes one on the spot if others were quicker. */
   take(name: string): string {
-    const path = join(this.#folder, name)
+    const path = join(this.folder, name)
     const made = this.#ready.pop()
     if (made === undefined)
       execFileSync('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -52,9 +52,7 @@ export class FifoPool {
 
   #make(): Promise<void> {
     const batch = randomBytes(6).toString('hex')
-    const paths = Array.from({ length: BATCH }, (_, at) =>
-      join(this.#folder, `${this.#prefix}${batch}.${at}`),
-    )
+    const paths = Array.from({ length: BATCH }, (_, at) => join(this.folder, `${this.#prefix}${batch}.${at}`))
     return new Promise((resolve, reject) => {
       execFile('mkfifo', ['-m', '600', ...paths], (error) => {
         if (error !== null) {

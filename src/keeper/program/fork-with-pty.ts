@@ -1,8 +1,7 @@
 import type { IPty } from '@lydell/node-pty'
-import { forkFailure } from './fork-with-fifos.ts'
-import { commandOf, type Forked, type ForkedEvents, type ForkRequest } from './forked.ts'
+import { forkFailure } from './fork-child.ts'
+import { commandOf, type ExitHeard, type Forked, type ForkRequest } from './forked.ts'
 import { PtyInput } from './pty-input.ts'
-import { PtyOutput } from './pty-output.ts'
 import { signalName } from './signal-names.ts'
 
 /** What the PTY library offers. It is loaded with the first program that needs it. */
@@ -17,21 +16,25 @@ export function forkWithPty(
   library: PtyLibrary,
   request: ForkRequest,
   size: { readonly cols: number; readonly rows: number },
-  events: ForkedEvents,
-): Forked {
+  exited: ExitHeard,
+): Forked & { readonly pty: IPty } {
   const pty = spawnPty(library, request, size)
-  const output = new PtyOutput(pty)
-  pty.onData((data) => {
-    // Without an encoding it gives bytes, whatever its types say.
-    const chunk = data as unknown as Buffer
-    if (!events.bytes(chunk, null)) output.hold()
-  })
+  // The library waits until all data has been heard of.
   pty.onExit(({ exitCode, signal }) => {
-    output.close()
     const wasSignalled = signal !== undefined && signal !== 0
-    events.exited(wasSignalled ? null : exitCode, wasSignalled ? signalName(signal) : null)
+    exited(wasSignalled ? null : exitCode, wasSignalled ? signalName(signal) : null)
   })
-  return { osPid: pty.pid, output, input: new PtyInput(pty), resize: (cols, rows) => pty.resize(cols, rows) }
+  const input = new PtyInput(pty)
+  const { stdin } = request.plan
+  if (typeof stdin === 'object') {
+    input.write(Buffer.from(stdin.text))
+    input.end()
+  }
+  return {
+    ...{ pty, osPid: pty.pid, input },
+    resize: (cols, rows) => pty.resize(cols, rows),
+    kill: () => pty.kill('SIGKILL'),
+  }
 }
 
 function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: number; rows: number }): IPty {

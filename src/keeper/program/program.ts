@@ -1,164 +1,166 @@
 import type { KeptPlan, SettledState } from '../home/live-files.ts'
-import type { OutputLog, Stream } from '../log/output-log.ts'
-import type {
-  EndAnswer,
-  EndedBecause,
-  ProgramIdentity,
-  ProgramState,
-  Usage,
-  WriteAnswer,
-} from '../protocol/messages.ts'
-import { signalExact, signalGroup, whoIs } from '../tree/identity.ts'
-import { membersOf } from '../tree/members.ts'
-import type { Forked } from './forked.ts'
-import { TreeEnd } from './simple-end.ts'
+import type { ProgramLog } from '../log/program-log.ts'
+import type { EndAnswer, EndedBecause, ProgramState, WriteAnswer } from '../protocol/messages.ts'
+import type { Input } from './input.ts'
+import type { Output } from './output.ts'
+import type { ProgramTree } from './program-tree.ts'
 import { TimeLimits } from './time-limits.ts'
+import type { UsageLimits } from './usage-limits.ts'
 
 /** What the keeper hears of a program. */
 export interface ProgramEvents {
   /** Once: how it ended. It is on record when this returns. */
   ended(state: SettledState): void
-  /** After `ended`: nobody is left who could write, and all is read and written. */
+  /** After `ended`: nobody is left who could write, and all is read. */
   closed(): void
   grew(end: number): void
 }
 
 export interface ProgramParts {
   readonly pid: string
-  readonly marker: string
   readonly plan: KeptPlan
-  readonly identity: ProgramIdentity
-  readonly forked: Pick<Forked, 'output' | 'input' | 'resize'>
-  readonly log: OutputLog
+  readonly tree: ProgramTree
+  readonly log: ProgramLog
+  readonly output: Output
+  readonly input: Input | null
+  readonly resize: ((cols: number, rows: number) => void) | null
   readonly startedAt: number
+  /** Taken over from a dead keeper. */
+  readonly orphaned: boolean
+  readonly paused: boolean
+  readonly usageLimits: UsageLimits
 }
 
 /**
  * One program, from its start until nothing more can come of it.
  *
- * | state   | its exit is seen      | its output ends | end                        |
- * | running | drained; → ended      | –               | the tree is ended          |
- * | ended   | –                     | → closed        | what is left of the tree is |
- * | closed  | –                     | –               | `already_gone`, or the same |
+ * | state   | its exit is seen                  | its output ends | end                    | asked to write, resize |
+ * | running | drained → ending                  | –               | of the whole tree      | done                   |
+ * | ending  | – (its last output is on disk → ended) | –          | of what is left of it  | `ended`                |
+ * | ended   | –                                 | → closed        | of what is left of it  | `ended`                |
+ * | closed  | –                                 | –               | of what is left of it  | `ended`                |
  *
  * Between *ended* and *closed* descendants hold its output open, and what they write is late.
  */
 export class Program {
   readonly pid: string
+  /** Whether somebody wants to hear that its log grows. */
+  isFollowed = false
   readonly #parts: ProgramParts
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
+  readonly #stopWatching: () => void
   readonly #recorded = Promise.withResolvers<void>()
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
   #because: EndedBecause | null = null
-  #end: TreeEnd | null = null
-  #isPaused = false
+  #isPaused: boolean
   #lastWrite: { readonly seq: number; readonly bytes: number } | null = null
-  isFollowed = false
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
+    const { plan, tree, usageLimits, startedAt } = parts
     this.pid = parts.pid
     this.#parts = parts
     this.#events = events
-    this.#times = new TimeLimits(parts.plan, Date.now() - parts.startedAt, (because) =>
-      this.#exceeded(because),
-    )
-    if (parts.plan.pty !== null) parts.log.size(parts.plan.pty.cols, parts.plan.pty.rows)
+    this.#isPaused = parts.paused
+    this.#times = new TimeLimits(plan, Date.now() - startedAt, (because) => this.#exceeded(because))
+    this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
+  }
+
+  /** True until its end is on record. */
+  get isRunning(): boolean {
+    return this.#state === 'running' || this.#state === 'ending'
   }
 
   get state(): Extract<ProgramState, { state: 'running' }> {
-    const { pid, identity: program } = this.#parts
-    return { state: 'running', pid, program, orphaned: false, paused: this.#isPaused }
+    const { pid, tree, orphaned } = this.#parts
+    return { state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused }
   }
 
-  get isRunning(): boolean {
-    return this.#state === 'running' || this.#state === 'ending'
+  get tree(): ProgramTree {
+    return this.#parts.tree
   }
 
   get outputEnd(): number {
     return this.#parts.log.end
   }
 
-  bytes(chunk: Buffer, stream: Stream | null): boolean {
-    const { log, plan } = this.#parts
-    const flows = log.append(chunk, stream)
+  /** Its log is longer than before. */
+  grew(): void {
+    const { end } = this.#parts.log
     this.#times.output()
-    if (this.isFollowed) this.#events.grew(log.end)
-    const most = plan.limits.outputBytes
-    if (most !== null && log.end > most && this.#state === 'running') this.#exceeded('limit:output')
-    return flows
+    if (this.isFollowed) this.#events.grew(end)
+    const most = this.#parts.plan.limits.outputBytes
+    if (most !== null && end > most) this.#exceeded('limit:output')
   }
 
-  /** The log takes bytes again. */
+  /** Its log takes bytes again. */
   flows(): void {
-    this.#parts.forked.output.flow()
+    this.#parts.output.flow()
   }
 
   outputEnded(): void {
     if (this.#state === 'ended') this.#close()
   }
 
+  /** Its exit was seen, and that is what counts: whatever is asked for afterwards came too late. */
   exited(exitCode: number | null, signal: string | null): void {
-    const { forked, log } = this.#parts
+    const { pid, tree, log } = this.#parts
     const at = Date.now()
-    const because = this.#because
-    this.#state = 'ending'
-    this.#times.stop()
-    forked.input?.close()
-    forked.output.drain()
-    forked.output.leaderGone()
-    const outputEnd = log.end
-    this.#end?.nudge()
-    const settle = () => {
-      const { pid, identity: program } = this.#parts
-      const exit = { exitCode, signal, at, outputEnd, because, usage: null, leftBehind: null }
-      this.#settle({ state: 'exited', pid, program, exit })
+    const because = tree.wasOutOfMemory() ? 'limit:memory' : this.#because
+    this.#drainLast()
+    const exit = {
+      ...{ exitCode, signal, at, because, outputEnd: log.end },
+      ...{ usage: tree.lastUsage(), leftBehind: tree.count() },
     }
-    if (log.isWritten) settle()
-    else void log.flushed(WAIT_FOR_DISK_MS).then(settle)
+    this.#settleWhenWritten({ state: 'exited', pid, program: tree.identity, exit })
   }
 
+  /** An orphan is gone. Nobody saw how. */
+  async vanished(): Promise<void> {
+    const { pid, tree, log, plan } = this.#parts
+    if (this.#state !== 'running') return
+    this.#drainLast()
+    await tree.end({ signal: plan.endSignal, graceMs: plan.graceMs || FOR_CERTAIN_MS })
+    this.#parts.output.drain()
+    this.#settleWhenWritten({
+      ...{ state: 'lost', pid, program: tree.identity },
+      ...{ evidence: 'keeper_lost', outputEnd: log.end },
+    })
+  }
+
+  /** The answer comes after the end of the program, if that is what it says, is on record. */
   async end(signal: string, graceMs: number, because: EndedBecause): Promise<EndAnswer> {
-    if (this.#end === null) {
-      const { identity: program, marker } = this.#parts
-      const onSignalled = () => {
-        if (this.#state === 'running') this.#because ??= because
-      }
-      this.#end = new TreeEnd({ program, marker }, { signal, graceMs, onSignalled })
-    } else this.#end.strengthen(signal, graceMs)
-    const answer = await this.#end.done
-    this.#end = null
-    if (answer.how !== 'survived' && answer.how !== 'not_ours') await this.#recorded.promise
+    const onSignalled = () => {
+      if (this.#state === 'running') this.#because ??= because
+    }
+    const answer = await this.#parts.tree.end({ signal, graceMs, onSignalled })
+    if (answer.how === 'survived' || answer.how === 'not_ours') return answer
+    if (this.#parts.orphaned) await this.vanished()
+    await this.#recorded.promise
     return answer
   }
 
-  signal(signal: string, to: 'process' | 'group'): 'sent' | 'ended' | 'not_ours' {
-    const { identity: program, marker } = this.#parts
-    if (to === 'group') return signalGroup(program, signal, marker)
-    const who = whoIs(program)
-    if (who === 'gone') return 'ended'
-    if (who !== 'ours' || program.startTime === null) return 'not_ours'
-    return signalExact(program.osPid, program.startTime, signal) ? 'sent' : 'ended'
-  }
-
-  /** Parents before children, so that none of them sees a child stop and acts upon it. */
   pause(): number {
-    const members = membersOf(this.#parts.identity, this.#parts.marker).reverse()
     this.#isPaused = this.#state === 'running'
-    return members.filter(({ osPid, startTime }) => signalExact(osPid, startTime, 'SIGSTOP')).length
+    return this.#parts.tree.stop()
   }
 
   resume(): number {
-    const members = membersOf(this.#parts.identity, this.#parts.marker)
     this.#isPaused = false
-    return members.filter(({ osPid, startTime }) => signalExact(osPid, startTime, 'SIGCONT')).length
+    return this.#parts.tree.goOn()
+  }
+
+  /** The disk can't take what it writes by itself. Who was paused stays so when there is room again. */
+  held(isHeld: boolean): void {
+    if (isHeld) this.#parts.tree.stop()
+    else if (!this.#isPaused) this.#parts.tree.goOn()
   }
 
   write(seq: number | null, bytes: Buffer): WriteAnswer {
     if (seq !== null && this.#lastWrite !== null && seq <= this.#lastWrite.seq)
       return { type: 'replayed', bytes: this.#lastWrite.bytes }
     if (this.#state !== 'running') return { type: 'ended' }
-    const { input } = this.#parts.forked
+    const { input } = this.#parts
     if (input === null) return { type: 'no_stdin' }
     const answer = input.write(bytes)
     if (seq !== null && answer.type === 'written') this.#lastWrite = { seq, bytes: answer.bytes }
@@ -167,43 +169,62 @@ export class Program {
 
   closeInput(): 'closed' | 'no_stdin' | 'ended' {
     if (this.#state !== 'running') return 'ended'
-    if (this.#parts.forked.input === null) return 'no_stdin'
-    this.#parts.forked.input.end()
+    if (this.#parts.input === null) return 'no_stdin'
+    this.#parts.input.end()
     return 'closed'
   }
 
   resize(cols: number, rows: number): 'resized' | 'no_pty' | 'ended' {
     if (this.#state !== 'running') return 'ended'
-    const { forked, log } = this.#parts
-    if (forked.resize === null) return 'no_pty'
-    forked.resize(cols, rows)
+    const { resize, log } = this.#parts
+    if (resize === null) return 'no_pty'
+    resize(cols, rows)
     log.size(cols, rows)
     return 'resized'
   }
 
-  usage(): Usage | null {
-    return null
-  }
-
   #exceeded(because: EndedBecause): void {
+    if (this.#state !== 'running') return
     const { endSignal, graceMs } = this.#parts.plan
     void this.end(endSignal, graceMs, because)
+  }
+
+  #drainLast(): void {
+    const { input, output, tree } = this.#parts
+    this.#state = 'ending'
+    this.#isPaused = false
+    this.#times.stop()
+    this.#stopWatching()
+    input?.close()
+    output.drain()
+    output.leaderGone()
+    tree.leaderGone()
+  }
+
+  #settleWhenWritten(state: SettledState): void {
+    const { log } = this.#parts
+    if (log.isWritten) this.#settle(state)
+    else void log.flushed(WAIT_FOR_DISK_MS).then(() => this.#settle(state))
   }
 
   #settle(state: SettledState): void {
     this.#state = 'ended'
     this.#events.ended(state)
     this.#recorded.resolve()
-    if (!this.#parts.forked.output.isOpen) this.#close()
+    if (!this.#parts.output.isOpen) this.#close()
   }
 
   #close(): void {
     this.#state = 'closed'
-    this.#parts.forked.output.close()
+    this.#parts.output.close()
     this.#parts.log.close()
+    this.#parts.tree.forget()
     this.#events.closed()
   }
 }
 
 /** How long the end of a program waits for a disk that takes none of its last output. */
 const WAIT_FOR_DISK_MS = 5000
+
+/** The grace of what was never to be forced, when nobody is left to wait for it. */
+const FOR_CERTAIN_MS = 2000

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
-import type { Output } from './forked.ts'
+import type { Output, OutputEvents } from './output.ts'
 
 /** Output of a terminal. */
 export class PtyOutput implements Output {
@@ -9,19 +9,41 @@ export class PtyOutput implements Output {
   #isLast = false
   #watch: NodeJS.Timeout | null = null
 
-  constructor(pty: IPty) {
+  constructor(pty: IPty, events: Pick<OutputEvents, 'bytes'>) {
     this.#pty = pty
+    pty.onData((data) => {
+      // Without an encoding it gives bytes, whatever its types say.
+      if (!events.bytes(data as unknown as Buffer, null)) this.#hold()
+    })
   }
 
   get isOpen(): boolean {
     return this.#isOpen
   }
 
+  flow(): void {
+    this.#stopWatching()
+    if (this.#isOpen) this.#pty.resume()
+  }
+
+  /** Nothing to do: all data is heard of before the exit is. */
+  drain(): void {}
+
+  /** A terminal is taken from all who have it open when the one it was made for ends. */
+  leaderGone(): void {
+    this.close()
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#stopWatching()
+  }
+
   /**
    * The library gives up a terminal 200 ms after its program has ended, read or not. So the end is watched for, and then the
    * rest is read whether the log takes it or not: it is no more than the kernel has room for.
    */
-  hold(): void {
+  #hold(): void {
     if (this.#watch !== null || !this.#isOpen || this.#isLast) return
     this.#pty.pause()
     this.#watch = setInterval(() => {
@@ -31,19 +53,7 @@ export class PtyOutput implements Output {
     }, 25)
   }
 
-  flow(): void {
-    if (this.#watch !== null) clearInterval(this.#watch)
-    this.#watch = null
-    if (this.#isOpen) this.#pty.resume()
-  }
-
-  /** Nothing to do: all data comes before the exit. */
-  drain(): void {}
-
-  leaderGone(): void {}
-
-  close(): void {
-    this.#isOpen = false
+  #stopWatching(): void {
     if (this.#watch !== null) clearInterval(this.#watch)
     this.#watch = null
   }

@@ -1,94 +1,71 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeptPlan } from '../home/live-files.ts'
+import { DirectLog } from '../log/direct-log.ts'
 import { OutputLog } from '../log/output-log.ts'
+import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'
 import type { ProgramIdentity, SpawnPlan } from '../protocol/messages.ts'
 import { bootId, startTimeOf } from '../tree/identity.ts'
 import { checkPlan, FailedStart } from './check-plan.ts'
-import type { FifoPool } from './fifo-pool.ts'
-import { forkFailure, forkWithFifos } from './fork-with-fifos.ts'
-import { forkWithPty, loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
-import type { Forked, ForkedEvents, ForkRequest } from './forked.ts'
+import { DirectOutput } from './direct-output.ts'
+import { FifoOutput } from './fifo-output.ts'
+import { forkChild, forkFailure } from './fork-child.ts'
+import { forkWithFifos } from './fork-with-fifos.ts'
+import { forkWithPty } from './fork-with-pty.ts'
+import type { ForkAnswer, Forked, ForkRequest } from './forked.ts'
+import { OpenedFds } from './opened-fds.ts'
+import type { Output } from './output.ts'
+import type { Prepared } from './prepare.ts'
 import { Program, type ProgramEvents } from './program.ts'
-
-/** What starting needs of the keeper. */
-export interface StartPlace {
-  readonly homeId: string
-  readonly output: string
-  readonly fifosFolder: string
-  readonly fifos: FifoPool
-  trouble(pid: string, message: string): void
-}
-
-/** What had to be waited for, so that from the intent on nothing has to be. */
-export interface Prepared {
-  readonly pty: PtyLibrary | null
-  readonly failure: FailedStart | null
-}
-
-export async function prepare(place: StartPlace, plan: SpawnPlan): Promise<Prepared> {
-  try {
-    if (plan.pty !== null) return { pty: await ptyLibrary(), failure: null }
-    if (plan.output !== 'direct' || plan.stdin === 'pipe') await place.fifos.ready()
-    return { pty: null, failure: null }
-  } catch (error) {
-    if (error instanceof FailedStart) return { pty: null, failure: error }
-    const message = error instanceof Error ? error.message : String(error)
-    const failure = new FailedStart(
-      `A pipe for it can't be made: ${message}.`,
-      'Reeve needs the program mkfifo, and space on disk.',
-    )
-    return { pty: null, failure }
-  }
-}
+import type { ProgramPlace } from './program-place.ts'
+import { ProgramTree } from './program-tree.ts'
+import { PtyOutput } from './pty-output.ts'
 
 /**
- * Starts a program. Its intent is on disk already. All of this happens at once, without giving anything else a turn, but for
- * what the system tells only afterwards. Throws FailedStart, or promises to.
+ * Starts a program. Its intent is on disk already. All of this happens at once, without giving anything else a turn; only some
+ * failures become known a moment later. Throws FailedStart, or answers with it.
  */
 export function start(
-  place: StartPlace,
+  place: ProgramPlace,
   pid: string,
   plan: SpawnPlan,
   prepared: Prepared,
-  eventsFor: (program: () => Program) => ProgramEvents,
-): Program | Promise<Program> {
+  events: ProgramEvents,
+): ForkAnswer<Program> {
   if (prepared.failure !== null) throw prepared.failure
   const file = checkPlan(plan)
   const marker = markerOf(place.homeId, pid)
   const request: ForkRequest = { pid, file, plan, env: { ...plan.env, [MARKER]: marker } }
-  const output = join(place.output, pid)
   const startedAt = Date.now()
-
-  let program: Program | null = null
-  const events: ForkedEvents = {
-    bytes: (chunk, stream) => program?.bytes(chunk, stream) ?? true,
-    outputEnded: () => program?.outputEnded(),
-    exited: (code, signal) => program?.exited(code, signal),
-  }
-  const log = openLog(output, plan, {
-    flows: () => program?.flows(),
-    trouble: (message) => place.trouble(pid, message),
-  })
+  const heard = new Heard()
+  const folder = join(place.output, pid)
+  const filling = prepareFilling(place, request, prepared, folder, heard)
+  const leaf = prepared.hasTurn ? (place.cgroups?.take() ?? null) : null
   const undo = () => {
-    log.close()
-    rmSync(output, { recursive: true, force: true })
+    if (leaf !== null) place.cgroups?.giveBack(leaf)
+    filling.log.close()
+    rmSync(folder, { recursive: true, force: true })
   }
+  let forked: ReturnType<Filling['fork']> | null = null
   try {
-    const forked = fork(place, request, prepared, events)
-    if (forked instanceof Promise)
-      return forked.then((failure) => {
-        undo()
-        throw failure
-      })
-    const identity = identityOf(forked)
-    program = new Program(
-      { pid, marker, plan: keptPlan(plan), identity, forked, log, startedAt },
-      eventsFor(() => program!),
+    forked = filling.fork()
+    if (forked instanceof Promise) return forked.finally(undo)
+    const tree = new ProgramTree(identityOf(place, plan, forked, leaf), marker, place.cgroups)
+    const { input, resize, fill } = forked
+    const { log } = filling
+    if (plan.pty !== null) log.size(plan.pty.cols, plan.pty.rows)
+    heard.program = new Program(
+      {
+        ...{ pid, plan: keptPlan(plan), tree, log, output: fill(tree), input, resize, startedAt },
+        ...{ orphaned: false, paused: false, usageLimits: place.usageLimits },
+      },
+      events,
     )
-    return program
+    return heard.program
   } catch (error) {
+    // A program that nobody could look after must not run.
+    if (forked !== null && !(forked instanceof Promise)) forked.kill()
     undo()
     throw forkFailure(error, request)
   }
@@ -98,50 +75,95 @@ export function keptPlan({ env: _, stdin, ...plan }: SpawnPlan): KeptPlan {
   return { ...plan, stdin: typeof stdin === 'string' ? stdin : 'text' }
 }
 
-function fork(
-  place: StartPlace,
+/** Where a program's events go. It is there before the first of them: they come with a later turn. */
+class Heard {
+  program: Program | null = null
+}
+
+type Filling = {
+  readonly log: ProgramLog
+  readonly fork: () => ForkAnswer<Forked & { readonly fill: (tree: ProgramTree) => Output }>
+}
+
+/** The log, and how the program that is to fill it is started. */
+function prepareFilling(
+  place: ProgramPlace,
   request: ForkRequest,
   prepared: Prepared,
-  events: ForkedEvents,
-): Forked | Promise<FailedStart> {
-  const { plan } = request
-  if (plan.pty !== null && prepared.pty !== null) return forkWithPty(prepared.pty, request, plan.pty, events)
-  return forkWithFifos(request, { pool: place.fifos, folder: place.fifosFolder }, events)
+  folder: string,
+  heard: Heard,
+): Filling {
+  const { pid, plan } = request
+  const exited = (code: number | null, signal: string | null) => heard.program?.exited(code, signal)
+  const trouble = (message: string) => place.trouble(pid, message)
+  const ended = () => heard.program?.outputEnded()
+
+  if (plan.pty === null && plan.output === 'direct') {
+    const log = made(() => new DirectLog(folder, plan.caps, trouble))
+    const grew = () => heard.program?.grew()
+    const held = (isHeld: boolean) => heard.program?.held(isHeld)
+    const fill = (tree: ProgramTree) => new DirectOutput(log, { grew, held, ended }, () => !tree.isEmpty())
+    const open = () => ({ out: log.fd, err: log.fd })
+    const fork = () => filledBy(forkChild(request, place.fifos, new OpenedFds(), open, exited), () => fill)
+    return { log, fork }
+  }
+
+  const log = made(() => new OutputLog(folder, plan.caps, { trouble, flows: () => heard.program?.flows() }))
+  const bytes = (chunk: Buffer, stream: Parameters<OutputLog['append']>[1]) => {
+    const flows = log.append(chunk, stream)
+    heard.program?.grew()
+    return flows
+  }
+  const { pty: size } = plan
+  const { pty } = prepared
+  const fork =
+    size !== null && pty !== null
+      ? () =>
+          filledBy(
+            forkWithPty(pty, request, size, exited),
+            (forked) => () => new PtyOutput(forked.pty, { bytes }),
+          )
+      : () =>
+          filledBy(
+            forkWithFifos(request, place.fifos, exited),
+            (forked) => () => new FifoOutput(forked.fifos, { bytes, ended }),
+          )
+  return { log, fork }
+}
+
+function filledBy<Success extends Forked>(
+  forked: ForkAnswer<Success>,
+  fillBy: (forked: Success) => (tree: ProgramTree) => Output,
+): ReturnType<Filling['fork']> {
+  if (forked instanceof Promise) return forked
+  const { osPid, input, resize, kill } = forked
+  return { osPid, input, resize, kill, fill: fillBy(forked) }
 }
 
 /** It is a zombie at worst, since nobody has waited for it yet; only a terminal's program may be gone altogether. */
-function identityOf({ osPid }: Forked): ProgramIdentity {
+function identityOf(
+  { cgroups }: ProgramPlace,
+  { limits: { memoryBytes } }: SpawnPlan,
+  { osPid }: Forked,
+  cgroup: string | null,
+): ProgramIdentity {
+  const isLimited =
+    memoryBytes !== null && cgroup !== null && cgroups?.limitMemory(cgroup, osPid, memoryBytes)
   return {
-    osPid,
-    startTime: startTimeOf(osPid),
-    boot: bootId(),
-    group: osPid,
-    tree: 'marker',
-    cgroup: null,
-    memoryBy: null,
+    ...{ osPid, startTime: startTimeOf(osPid), boot: bootId(), group: osPid },
+    ...{ tree: cgroup === null ? 'marker' : 'cgroup', cgroup },
+    memoryBy: memoryBytes === null ? null : isLimited === true ? 'cgroup' : 'sampled',
   }
 }
 
-function openLog(folder: string, plan: SpawnPlan, events: ConstructorParameters<typeof OutputLog>[2]) {
+function made<Log>(make: () => Log): Log {
   try {
-    return new OutputLog(folder, plan.caps, events)
+    return make()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new FailedStart(
       `Its output log can't be made: ${message}.`,
       'Free some space, or check the rights of the folder.',
-    )
-  }
-}
-
-async function ptyLibrary(): Promise<PtyLibrary> {
-  try {
-    return await loadPtyLibrary()
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new FailedStart(
-      `There is no terminal to be had: the package @lydell/node-pty can't be loaded (${message}).`,
-      'Install again with optional dependencies (npm ci --include=optional), or run it without a terminal.',
     )
   }
 }

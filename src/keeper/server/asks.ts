@@ -26,7 +26,7 @@ export function answersOf(programs: Programs): Answers {
   const present = (pid: string): Program => {
     const program = programs.get(checkedPid(pid))
     if (program !== undefined) return program
-    throw new Refused({ code: 'unknown_pid', message: `Nothing runs here for ${pid}.` })
+    throw unknownPid(pid)
   }
   const settledOr = <Answer>(pid: string, ended: Answer, act: (program: Program) => Answer): Answer =>
     programs.get(checkedPid(pid)) === undefined && programs.stateOf(pid) !== null ? ended : act(present(pid))
@@ -34,17 +34,17 @@ export function answersOf(programs: Programs): Answers {
   return {
     spawn: ({ pid, fence, plan }) => programs.spawn(checkedPid(pid), fence, plan),
     state: ({ pid }) => programs.stateOf(checkedPid(pid)),
-    end: ({ pid, signal, graceMs }) => {
+    end: async ({ pid, signal, graceMs }) => {
       checkSignal(signal)
       if (!Number.isFinite(graceMs) || graceMs < 0) throw badAsk(`graceMs is ${graceMs}`)
-      return settledOr<Asks['end'][1] | Promise<Asks['end'][1]>>(pid, { how: 'already_gone' }, (program) =>
-        program.end(signal, graceMs, 'asked'),
-      )
+      const answer = await programs.end(checkedPid(pid), signal, graceMs)
+      if (answer === null) throw unknownPid(pid)
+      return answer
     },
     signal: ({ pid, signal, to }) => {
       checkSignal(signal)
       return settledOr<Asks['signal'][1]>(pid, { sent: 'ended' }, (program) => ({
-        sent: program.signal(signal, to),
+        sent: program.tree.signal(signal, to),
       }))
     },
     pause: ({ pid }) => settledOr(pid, { stopped: 0 }, (program) => ({ stopped: program.pause() })),
@@ -67,9 +67,7 @@ export function answersOf(programs: Programs): Answers {
       program.isFollowed = on
       return { end: program.outputEnd }
     },
-    usage: ({ pids }) => ({
-      usages: Object.fromEntries(pids.map((pid) => [pid, programs.get(pid)?.usage() ?? null])),
-    }),
+    usage: ({ pids }) => ({ usages: programs.usages(pids) }),
     acknowledge: ({ pid }) => {
       if (programs.get(checkedPid(pid))?.isRunning === true)
         throw badAsk(`${pid} is running: there is nothing to acknowledge yet.`)
@@ -81,9 +79,13 @@ export function answersOf(programs: Programs): Answers {
 
 function settledEnd(programs: Programs, pid: string): number {
   const state = programs.stateOf(pid)
-  if (state === null) throw new Refused({ code: 'unknown_pid', message: `Nothing is known here of ${pid}.` })
+  if (state === null) throw unknownPid(pid)
   if (state.state === 'exited') return state.exit.outputEnd
   return state.state === 'lost' ? state.outputEnd : 0
+}
+
+function unknownPid(pid: string): Refused {
+  return new Refused({ code: 'unknown_pid', message: `Nothing is known here of ${pid}.` })
 }
 
 /** It becomes part of file names. */

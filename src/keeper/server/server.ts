@@ -10,8 +10,10 @@ export interface ServerOptions {
   readonly keeper: KeeperIdentity
   readonly token: string
   readonly programs: Programs
-  /** A daemon came or went, or said that it goes. */
-  changed(left: boolean): void
+  /** A daemon came or went. */
+  changed(): void
+  /** It said that it goes. */
+  left(): void
   note(message: string): void
 }
 
@@ -28,6 +30,7 @@ export class Server {
   readonly #answers: ReturnType<typeof answersOf>
   readonly #connections = new Set<Connection>()
   #daemon: Daemon | null = null
+  #isClosed = false
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -55,7 +58,9 @@ export class Server {
     this.#daemon?.connection.grew(pid, end)
   }
 
+  /** What was answered still arrives; what is asked from now on goes unheard. */
   close(): void {
+    this.#isClosed = true
     this.#net.close()
     for (const connection of this.#connections) connection.close()
   }
@@ -73,10 +78,11 @@ export class Server {
     if (this.#daemon?.connection !== connection) return
     this.#daemon = null
     this.#options.programs.unfollow()
-    this.#options.changed(false)
+    this.#options.changed()
   }
 
   async #heard(connection: Connection, message: unknown): Promise<void> {
+    if (this.#isClosed) return
     if (!isAsk(message)) {
       connection.destroy()
       return
@@ -86,7 +92,7 @@ export class Server {
       const answer = await this.#answer(connection, message)
       connection.send({ id, answer })
       if (message.ask === 'hello') this.#welcome(connection)
-      if (message.ask === 'leave') this.#options.changed(true)
+      if (message.ask === 'leave') this.#options.left()
     } catch (error) {
       if (error instanceof Refused) {
         connection.send({ id, error: error.refusal })
@@ -133,7 +139,7 @@ export class Server {
       other.connection.destroy()
     }
     this.#daemon = { connection, osPid: daemon.osPid, startTime: daemon.startTime }
-    this.#options.changed(false)
+    this.#options.changed()
     return { keeper, programs: programs.states() }
   }
 

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process'
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { HOLES_NAME, segmentName } from '../protocol/log-format.ts'
+import type { OutputCaps } from '../protocol/messages.ts'
+import { IndexWriter } from './index-writer.ts'
+import { hasRoom } from './output-log.ts'
+import type { ProgramLog } from './program-log.ts'
+
+/**
+ * The log of a program that writes it by itself, into a single segment. All that is left to the keeper is to look how long it
+ * is, and to free the middle of it in place.
+ */
+export class DirectLog implements ProgramLog {
+  /** Of the segment, for appending: this is what the program gets. */
+  readonly fd: number
+  readonly isWritten = true
+  readonly #folder: string
+  readonly #caps: OutputCaps
+  readonly #index: IndexWriter
+  readonly #trouble: (message: string) => void
+  #end = 0
+  #timeAt = 0
+  /** Whole blocks are freed, and the head stays whole. */
+  readonly #headEnd: number
+  #freedTo: number
+  #isFreeing = false
+  #canFree = true
+  #saidSo = false
+  #isClosed = false
+
+  constructor(folder: string, caps: OutputCaps, trouble: (message: string) => void) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.#folder = folder
+    this.#caps = caps
+    this.#index = new IndexWriter(folder)
+    this.#trouble = trouble
+    this.#headEnd = Math.ceil(caps.headBytes / BLOCK) * BLOCK
+    this.#freedTo = freedBefore(folder) ?? this.#headEnd
+    this.fd = openSync(join(folder, segmentName(0)), 'a', 0o600)
+    this.#end = fstatSync(this.fd).size
+  }
+
+  get end(): number {
+    return this.#end
+  }
+
+  get path(): string {
+    return join(this.#folder, segmentName(0))
+  }
+
+  get hasRoom(): boolean {
+    return hasRoom(this.#folder, this.#caps.minFreeBytes)
+  }
+
+  /** Whether it has grown since it was last looked at. A program that truncates its log makes it shorter. */
+  look(): boolean {
+    const { size } = fstatSync(this.fd)
+    if (size === this.#end) return false
+    if (size < this.#end) this.#startOver()
+    const now = Date.now()
+    if (size > this.#end && Math.abs(now - this.#timeAt) >= TIME_EVERY_MS) {
+      this.#note(now)
+      this.#timeAt = now
+    }
+    this.#end = size
+    this.#freeMiddle()
+    return true
+  }
+
+  /** The program wrote it, so there is nothing to wait for. */
+  async flushed(): Promise<void> {}
+
+  /** No terminal writes directly. */
+  size(): void {}
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    closeSync(this.fd)
+    this.#index.close()
+  }
+
+  /** At the end that was last seen: what has come since came between then and now. */
+  #note(now: number): void {
+    try {
+      this.#index.write({ offset: this.#end, sort: 'time', value: now })
+    } catch (error) {
+      this.#trouble(`The times of its output can't be written: ${messageOf(error)}.`)
+    }
+  }
+
+  #freeMiddle(): void {
+    const { tailBytes, segmentBytes } = this.#caps
+    const from = this.#freedTo
+    const to = Math.floor((this.#end - tailBytes) / BLOCK) * BLOCK
+    if (this.#isFreeing || !this.#canFree || to - from < segmentBytes) return
+    try {
+      this.#writeHoles(to)
+    } catch (error) {
+      this.#cannotFree(error)
+      return
+    }
+    this.#isFreeing = true
+    this.#freedTo = to
+    execFile('fallocate', ['-p', '-o', String(from), '-l', String(to - from), this.path], (error) => {
+      this.#isFreeing = false
+      if (error === null) return
+      this.#canFree = false
+      this.#cannotFree(error)
+    })
+  }
+
+  /** It was truncated: what follows is written where a hole was. */
+  #startOver(): void {
+    rmSync(join(this.#folder, HOLES_NAME), { force: true })
+    this.#freedTo = this.#headEnd
+  }
+
+  /** Readers are told before it happens: what is not told of would read as zeros. There is one hole, and it grows. */
+  #writeHoles(to: number): void {
+    const path = join(this.#folder, HOLES_NAME)
+    writeFileSync(`${path}.new`, `${this.#headEnd} ${to}\n`, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  }
+
+  #cannotFree(error: unknown): void {
+    if (this.#saidSo) return
+    this.#saidSo = true
+    this.#trouble(`The middle of its output can't be freed, and stays on disk: ${messageOf(error)}.`)
+  }
+}
+
+const BLOCK = 4096
+const TIME_EVERY_MS = 1000
+
+function freedBefore(folder: string): number | undefined {
+  try {
+    const [, to] = readFileSync(join(folder, HOLES_NAME), 'utf8').trim().split(' ')
+    return to === undefined ? undefined : Number(to)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

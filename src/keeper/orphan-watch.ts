@@ -1,0 +1,29 @@
+import type { ProgramIdentity } from './protocol/messages.ts'
+import { whoIs } from './tree/identity.ts'
+
+/**
+ * Notices that programs are gone which a dead keeper started: nobody tells the new one, since they are not its children. It
+ * looks, and only while there are any.
+ */
+export class OrphanWatch {
+  readonly #watched = new Map<ProgramIdentity, () => void>()
+  #timer: NodeJS.Timeout | null = null
+
+  add(program: ProgramIdentity, gone: () => void): void {
+    this.#watched.set(program, gone)
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS)
+  }
+
+  #look(): void {
+    for (const [program, gone] of [...this.#watched]) {
+      if (whoIs(program) === 'ours') continue
+      this.#watched.delete(program)
+      gone()
+    }
+    if (this.#watched.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
+  }
+}
+
+const LOOK_EVERY_MS = 250

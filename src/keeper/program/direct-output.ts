@@ -1,0 +1,130 @@
+import { type FSWatcher, watch } from 'node:fs'
+import type { DirectLog } from '../log/direct-log.ts'
+import { CHECK_DISK_BYTES } from '../log/output-log.ts'
+import type { Output } from './output.ts'
+
+export interface DirectEvents {
+  grew(): void
+  /** The disk is nearly full: the program must stop, or has room again. */
+  held(isHeld: boolean): void
+  /** Nobody is left who could write. */
+  ended(): void
+}
+
+/**
+ * Output that a program writes by itself. While it grows, it is looked at every few milliseconds; while it does not, the system
+ * is asked to tell.
+ *
+ * | state  | it changes | it does not | nearly full         | the program has ended          |
+ * | grows  | told       | → quiet     | held; → full        | → late                         |
+ * | quiet  | → grows    | –           | –                   | → late                         |
+ * | full   | –          | –           | – (room: → grows)   | → late                         |
+ * | late   | told       | –           | –                   | nobody of its tree is left: closed |
+ */
+export class DirectOutput implements Output {
+  readonly #log: DirectLog
+  readonly #events: DirectEvents
+  readonly #hasWriters: () => boolean
+  #isOpen = true
+  #isLate = false
+  #isFull = false
+  #checkedEnd: number
+  #quietSince = performance.now()
+  #timer: NodeJS.Timeout | null = null
+  #watcher: FSWatcher | null = null
+
+  /** `hasWriters`: whether anybody of its tree still lives. */
+  constructor(log: DirectLog, events: DirectEvents, hasWriters: () => boolean) {
+    this.#log = log
+    this.#events = events
+    this.#hasWriters = hasWriters
+    this.#checkedEnd = log.end
+    this.#lookIn(LOOK_MS)
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** There is nothing between the program and its log that could be held. */
+  flow(): void {}
+
+  drain(): void {
+    this.#look()
+  }
+
+  leaderGone(): void {
+    this.#isLate = true
+    this.#stopWatching()
+    if (this.#hasWriters()) this.#lookIn(LATE_LOOK_MS)
+    else this.close()
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#stopWatching()
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    if (this.#look()) this.#quietSince = now
+    if (this.#isLate) {
+      if (this.#hasWriters()) this.#lookIn(LATE_LOOK_MS)
+      else {
+        this.close()
+        this.#events.ended()
+      }
+    } else if (this.#isFull || !this.#hasRoom()) this.#waitForRoom()
+    else if (now - this.#quietSince < QUIET_MS) this.#lookIn(LOOK_MS)
+    else this.#waitForChange()
+  }
+
+  #look(): boolean {
+    const grew = this.#log.look()
+    if (grew) this.#events.grew()
+    return grew
+  }
+
+  #hasRoom(): boolean {
+    if (Math.abs(this.#log.end - this.#checkedEnd) < CHECK_DISK_BYTES) return true
+    this.#checkedEnd = this.#log.end
+    return this.#log.hasRoom
+  }
+
+  #waitForRoom(): void {
+    const isFull = !this.#log.hasRoom
+    if (isFull !== this.#isFull) this.#events.held(isFull)
+    this.#isFull = isFull
+    this.#quietSince = performance.now()
+    this.#lookIn(isFull ? ROOM_LOOK_MS : LOOK_MS)
+  }
+
+  #waitForChange(): void {
+    const changed = () => {
+      this.#stopWatching()
+      this.#quietSince = performance.now()
+      this.#tick()
+    }
+    this.#watcher = watch(this.#log.path, changed)
+    // It can't be watched: it is looked at instead.
+    this.#watcher.on('error', () => this.#lookIn(LATE_LOOK_MS))
+    if (this.#look()) changed()
+  }
+
+  #lookIn(ms: number): void {
+    this.#stopWatching()
+    this.#timer = setTimeout(() => this.#tick(), ms)
+  }
+
+  #stopWatching(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#watcher?.close()
+    this.#watcher = null
+  }
+}
+
+const LOOK_MS = 10
+const QUIET_MS = 500
+const LATE_LOOK_MS = 500
+const ROOM_LOOK_MS = 1000

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants, openSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FailedStart } from './check-plan.ts'
+import type { FifoPool } from './fifo-pool.ts'
+import { commandOf, type ExitHeard, type ForkAnswer, type Forked, type ForkRequest } from './forked.ts'
+import { FifoInput, openInputFifo } from './input.ts'
+import type { OpenedFds } from './opened-fds.ts'
+
+/** Starts a program in a session of its own, without a terminal. On failure nothing of `opened` is left. */
+export function forkChild(
+  request: ForkRequest,
+  fifos: FifoPool,
+  opened: OpenedFds,
+  openOutput: () => { readonly out: number; readonly err: number },
+  exited: ExitHeard,
+): ForkAnswer<Forked> {
+  try {
+    const { out, err } = openOutput()
+    const { stdin, keeperFd } = openStdin(request, fifos, opened)
+    const child = startChild(request, [stdin, out, err])
+    if (child.pid === undefined) {
+      opened.closeAll()
+      return failureOf(child, request)
+    }
+    opened.closePrograms()
+    child.on('exit', exited)
+    const input = keeperFd === null ? null : new FifoInput(keeperFd)
+    return { osPid: child.pid, input, resize: null, kill: () => child.kill('SIGKILL') }
+  } catch (error) {
+    opened.closeAll()
+    throw forkFailure(error, request)
+  }
+}
+
+export function forkFailure(error: unknown, { file }: Pick<ForkRequest, 'file'>): FailedStart {
+  if (error instanceof FailedStart) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const message = error instanceof Error ? error.message : String(error)
+  return new FailedStart(
+    `${file} can't be started: ${message}.`,
+    REMEDIES[code] ?? 'Try it in a terminal to see why.',
+  )
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  E2BIG: 'Arguments and environment are too long together: give them through a file or standard input.',
+  EAGAIN: 'There are too many OS processes: end some, or raise the limit (ulimit -u).',
+  EMFILE: 'Too many files are open: end some programs, or raise the limit (ulimit -n).',
+  ENFILE: 'Too many files are open on this machine: end some programs.',
+  ENOMEM: 'There is too little memory: end something else first.',
+  ENOSPC: 'The disk is full: free some space.',
+  ENOENT: 'If it is a script, the interpreter in its first line is missing: install it, or mend the line.',
+  ENOEXEC: 'It is no program for this machine; a script needs a first line such as #!/bin/sh.',
+  EACCES: 'Check the rights of the file and of the folders above it.',
+}
+
+function startChild(request: ForkRequest, stdio: ('ignore' | number)[]): ChildProcess {
+  const { file, argv0, args } = commandOf(request)
+  const { plan, env } = request
+  const child = spawn(file, args, { argv0, cwd: plan.cwd, env, stdio, detached: true })
+  // Without a listener an error would be uncaught. Once there is a PID, the exit is what counts.
+  child.on('error', () => {})
+  return child
+}
+
+/** What the system said when it gave no PID. */
+function failureOf(child: ChildProcess, request: ForkRequest): Promise<FailedStart> {
+  return new Promise((resolve) => child.once('error', (error) => resolve(forkFailure(error, request))))
+}
+
+function openStdin(
+  { pid, plan }: ForkRequest,
+  fifos: FifoPool,
+  opened: OpenedFds,
+): { stdin: 'ignore' | number; keeperFd: number | null } {
+  if (plan.stdin === 'null') return { stdin: 'ignore', keeperFd: null }
+  if (plan.stdin === 'pipe') {
+    const path = fifos.take(`${pid}.in`)
+    try {
+      const { programFd, keeperFd } = openInputFifo(path)
+      return { stdin: opened.programs(programFd), keeperFd: opened.keepers(keeperFd) }
+    } finally {
+      rmSync(path, { force: true })
+    }
+  }
+  // A file rather than a pipe: nobody has to stay to write it. Its name is gone before the program begins.
+  const path = join(fifos.folder, `${pid}.in`)
+  writeFileSync(path, plan.stdin.text, { mode: 0o600 })
+  try {
+    return { stdin: opened.programs(openSync(path, constants.O_RDONLY)), keeperFd: null }
+  } finally {
+    rmSync(path, { force: true })
+  }
+}

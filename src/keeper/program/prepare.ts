@@ -1,0 +1,62 @@
+import type { SpawnPlan } from '../protocol/messages.ts'
+import { FailedStart } from './check-plan.ts'
+import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
+import type { ProgramPlace } from './program-place.ts'
+
+/** What had to be waited for, so that from the intent on nothing has to be. */
+export interface Prepared {
+  readonly pty: PtyLibrary | null
+  readonly failure: FailedStart | null
+  /** Whether the next fork may have a cgroup of its own. It must follow at once. */
+  readonly hasTurn: boolean
+}
+
+export async function prepare(place: ProgramPlace, pid: string, plan: SpawnPlan): Promise<Prepared> {
+  try {
+    const pty = plan.pty === null ? null : await ptyLibrary()
+    if (pty === null && (plan.output !== 'direct' || plan.stdin === 'pipe')) await fifosReady(place)
+    // Last: a turn is over with the next turn of the event loop.
+    return { pty, failure: null, hasTurn: plan.tree === 'auto' && (await hasTurn(place, pid)) }
+  } catch (error) {
+    if (error instanceof FailedStart) return { pty: null, failure: error, hasTurn: false }
+    throw error
+  }
+}
+
+async function fifosReady({ fifos }: ProgramPlace): Promise<void> {
+  try {
+    await fifos.ready()
+  } catch (error) {
+    throw new FailedStart(
+      `A pipe for it can't be made: ${messageOf(error)}.`,
+      'Reeve needs the program mkfifo, and space on disk.',
+    )
+  }
+}
+
+async function ptyLibrary(): Promise<PtyLibrary> {
+  try {
+    return await loadPtyLibrary()
+  } catch (error) {
+    throw new FailedStart(
+      `There is no terminal to be had: the package @lydell/node-pty can't be loaded (${messageOf(error)}).`,
+      'Install again with optional dependencies (npm ci --include=optional), or run it without a terminal.',
+    )
+  }
+}
+
+async function hasTurn({ cgroups, trouble }: ProgramPlace, pid: string): Promise<boolean> {
+  if (cgroups === null) return false
+  try {
+    await cgroups.ready()
+    return true
+  } catch (error) {
+    // Its tree is then found by its marker, and the record says so.
+    trouble(pid, `It has no cgroup of its own: ${messageOf(error)}.`)
+    return false
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,14 @@
+import type { Cgroups } from '../tree/cgroups.ts'
+import type { FifoPool } from './fifo-pool.ts'
+import type { UsageLimits } from './usage-limits.ts'
+
+/** What programs need of the keeper. */
+export interface ProgramPlace {
+  readonly homeId: string
+  /** The folder of output logs. */
+  readonly output: string
+  readonly fifos: FifoPool
+  readonly cgroups: Cgroups | null
+  readonly usageLimits: UsageLimits
+  trouble(pid: string, message: string): void
+}

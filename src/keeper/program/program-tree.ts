@@ -1,0 +1,107 @@
+import type { EndAnswer, ProgramIdentity, Usage } from '../protocol/messages.ts'
+import type { Cgroups } from '../tree/cgroups.ts'
+import { type EndHow, TreeEnd } from '../tree/end-tree.ts'
+import { signalExact, signalGroup, whoIs } from '../tree/identity.ts'
+import { type Member, membersOf } from '../tree/members.ts'
+import type { ProcTable } from '../tree/proc-table.ts'
+import { joined, memoryOf, usageOf } from '../tree/usage.ts'
+
+/** A program and all that it started: what can be done to them, and what they use. */
+export class ProgramTree {
+  readonly identity: ProgramIdentity
+  readonly #marker: string
+  readonly #cgroups: Cgroups | null
+  #end: TreeEnd | null = null
+  #usage: Usage | null = null
+
+  constructor(identity: ProgramIdentity, marker: string, cgroups: Cgroups | null) {
+    this.identity = identity
+    this.#marker = marker
+    this.#cgroups = identity.cgroup === null ? null : cgroups
+  }
+
+  /** Answers when it is over. Asked again meanwhile, it joins; a shorter grace and a stronger signal count. */
+  async end(how: EndHow): Promise<EndAnswer> {
+    if (this.#end !== null) {
+      this.#end.strengthen(how.signal, how.graceMs)
+      return this.#end.done
+    }
+    const end = new TreeEnd({ program: this.identity, marker: this.#marker }, how)
+    this.#end = end
+    try {
+      return await end.done
+    } finally {
+      this.#end = null
+    }
+  }
+
+  /** The program itself has ended: an end that is under way need not wait to see that. */
+  leaderGone(): void {
+    this.#end?.nudge()
+  }
+
+  signal(signal: string, to: 'process' | 'group'): 'sent' | 'ended' | 'not_ours' {
+    if (to === 'group') return signalGroup(this.identity, signal, this.#marker)
+    const { osPid, startTime } = this.identity
+    const who = whoIs(this.identity)
+    if (who === 'gone') return 'ended'
+    if (who !== 'ours' || startTime === null) return 'not_ours'
+    return signalExact(osPid, startTime, signal) ? 'sent' : 'ended'
+  }
+
+  /** Parents before children, so that none of them sees a child stop and acts upon it. */
+  stop(): number {
+    return this.#signalAll('SIGSTOP', (members) => members.reverse())
+  }
+
+  /** Children before parents. */
+  goOn(): number {
+    return this.#signalAll('SIGCONT', (members) => members)
+  }
+
+  /** How many live. Null where only a look at all OS processes could tell. */
+  count(): number | null {
+    const { cgroup } = this.identity
+    return cgroup === null || this.#cgroups === null ? null : this.#cgroups.members(cgroup).length
+  }
+
+  isEmpty(table?: ProcTable): boolean {
+    return membersOf(this.identity, this.#marker, table === undefined ? {} : { table }).length === 0
+  }
+
+  usage(table?: ProcTable): Usage {
+    this.#usage = joined(this.#usage, usageOf(this.identity, this.#marker, this.#cgroups, table))
+    return this.#usage
+  }
+
+  /** At its end: what the system has counted, or what was seen before. */
+  lastUsage(): Usage | null {
+    const { cgroup } = this.identity
+    if (cgroup === null || this.#cgroups === null) return this.#usage
+    const cpuMs = this.#cgroups.cpuMs(cgroup)
+    const peakMemoryBytes = this.#cgroups.peakMemory(cgroup)
+    if (cpuMs === null && peakMemoryBytes === null) return this.#usage
+    const counted = { cpuMs, peakMemoryBytes, readBytes: null, writtenBytes: null, sampled: cpuMs === null }
+    return joined(this.#usage, counted)
+  }
+
+  memoryBytes(table: ProcTable): number {
+    return memoryOf(this.identity, this.#marker, table)
+  }
+
+  /** Whether the system has killed one of them for want of the memory it was allowed. */
+  wasOutOfMemory(): boolean {
+    const { cgroup, memoryBy } = this.identity
+    return memoryBy === 'cgroup' && cgroup !== null && (this.#cgroups?.memoryKills(cgroup) ?? 0) > 0
+  }
+
+  /** Its cgroup goes, now or when the last has left it. */
+  forget(): void {
+    if (this.identity.cgroup !== null) this.#cgroups?.remove(this.identity.cgroup)
+  }
+
+  #signalAll(signal: 'SIGSTOP' | 'SIGCONT', inOrder: (members: Member[]) => Member[]): number {
+    const members = inOrder(membersOf(this.identity, this.#marker))
+    return members.filter(({ osPid, startTime }) => signalExact(osPid, startTime, signal)).length
+  }
+}

@@ -1,0 +1,51 @@
+export interface StayOptions {
+  readonly lingerMs: number
+  keeps(): boolean
+  hasDaemon(): boolean
+  go(): Promise<void>
+}
+
+/**
+ * How long the keeper stays. With anything to keep it always does.
+ *
+ * | state    | looks, and there is a daemon | looks, and there is none | the daemon leaves | the time is up |
+ * | stays    | stays                        | → lingers                | → goes            | –              |
+ * | lingers  | → stays                      | goes on lingering        | → goes            | → goes         |
+ * | goes     | –                            | –                        | –                 | –              |
+ */
+export class Stay {
+  readonly #options: StayOptions
+  #lingering: NodeJS.Timeout | null = null
+  #isGoing = false
+
+  constructor(options: StayOptions) {
+    this.#options = options
+  }
+
+  /** At the start: the daemon that started this keeper may take its time. */
+  begin(atLeastMs: number): void {
+    this.#stopLingering()
+    this.#lingering = setTimeout(() => this.leave(), Math.max(this.#options.lingerMs, atLeastMs))
+    this.look()
+  }
+
+  /** Something has changed. */
+  look(): void {
+    const { keeps, hasDaemon, lingerMs } = this.#options
+    if (keeps() || hasDaemon()) this.#stopLingering()
+    else this.#lingering ??= setTimeout(() => this.leave(), lingerMs)
+  }
+
+  /** Nobody will need it before long. */
+  leave(): void {
+    this.#stopLingering()
+    if (this.#isGoing || this.#options.keeps()) return
+    this.#isGoing = true
+    void this.#options.go()
+  }
+
+  #stopLingering(): void {
+    if (this.#lingering !== null) clearTimeout(this.#lingering)
+    this.#lingering = null
+  }
+}
