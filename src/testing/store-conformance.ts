@@ -4,6 +4,7 @@ import { ends } from './conformance/ends.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
+import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
 import { lifetimes } from './conformance/lifetimes.ts'
@@ -34,6 +35,7 @@ export function storeConformance(suite: Suite): void {
   leases(behaves)
   recovery(behaves)
   lapses(behaves)
+  keeping(behaves)
   signals(behaves)
   answers(behaves)
   tree(behaves)

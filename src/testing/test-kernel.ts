@@ -4,14 +4,14 @@ import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import type { Edges } from '../kernel/edges.ts'
-import type { Work } from '../kernel/executor.ts'
+import type { Keeping, Lost, Work } from '../kernel/executor.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/contract.ts'
 import { simulatedClock } from './simulated-clock.ts'
 import { testEdges } from './test-edges.ts'
 
 /** What a process does when it is executed. Without a script it waits until it is told how to end. */
-export type Script = (work: Work, kernel: Kernel) => Promise<Ending>
+export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost>
 
 export interface TestKernelOptions {
   /** Its id as a holder. */
@@ -23,6 +23,8 @@ export interface TestKernelOptions {
   /** What it executes; all tools, unless it is said. */
   readonly serves?: readonly Served[]
   readonly script?: Script
+  /** Somebody else holds what it executes. */
+  readonly keeping?: Keeping
   readonly concurrency?: number
   readonly backoff?: Backoff
 }
@@ -37,7 +39,7 @@ export interface TestKernel {
   /** Resolves once the process is in the executor's hands; at once if it already is. */
   begun(pid: Pid): Promise<Work>
   /** Lets an unscripted execution end. */
-  finish(pid: Pid, ending?: Ending): void
+  finish(pid: Pid, ending?: Ending | Lost): void
   /** As `kill -9`: from now on it hears, asks and writes nothing. What it has sent may still arrive. */
   crash(): void
 }
@@ -49,7 +51,7 @@ const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 export async function testKernel(store: Store, options: TestKernelOptions): Promise<TestKernel> {
   const life = { over: false }
   const begun = new Map<Pid, { count: number; work: Promise<Work>; take: (work: Work) => void }>()
-  const held = new Map<Pid, (ending: Ending) => void>()
+  const held = new Map<Pid, (ending: Ending | Lost) => void>()
   const of = (pid: Pid) => {
     const { promise, resolve } = Promise.withResolvers<Work>()
     const known = begun.get(pid) ?? { count: 0, work: promise, take: resolve }
@@ -64,6 +66,7 @@ export async function testKernel(store: Store, options: TestKernelOptions): Prom
   const script = options.script ?? untilFinished
   const executor = {
     serves: options.serves ?? [{ kind: 'tool', targets: null } as const],
+    ...(options.keeping === undefined ? {} : { keeping: options.keeping }),
     run(work: Work, running: Kernel) {
       const known = of(work.record.pid)
       known.count += 1

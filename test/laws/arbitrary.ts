@@ -182,6 +182,15 @@ const asks = [
   fc.record({ type: fc.constant('abandon'), observed, evidence: fc.constantFrom(...EVIDENCES) }),
   fc.record({ type: fc.constant('give_up'), observed, reason: fc.constant('attempts_exhausted') }),
   fc.record({ type: fc.constant('settle_stop'), observed }),
+  fc.record({ type: fc.constant('take_over'), observed, holder: fc.constantFrom('k1', 'k2') }),
+  fc.record({
+    type: fc.constant('program_started'),
+    program: fc.constant({
+      ...{ osPid: 4, startTime: '9', boot: 'b', group: 4 },
+      ...{ tree: 'marker', memoryBy: null },
+    }),
+    fence,
+  }),
   fc.record({ type: fc.constant('release'), fence }),
 ]
 
