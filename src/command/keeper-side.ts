@@ -16,7 +16,7 @@ import type {
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { endingOf, type Stop } from './ending.ts'
-import { type KeeperLink, LinkLost } from './keeper-link.ts'
+import { type KeeperLink, KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
 
@@ -201,13 +201,12 @@ export class KeeperSide implements Executor, Keeping {
     const followers = this.#followers.get(pid) ?? new Set()
     followers.add(grew)
     this.#followers.set(pid, followers)
-    if (followers.size === 1)
-      this.#inBackground(`following ${pid}`, () => this.ask('follow', { pid, on: true }).then(grew))
+    if (followers.size === 1) this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, true).then(grew))
     return () => {
       followers.delete(grew)
       if (followers.size > 0 || this.#followers.get(pid) !== followers) return
       this.#followers.delete(pid)
-      this.#inBackground(`following ${pid}`, () => this.ask('follow', { pid, on: false }))
+      this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, false))
     }
   }
 
@@ -356,9 +355,18 @@ export class KeeperSide implements Executor, Keeping {
       if (running.paused !== state.paused) this.#asked(running, { type: running.paused ? 'pause' : 'resume' })
     }
     for (const pid of this.#followers.keys())
-      this.#inBackground(`following ${pid}`, () => this.ask('follow', { pid, on: true }))
+      this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, true))
     for (const up of this.#whenUp.splice(0)) up()
     if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
+  }
+
+  /** A log that does not grow any more needs no telling: then the keeper knows nothing of it. */
+  async #tellOf(pid: Pid, on: boolean): Promise<void> {
+    try {
+      await this.ask('follow', { pid, on })
+    } catch (error) {
+      if (!(error instanceof KeeperRefused)) throw error
+    }
   }
 
   /** What fails because the connection ended is done again when there is another. */
