@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownLine } from './own-line.ts'
 import { signalExact } from './signal-exact.ts'
-import { codeOf, isGone, statOf } from './stat.ts'
+import { codeOf, isForbidden, isGone, statOf } from './stat.ts'
 
 /**
  * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.
@@ -30,8 +30,7 @@ export function killCgroup(path: string): void {
   if (members.length === 0) return
   if (!members.some((osPid) => line.has(osPid)) && killAtOnce(path)) return
   for (const osPid of members) {
-    const stat = line.has(osPid) ? null : statOf(osPid)
-    if (stat !== null) signalExact(osPid, stat.startTime, 'SIGKILL')
+    if (!line.has(osPid)) killOne(osPid)
   }
 }
 
@@ -77,6 +76,17 @@ export function groupsBelow(path: string): string[] {
   } catch (error) {
     if (isGone(error) || hasNoContent(error)) return []
     throw error
+  }
+}
+
+function killOne(osPid: number): void {
+  const stat = statOf(osPid)
+  if (stat === null) return
+  try {
+    signalExact(osPid, stat.startTime, 'SIGKILL')
+  } catch (error) {
+    // It runs as another user. It is still a member then, as whoever asks for the members sees.
+    if (!isForbidden(error)) throw error
   }
 }
 

@@ -102,8 +102,7 @@ export class TreeEnd {
     const isGone = await this.#tree.isGone()
     // A stranger with our marker: the record cannot be right, and nobody is signalled for it.
     if (who === 'stranger' && (isGone || (await this.#tree.isProgramMarked()))) return { how: 'not_ours' }
-    if (isGone || (await this.#ask())) return { how: this.#isSignalled ? 'asked' : 'already_gone' }
-    return await this.#force()
+    return isGone || (await this.#ask()) ? this.#gone() : await this.#force()
   }
 
   /** True when all are gone; false when they must be forced. */
@@ -140,7 +139,7 @@ export class TreeEnd {
     const until = performance.now() + FORCE_MS
     await this.#stopAll()
     for (;;) {
-      if (await this.#tree.isGone()) return { how: this.#isForced ? 'forced' : 'asked' }
+      if (await this.#tree.isGone()) return this.#gone()
       if (performance.now() >= until) break
       this.#killAll()
       await this.#pause(FORCE_PAUSE_MS)
@@ -200,6 +199,12 @@ export class TreeEnd {
     const tell = this.#onSignalled
     this.#onSignalled = undefined
     tell?.()
+  }
+
+  /** Only after `isGone`. */
+  #gone(): EndAnswer {
+    if (this.#isForced) return { how: 'forced' }
+    return { how: this.#isSignalled ? 'asked' : 'already_gone' }
   }
 
   #hasProgram(): boolean {

@@ -1,6 +1,6 @@
 import type { ProgramIdentity } from '../protocol/messages.ts'
 import { bootId } from './boot.ts'
-import { membersOf } from './members.ts'
+import { markersSince, membersOf } from './members.ts'
 import { ProcTable } from './proc-table.ts'
 import { signalExact } from './signal-exact.ts'
 import { isForbidden, isOver, type ProcStat, statOf } from './stat.ts'
@@ -52,7 +52,7 @@ export function signalGroup(
 ): 'sent' | 'ended' | 'not_ours' {
   const who = whoIs(program)
   if (who === 'stranger' || who === 'unreadable') return 'not_ours'
-  const table = ProcTable.read()
+  const table = ProcTable.read(marker === null ? Number.POSITIVE_INFINITY : markersSince(program))
   const group = membersOf(program, marker, { table }).filter(
     ({ osPid }) => table.processes.get(osPid)?.group === program.group,
   )

@@ -39,7 +39,7 @@ export function membersOf(
   options: MembersOptions = {},
 ): Member[] {
   if (program.boot === '' || program.boot !== bootId()) return []
-  const table = options.table ?? ProcTable.read()
+  const table = options.table ?? ProcTable.read(markersSince(program))
   const leader = table.processes.get(program.osPid)
   const hasItsPid =
     leader === undefined ? options.justReaped === true : leader.startTime === program.startTime
@@ -65,12 +65,17 @@ export function membersOf(
 }
 
 /** All that carry a marker, and nobody else; parents before children, and then the oldest first. */
-export function findByMarker(marker: string, table: ProcTable = ProcTable.read()): Member[] {
+export function findByMarker(marker: string, table: ProcTable = ProcTable.read(0)): Member[] {
   const found = new Map<number, ProcStat>()
   for (const [osPid, stat] of table.processes) {
     if (!isOver(stat) && !table.ownLine.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
   }
   return topMostFirst(living(found))
+}
+
+/** Who inherited the marker cannot be older than the program: most processes are, and need not be asked. */
+export function markersSince({ startTime }: ProgramIdentity): number {
+  return Number(startTime ?? 0)
 }
 
 /** Whether everybody in the program's cgroup may be ended with it, so that the cgroup can be killed as a whole. */
@@ -104,9 +109,8 @@ function inCgroup({ cgroup }: ProgramIdentity): number[] {
 }
 
 function* marked(marker: string, program: ProgramIdentity, table: ProcTable): Generator<number> {
-  const since = Number(program.startTime ?? 0)
+  const since = markersSince(program)
   for (const [osPid, stat] of table.processes) {
-    // Who inherited the marker cannot be older than the program: most processes are, and need not be asked.
     if (Number(stat.startTime) >= since && !isOver(stat) && table.hasMarker(osPid, marker)) yield osPid
   }
 }

@@ -58,9 +58,10 @@ function pathsIn(cgroup: string): Map<string, string> {
   return paths
 }
 
-/** Null where the own group lies outside of what the mount shows. */
+/** Null where the own group lies outside of what the mount shows; `..` stands for what a namespace hides. */
 function folderIn(mount: Mount, path: string | undefined): string | null {
   if (path === undefined || path.endsWith(' (deleted)')) return null
+  if (`${mount.root}/${path}`.split('/').includes('..')) return null
   const inside = posix.relative(mount.root, path)
   return inside === '..' || inside.startsWith('../') ? null : join(mount.point, inside)
 }

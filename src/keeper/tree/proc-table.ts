@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { MARKER } from '../protocol/home.ts'
+import { readdirSync } from 'node:fs'
+import { markersOf } from './markers.ts'
 import { ownLine } from './own-line.ts'
-import { isForbidden, isGone, type ProcStat, readProc, statOf } from './stat.ts'
+import { type ProcStat, readProc, statOf, whereReadable } from './stat.ts'
 
 /** Passes that are tried until one is whole, and looks at newborns in each; a look takes microseconds. */
 const PASSES = 3
@@ -16,34 +16,37 @@ const MOST_NEWBORNS = 10_000
  * while its parent ends, is not overlooked.
  */
 export class ProcTable {
-  readonly processes: ReadonlyMap<number, ProcStat>
-  /** False: processes were born faster than they could be read, and one may be missing. */
-  readonly isWhole: boolean
+  readonly #processes = new Map<number, ProcStat>()
   readonly #childrenOf = new Map<number, number[]>()
   readonly #markersOf = new Map<number, readonly string[]>()
+  #isWhole = true
   #ownLine: ReadonlySet<number> | undefined
 
-  static read(): ProcTable {
-    const processes = new Map<number, ProcStat>()
-    for (let pass = 0; pass < PASSES; pass++) {
-      processes.clear()
-      if (readPass(processes)) return new ProcTable(processes, true)
-    }
-    return new ProcTable(processes, false)
-  }
-
-  constructor(processes: ReadonlyMap<number, ProcStat>, isWhole: boolean) {
-    this.processes = processes
-    this.isWhole = isWhole
-    for (const [osPid, { ppid }] of processes) {
-      const siblings = this.#childrenOf.get(ppid)
-      if (siblings === undefined) this.#childrenOf.set(ppid, [osPid])
-      else siblings.push(osPid)
+  /** With the markers of all that started then or later, in clock ticks since boot; others are read when asked for. */
+  static read(markersSince: number): ProcTable {
+    for (let pass = 1; ; pass++) {
+      const table = new ProcTable()
+      table.#isWhole = table.#readPass(markersSince)
+      if (table.#isWhole || pass === PASSES) return table
     }
   }
 
-  childrenOf(osPid: number): readonly number[] {
-    return this.#childrenOf.get(osPid) ?? []
+  /** Of processes that are known already. */
+  static of(processes: Iterable<readonly [number, ProcStat]>): ProcTable {
+    const table = new ProcTable()
+    for (const [osPid, stat] of processes) table.#add(osPid, stat)
+    return table
+  }
+
+  private constructor() {}
+
+  get processes(): ReadonlyMap<number, ProcStat> {
+    return this.#processes
+  }
+
+  /** False: one may be missing, or its marker, because everything went too fast. */
+  get isWhole(): boolean {
+    return this.#isWhole
   }
 
   get ownLine(): ReadonlySet<number> {
@@ -51,63 +54,69 @@ export class ProcTable {
     return this.#ownLine
   }
 
-  /** Read when first asked for: most processes never are. */
+  childrenOf(osPid: number): readonly number[] {
+    return this.#childrenOf.get(osPid) ?? []
+  }
+
   hasMarker(osPid: number, marker: string): boolean {
-    let markers = this.#markersOf.get(osPid)
-    if (markers === undefined) {
-      markers = this.#isKernelThread(osPid) ? [] : markersIn(environOf(osPid))
-      this.#markersOf.set(osPid, markers)
+    if (!this.#markersOf.has(osPid)) this.#readMarkers(osPid)
+    return this.#markersOf.get(osPid)?.includes(marker) === true
+  }
+
+  /** True when nobody can have been overlooked. */
+  #readPass(markersSince: number): boolean {
+    const read = (osPid: number) => {
+      const stat = whereReadable(() => statOf(osPid), null)
+      if (stat === null) return
+      this.#add(osPid, stat)
+      // Right now: a moment later it may have ended, and who came from it may be too young to be in the table.
+      if (Number(stat.startTime) >= markersSince) this.#readMarkers(osPid)
     }
-    return markers.includes(marker)
+    let last = lastNumber()
+    for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) read(Number(name))
+    for (let look = 0; look < NEWBORN_LOOKS; look++) {
+      const now = lastNumber()
+      if (now === last) return this.#isWhole
+      if (now < last || now - last > MOST_NEWBORNS) return false
+      for (let osPid = last + 1; osPid <= now; osPid++) if (isProcess(osPid)) read(osPid)
+      last = now
+    }
+    return false
   }
 
-  #isKernelThread(osPid: number): boolean {
-    const stat = this.processes.get(osPid)
-    return stat !== undefined && stat.ppid === 2 && stat.group === 0
+  #add(osPid: number, stat: ProcStat): void {
+    this.#processes.set(osPid, stat)
+    const siblings = this.#childrenOf.get(stat.ppid)
+    if (siblings === undefined) this.#childrenOf.set(stat.ppid, [osPid])
+    else siblings.push(osPid)
+  }
+
+  #readMarkers(osPid: number): void {
+    const stat = this.#processes.get(osPid)
+    const markers = stat === undefined ? [] : markersOf(osPid, stat)
+    if (markers === null) this.#isWhole = false
+    this.#markersOf.set(osPid, markers ?? [])
   }
 }
 
-/** True when it was whole. */
-function readPass(processes: Map<number, ProcStat>): boolean {
-  const add = (osPid: number) => {
-    const stat = whereReadable(() => statOf(osPid), null)
-    if (stat !== null) processes.set(osPid, stat)
+let pending: { since: number; table: Promise<ProcTable> } | null = null
+
+/** A look taken after this was called. All who call in one turn of the loop share it, so that many cost as much as one. */
+export function nextTable(markersSince: number): Promise<ProcTable> {
+  if (pending !== null) {
+    pending.since = Math.min(pending.since, markersSince)
+    return pending.table
   }
-  let last = lastNumber()
-  for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) add(Number(name))
-  for (let look = 0; look < NEWBORN_LOOKS; look++) {
-    const now = lastNumber()
-    if (now === last) return true
-    if (now < last || now - last > MOST_NEWBORNS) return false
-    for (let osPid = last + 1; osPid <= now; osPid++) if (isProcess(osPid)) add(osPid)
-    last = now
+  const asked = {
+    since: markersSince,
+    table: new Promise<void>((resolve) => setImmediate(resolve)).then(look),
   }
-  return false
-}
-
-let pending: Promise<ProcTable> | null = null
-
-/** A look taken after this was called. All who call in one turn of the loop share it, so that many cost no more than one. */
-export function nextTable(): Promise<ProcTable> {
-  pending ??= new Promise((resolve, reject) => {
-    setImmediate(() => {
-      pending = null
-      try {
-        resolve(ProcTable.read())
-      } catch (error) {
-        reject(error)
-      }
-    })
-  })
-  return pending
-}
-
-/** The values of the marker among variables that end with NUL. */
-export function markersIn(environ: Buffer): readonly string[] {
-  const prefix = `${MARKER}=`
-  if (!environ.includes(prefix)) return []
-  const variables = environ.toString('utf8').split('\0')
-  return variables.filter((text) => text.startsWith(prefix)).map((text) => text.slice(prefix.length))
+  function look(): ProcTable {
+    pending = null
+    return ProcTable.read(asked.since)
+  }
+  pending = asked
+  return asked.table
 }
 
 /** The PID or thread number that was handed out last, the final field of `0.20 0.18 0.12 1/80 11206`. */
@@ -120,18 +129,4 @@ function lastNumber(): number {
 function isProcess(osPid: number): boolean {
   const status = whereReadable(() => readProc(`/proc/${osPid}/status`), null)
   return status?.includes(`\nTgid:\t${osPid}\n`) === true
-}
-
-function environOf(osPid: number): Buffer {
-  return whereReadable(() => readFileSync(`/proc/${osPid}/environ`), Buffer.alloc(0))
-}
-
-/** What may not be read belongs to another user, and could not be signalled either: here it counts as not there. */
-function whereReadable<T>(read: () => T, otherwise: T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (isGone(error) || isForbidden(error)) return otherwise
-    throw error
-  }
 }

@@ -55,6 +55,16 @@ export function readProc(path: string): string | null {
   }
 }
 
+/** What may not be read belongs to another user, and could not be signalled either: there it counts as not there. */
+export function whereReadable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (isGone(error) || isForbidden(error)) return otherwise
+    throw error
+  }
+}
+
 export function isGone(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'ENOENT' || code === 'ESRCH'

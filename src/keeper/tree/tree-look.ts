@@ -1,5 +1,5 @@
 import type { ProgramIdentity } from '../protocol/messages.ts'
-import { type Member, membersOf } from './members.ts'
+import { type Member, markersSince, membersOf } from './members.ts'
 import { nextTable } from './proc-table.ts'
 
 /** Looks that found nobody prove it: two that were whole, or, where births never cease, so many that were not. */
@@ -24,15 +24,12 @@ export class TreeLook {
 
   /** Answers whether nobody can have been overlooked. */
   async again(): Promise<boolean> {
-    const table = await nextTable()
+    const table = await nextTable(markersSince(this.#program))
     this.#members = membersOf(this.#program, this.#marker, { known: this.#members, table })
     return table.isWhole
   }
 
-  /**
-   * Whether several looks, one after the other, find nobody. One is not enough: while a process becomes another program
-   * its environment cannot be read for a moment, and that may be all that speaks for it.
-   */
+  /** Whether several looks, one after the other, find nobody. */
   async isGone(): Promise<boolean> {
     let wholeLooks = 0
     for (let look = 0; look < EMPTY_LOOKS && wholeLooks < WHOLE_LOOKS; look++) {
@@ -44,7 +41,7 @@ export class TreeLook {
 
   /** Whether whoever has the program's PID carries its marker, though its start time may say otherwise. */
   async isProgramMarked(): Promise<boolean> {
-    return (await nextTable()).hasMarker(this.#program.osPid, this.#marker)
+    return (await nextTable(0)).hasMarker(this.#program.osPid, this.#marker)
   }
 
   isProgram({ osPid }: Member): boolean {

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { MARKER } from '../protocol/home.ts'
+import { isOver, type ProcStat, statOf, whereReadable } from './stat.ts'
+
+/** Each takes some microseconds; a process becomes another program within fewer. */
+const TRIES = 50
+
+/**
+ * The markers in the environment of an OS process. While it becomes another program, or ends, its environment cannot be
+ * read for a moment; null if that moment did not pass.
+ */
+export function markersOf(osPid: number, stat: ProcStat): readonly string[] | null {
+  if (isKernelThread(stat)) return []
+  for (let tries = 0; tries < TRIES; tries++) {
+    const environ = read(osPid, 'environ')
+    if (environ.length > 0) return markersIn(environ)
+    // In that moment it has no arguments either. One that has them, before a second look, has nothing there for us.
+    if (read(osPid, 'cmdline').length > 0 && read(osPid, 'environ').length === 0) return []
+    const now = whereReadable(() => statOf(osPid), null)
+    if (now === null || isOver(now)) return []
+  }
+  return null
+}
+
+/** The values of the marker among variables that end with NUL. */
+export function markersIn(environ: Buffer): readonly string[] {
+  const prefix = `${MARKER}=`
+  if (!environ.includes(prefix)) return []
+  const variables = environ.toString('utf8').split('\0')
+  return variables.filter((text) => text.startsWith(prefix)).map((text) => text.slice(prefix.length))
+}
+
+function isKernelThread({ ppid, group }: ProcStat): boolean {
+  return group === 0 && (ppid === 2 || ppid === 0)
+}
+
+function read(osPid: number, file: string): Buffer {
+  return whereReadable(() => readFileSync(`/proc/${osPid}/${file}`), Buffer.alloc(0))
+}
