@@ -21,6 +21,13 @@ export function escapeLength(bytes: Uint8Array, at: number): number {
 
 export const UNFINISHED = -1
 
+/** False if no sequence can begin in these bytes: most lines have none, and need no closer look. */
+export function mayEscape(bytes: Uint8Array): boolean {
+  // By index: an iterator over bytes takes ten times as long.
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === ESC || bytes[at] === C1_LEAD) return true
+  return false
+}
+
 const ESC = 0x1b
 const BEL = 0x07
 const CAN = 0x18

@@ -34,7 +34,7 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
   let nudge: Promise<void> | null = null
   let waitsLeft = WAITS_AFTER_END
   while (!signal.aborted) {
-    nudge ??= wake()
+    nudge ??= safe(wake())
     // Before the log is read: what was written before the end is then there to be read.
     const final = ended()
     if (final !== null && at >= final) return
@@ -72,18 +72,20 @@ function upTo({ offset, bytes, gap }: Chunk, final: number | null): Followed {
   }
 }
 
+/** One that fails while the log is being read is told of when it is waited for, and brings nobody down before. */
+function safe(nudge: Promise<void>): Promise<void> {
+  nudge.catch(() => undefined)
+  return nudge
+}
+
 /** Leaves nothing behind at the signal, which may live much longer than one wait. */
 async function nudgeOrAbort(nudge: Promise<void>, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const done = () => {
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-    nudge.then(done, (error: unknown) => {
-      signal.removeEventListener('abort', done)
-      reject(error)
-    })
-    if (signal.aborted) done()
-  })
+  const aborted = Promise.withResolvers<void>()
+  const abort = () => aborted.resolve()
+  signal.addEventListener('abort', abort)
+  try {
+    if (!signal.aborted) await Promise.race([nudge, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }

@@ -112,6 +112,7 @@ async function count(folder: string, block: Block, stream: Stream | null): Promi
 
 function newlinesIn(bytes: Buffer): number {
   let count = 0
-  for (const byte of bytes) if (byte === NEWLINE) count++
+  // By index: an iterator over bytes takes ten times as long.
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) count++
   return count
 }

@@ -60,23 +60,27 @@ export async function readLines(folder: string, options: LinesOptions): Promise<
   }
 }
 
-/** A line as it is shown. */
-export function lineOf(
-  raw: RawLine,
-  { ansi, ended = false }: { readonly ansi: Ansi; readonly ended?: boolean },
-  stream: Stream | undefined,
-): Line {
-  // A cut line goes on, so a character that was cut through is left out with the rest of it.
-  const final = !raw.cut && (!raw.open || ended)
-  const { text } = cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final })
+/** How a line is to be shown. */
+interface Showing {
+  readonly ansi: Ansi
+  readonly ended?: boolean
+}
+
+export function lineOf(raw: RawLine, showing: Showing, stream: Stream | undefined): Line {
   return {
     number: raw.number,
     offset: raw.offset,
-    text,
+    text: textOf(raw, showing),
     ...(stream === undefined ? {} : { stream }),
     ...(raw.partial ? { partial: true } : {}),
     ...(raw.cut ? { cut: true } : {}),
   }
+}
+
+export function textOf(raw: RawLine, { ansi, ended = false }: Showing): string {
+  // A cut line goes on, so a character that was cut through is left out with the rest of it.
+  const final = !raw.cut && (!raw.open || ended)
+  return cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final }).text
 }
 
 /** A page that lost lines to the keeper while it was read is planned anew; then it says what it lost. */
@@ -95,10 +99,9 @@ async function readPage(folder: string, plan: LinePlan, { from, offset, limit, s
   let bytes = 0
   const start = plan.entries.findLast(({ line, open }) => line < first || (line === first && !open))
   if (start === undefined || first >= last) return { raw, lost }
-  for await (const step of walkLines(folder, plan, start, stream ?? null)) {
+  for await (const step of walkLines(folder, plan, start, stream ?? null, first)) {
     if (step.lost !== null) lost.push(step.lost)
     for (const line of step.lines) {
-      if (line.number < first) continue
       if (line.number >= last) return { raw, lost }
       if (from === 'start' && raw.length > 0 && bytes + line.bytes.length > MAX_PAGE_BYTES)
         return { raw, lost }

@@ -1,6 +1,6 @@
 import type { Gap } from './layout.ts'
 import { planLines } from './line-plan.ts'
-import { type Line, lineOf, MAX_PAGE_BYTES } from './lines.ts'
+import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
 import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream } from './streams.ts'
@@ -70,7 +70,7 @@ class Search {
   readonly #limit: number
   readonly #found: { line: Line; before: Line[]; after: Line[] }[] = []
   /** The last lines, for the next match; as many as `context`. */
-  #before: Line[] = []
+  readonly #before: RawLine[] = []
   #total = 0
   #textLength = 0
   #next: number | null = null
@@ -89,14 +89,13 @@ class Search {
   }
 
   see(raw: RawLine): void {
-    const { ansi = 'strip', ended = false, stream } = this.#options
-    const bare = lineOf(raw, { ansi: 'strip', ended }, stream)
-    const isMatch = this.#matches(bare.text)
     if (raw.cut) this.#cutLines++
-    const line = ansi === 'strip' ? bare : lineOf(raw, { ansi, ended }, stream)
-    this.#addContext(line)
-    if (isMatch) this.#addMatch(line)
-    if (this.#context > 0) this.#before = [...this.#before, line].slice(-this.#context)
+    this.#addContext(raw)
+    if (this.#matches(textOf(raw, { ansi: 'strip', ended: this.#options.ended ?? false })))
+      this.#addMatch(raw)
+    if (this.#context === 0) return
+    this.#before.push(raw)
+    if (this.#before.length > this.#context) this.#before.shift()
   }
 
   answer() {
@@ -109,17 +108,16 @@ class Search {
     }
   }
 
-  #addContext(line: Line): void {
+  #addContext(raw: RawLine): void {
     // Matches end with the newest, so those whose context is still open are the last ones.
     for (let index = this.#found.length - 1; index >= 0; index--) {
       const match = this.#found[index]
       if (match === undefined || match.after.length >= this.#context) return
-      match.after.push(line)
-      this.#textLength += line.text.length
+      match.after.push(this.#shown(raw))
     }
   }
 
-  #addMatch(line: Line): void {
+  #addMatch(raw: RawLine): void {
     if (this.#total === MAX_COUNTED) {
       this.#isLeast = true
       return
@@ -127,11 +125,17 @@ class Search {
     this.#total++
     const isFull = this.#found.length >= this.#limit || this.#textLength > MAX_PAGE_BYTES
     if (this.#next !== null || isFull) {
-      this.#next ??= line.offset
+      this.#next ??= raw.offset
       return
     }
-    const before = this.#before
-    this.#found.push({ line, before, after: [] })
-    this.#textLength += line.text.length + before.reduce((length, { text }) => length + text.length, 0)
+    const before = this.#before.map((line) => this.#shown(line))
+    this.#found.push({ line: this.#shown(raw), before, after: [] })
+  }
+
+  #shown(raw: RawLine): Line {
+    const { ansi = 'strip', ended = false, stream } = this.#options
+    const line = lineOf(raw, { ansi, ended }, stream)
+    this.#textLength += line.text.length
+    return line
   }
 }

@@ -27,6 +27,7 @@ export interface LineStart {
  * a gap; or where the log ends. Holds one line at most, and of that no more than `MAX_LINE_BYTES`.
  */
 export class LineSplitter {
+  readonly #first: number
   #number: number
   #passesOver: boolean
   #partial: boolean
@@ -36,7 +37,9 @@ export class LineSplitter {
   #heldBytes = 0
   #cut = false
 
-  constructor(start: LineStart) {
+  /** Lines with a smaller number than `first` are only counted. */
+  constructor(start: LineStart, first: number) {
+    this.#first = first
     this.#number = start.line
     this.#passesOver = start.open
     this.#partial = start.behindGap
@@ -47,11 +50,11 @@ export class LineSplitter {
     const lines: RawLine[] = []
     let from = 0
     for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      this.#hold(offset + from, bytes.subarray(from, at))
+      this.#hold(offset, bytes, from, at)
       this.#finish(lines, 'newline')
       from = at + 1
     }
-    if (from < bytes.length) this.#hold(offset + from, bytes.subarray(from))
+    if (from < bytes.length) this.#hold(offset, bytes, from, bytes.length)
     // The held part must outlive the piece, and must not keep all of it.
     this.#parts = this.#parts.map((part) => Buffer.from(part))
     return lines
@@ -74,19 +77,23 @@ export class LineSplitter {
     return lines
   }
 
-  #hold(offset: number, bytes: Buffer): void {
-    this.#offset ??= offset
-    if (this.#passesOver) return
+  get #isWanted(): boolean {
+    return !this.#passesOver && this.#number >= this.#first
+  }
+
+  #hold(offset: number, bytes: Buffer, from: number, to: number): void {
+    this.#offset ??= offset + from
+    if (!this.#isWanted) return
     const room = MAX_LINE_BYTES - this.#heldBytes
-    if (bytes.length > room) this.#cut = true
-    const part = bytes.subarray(0, room)
+    if (to - from > room) this.#cut = true
+    const part = bytes.subarray(from, Math.min(to, from + room))
     if (part.length === 0) return
     this.#parts.push(part)
     this.#heldBytes += part.length
   }
 
   #finish(lines: RawLine[], by: 'newline' | 'gap' | 'end'): void {
-    if (!this.#passesOver) {
+    if (this.#isWanted) {
       const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
       const bytes = whole ?? Buffer.alloc(0)
       const isCrLf = by === 'newline' && !this.#cut && bytes.at(-1) === CARRIAGE_RETURN

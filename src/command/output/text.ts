@@ -1,4 +1,4 @@
-import { escapeLength, UNFINISHED } from './escape.ts'
+import { escapeLength, mayEscape, UNFINISHED } from './escape.ts'
 import { unfinishedTail, unitLength } from './utf8.ts'
 
 /** Escape sequences stay in the text, or are taken out. */
@@ -25,13 +25,14 @@ export interface CutText {
  * is longer than any real one.
  */
 export function cutText(bytes: Buffer, { maxChars, ansi, final }: CutOptions): CutText {
-  if (ansi === 'keep' && maxChars >= bytes.length) return wholeText(bytes, final)
+  const strips = ansi === 'strip' && mayEscape(bytes)
+  if (!strips && maxChars >= bytes.length) return wholeText(bytes, final)
   let text = ''
   let chars = 0
   let at = 0
   let keptFrom = 0
   while (at < bytes.length && chars < maxChars) {
-    const sequence = ansi === 'strip' ? escapeLength(bytes, at) : 0
+    const sequence = strips ? escapeLength(bytes, at) : 0
     if (sequence === UNFINISHED && !final && bytes.length - at <= MAX_ESCAPE_BYTES) break
     if (sequence !== 0) {
       text += bytes.toString('utf8', keptFrom, at)
@@ -93,7 +94,7 @@ export const MAX_ESCAPE_BYTES = 4096
 function wholeText(bytes: Buffer, final: boolean): CutText {
   const used = final ? bytes.length : bytes.length - unfinishedTail(bytes)
   const text = bytes.toString('utf8', 0, used)
-  return { text, chars: codePoints(text), used }
+  return { text, chars: text.length === used ? used : codePoints(text), used }
 }
 
 function codePoints(text: string): number {

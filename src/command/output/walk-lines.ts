@@ -12,7 +12,8 @@ export interface Step {
 }
 
 /**
- * The lines of a log from one entry of its plan on, a piece at a time, up to where the log ended when the plan was made.
+ * The lines of a log from one entry of its plan on, and from number `first`, a piece at a time, up to where the log ended
+ * when the plan was made.
  * Only what the plan counted is read. What has vanished since is passed over up to the next entry, where the number of the
  * line is known again: so numbers agree with the plan's total, whatever happens meanwhile.
  */
@@ -21,8 +22,9 @@ export async function* walkLines(
   plan: LinePlan,
   start: PlanEntry,
   stream: Stream | null,
+  first = 0,
 ): AsyncGenerator<Step> {
-  const splitter = new LineSplitter(start)
+  const splitter = new LineSplitter(start, first)
   let at = start.offset
   while (at < plan.end) {
     const planned = plan.gaps.find(({ from }) => from >= at)

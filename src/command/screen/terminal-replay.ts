@@ -3,6 +3,7 @@ import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
 import { IndexFile } from '../output/index-file.ts'
 import type { Gap } from '../output/layout.ts'
 import { readRange } from '../output/read.ts'
+import { TextStream } from '../output/text.ts'
 import { widths } from './widths.ts'
 
 /**
@@ -18,6 +19,8 @@ export class TerminalReplay {
   /** Of the index, what lies behind `#at`: sizes that the window will have. */
   #sizes: IndexEntry[] = []
   #gap: Gap | null = null
+  /** The terminal's own decoder loses characters of four bytes that come in pieces. */
+  #text = new TextStream('keep')
   #title: string | undefined
 
   constructor(folder: string, cols: number, rows: number) {
@@ -61,6 +64,7 @@ export class TerminalReplay {
       if (chunk.gap !== null) {
         this.#gap = chunk.gap
         this.#at = chunk.offset
+        this.#text = new TextStream('keep')
         await this.#write(CANCEL)
       }
       await this.#feed(chunk.bytes)
@@ -87,7 +91,7 @@ export class TerminalReplay {
     for (;;) {
       const size = this.#sizes[0]
       const stop = size !== undefined && size.offset < end ? Math.max(size.offset, this.#at) : end
-      if (stop > this.#at) await this.#write(bytes.subarray(this.#at - start, stop - start))
+      if (stop > this.#at) await this.#write(this.#text.write(bytes.subarray(this.#at - start, stop - start)))
       this.#at = stop
       // One that was noted where the log ends holds already: nothing will be written before it.
       if (size === undefined || size.offset > stop) return
@@ -102,8 +106,8 @@ export class TerminalReplay {
     if (cols > 0 && rows > 0) this.terminal.resize(cols, rows)
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
-    await new Promise<void>((resolve) => this.terminal.write(bytes, resolve))
+  async #write(text: string): Promise<void> {
+    await new Promise<void>((resolve) => this.terminal.write(text, resolve))
   }
 }
 
@@ -113,4 +117,4 @@ export const MAX_SCROLLBACK = 1000
 const FEED_BYTES = 64 * 1024
 
 /** Ends an escape sequence that a gap broke off. */
-const CANCEL = Buffer.from('\x18')
+const CANCEL = '\x18'

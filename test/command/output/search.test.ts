@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { MAX_COUNTED, searchLines } from '../../../src/command/output/search.ts'
+import { ReeveError } from '../../../src/core/errors.ts'
+import { tempFolder } from '../../temp-file.ts'
+import { countingBytes, LogWriter } from './log-writer.ts'
+
+const DIALOGUE = 'start\n\x1b[31mError\x1b[0m: no such file\nretry\nerror: again\nend\n'
+
+test('a text is found with its line, its offset, and the lines around it', async () => {
+  const { folder } = new LogWriter(tempFolder()).write(DIALOGUE)
+  expect(await searchLines(folder, { text: 'again', limit: 10, context: 2 })).toEqual({
+    matches: [
+      {
+        number: 3,
+        offset: 41,
+        text: 'error: again',
+        before: [
+          { number: 1, offset: 6, text: 'Error: no such file' },
+          { number: 2, offset: 35, text: 'retry' },
+        ],
+        after: [{ number: 4, offset: 54, text: 'end' }],
+      },
+    ],
+    total: 1,
+    totalIsLeast: false,
+    next: null,
+    truncated: [],
+    cutLines: 0,
+    end: 58,
+  })
+})
+
+test('escape sequences hide nothing from a search, and are given back if asked for', async () => {
+  const { folder } = new LogWriter(tempFolder()).write(DIALOGUE)
+  const found = await searchLines(folder, { text: 'Error: no', limit: 10, ansi: 'keep' })
+  expect(found.matches.map(({ text }) => text)).toEqual(['\x1b[31mError\x1b[0m: no such file'])
+})
+
+test('case counts unless it is to be ignored, for texts and for patterns', async () => {
+  const { folder } = new LogWriter(tempFolder()).write(DIALOGUE)
+  const numbers = async (wanted: object) =>
+    (await searchLines(folder, { limit: 10, ...wanted })).matches.map(({ number }) => number)
+  expect(await numbers({ text: 'error' })).toEqual([3])
+  expect(await numbers({ text: 'ERROR', ignoreCase: true })).toEqual([1, 3])
+  expect(await numbers({ pattern: '^error' })).toEqual([3])
+  expect(await numbers({ pattern: '^ERR.R:', ignoreCase: true })).toEqual([1, 3])
+  expect(await numbers({ pattern: 'a{2}' })).toEqual([])
+})
+
+test('contexts of matches that stand close overlap', async () => {
+  const { folder } = new LogWriter(tempFolder()).write('a\nb\nx1\nx2\nc\nd\n')
+  const { matches } = await searchLines(folder, { text: 'x', limit: 10, context: 1 })
+  expect(matches.map(({ text, before, after }) => [before[0]?.text, text, after[0]?.text])).toEqual([
+    ['b', 'x1', 'x2'],
+    ['x1', 'x2', 'c'],
+  ])
+})
+
+test('matches beyond the limit are counted, and the next search goes on with them', async () => {
+  const { folder } = new LogWriter(tempFolder(), { headBytes: 20, segmentBytes: 20 }).write(
+    countingBytes(0, 1000),
+  )
+  const first = await searchLines(folder, { pattern: '5$', limit: 4, context: 1 })
+  expect(first.matches.map(({ number }) => number)).toEqual([5, 15, 25, 35])
+  expect(first).toMatchObject({ total: 10, next: 450 })
+  expect(first.matches[3]?.after).toEqual([{ number: 36, offset: 360, text: '000000036' }])
+  const second = await searchLines(folder, { pattern: '5$', limit: 10, from: first.next ?? 0 })
+  expect(second.matches.map(({ number }) => number)).toEqual([45, 55, 65, 75, 85, 95])
+  expect(second).toMatchObject({ total: 6, next: null })
+})
+
+test('counting stops at its ceiling, and says so', async () => {
+  const { folder } = new LogWriter(tempFolder()).write('x\n'.repeat(MAX_COUNTED + 5))
+  expect(await searchLines(folder, { text: 'x', limit: 1 })).toMatchObject({
+    total: MAX_COUNTED,
+    totalIsLeast: true,
+    next: 2,
+  })
+})
+
+test('a search names the gaps it could not look into', async () => {
+  const caps = { headBytes: 20, tailBytes: 40, segmentBytes: 20 }
+  const { folder } = new LogWriter(tempFolder(), caps).write(countingBytes(0, 130))
+  const { matches, truncated } = await searchLines(folder, { text: '00', limit: 50 })
+  expect(truncated).toEqual([{ from: 20, to: 80 }])
+  expect(matches.map(({ text }) => Number(text))).toEqual([0, 1, 8, 9, 10, 11, 12])
+})
+
+test('a line too long to be searched as a whole is told of', async () => {
+  const { folder } = new LogWriter(tempFolder()).write(`${'a'.repeat(70_000)}x\nx\n`)
+  expect(await searchLines(folder, { text: 'x', limit: 5 })).toMatchObject({ total: 1, cutLines: 1 })
+})
+
+test('one stream of a tagged log can be searched alone', async () => {
+  const log = new LogWriter(tempFolder()).tagged('stdout', 'x 1\n').tagged('stderr', 'x 2\n')
+  const { matches } = await searchLines(log.folder, { text: 'x', limit: 5, stream: 'stderr' })
+  expect(matches).toMatchObject([{ number: 0, offset: 4, text: 'x 2', stream: 'stderr' }])
+})
+
+test('without a log nothing is found', async () => {
+  const answer = await searchLines(join(tempFolder(), 'nowhere'), { text: 'x', limit: 5 })
+  expect(answer).toMatchObject({ matches: [], total: 0, end: 0 })
+})
+
+test.each([
+  ['both a text and a pattern', { text: 'x', pattern: 'x' }, /text or a pattern/],
+  ['neither', {}, /text or a pattern/],
+  ['an empty text', { text: '' }, /empty text/],
+  ['look-around', { pattern: 'a(?=b)c' }, /Perl syntax, at character 2: "\(\?="/],
+  ['a back-reference', { pattern: '(a)\\1' }, /invalid escape sequence, at character 4/],
+  ['a class that is not closed', { pattern: 'ab[c' }, /missing closing \], at character 3/],
+  ['a part that stands there twice', { pattern: 'a**b**' }, /repetition operator, in it: "\*\*"/],
+  ['a repetition that is too large', { pattern: 'a{1001}' }, /invalid repeat count/],
+  ['many repetitions', { pattern: '(a{1,900}b){1,1}(c{1,900}d)(e{1,900})' }, /too large/],
+  ['a pattern that is too long', { pattern: 'x'.repeat(1001) }, /1001 characters/],
+])('a search for %s is refused, and says why', async (_, wanted, message) => {
+  const { folder } = new LogWriter(tempFolder()).write('x\n')
+  const refused = await searchLines(folder, { limit: 5, ...wanted }).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(ReeveError)
+  expect(refused).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) })
+})
+
+test('a pattern that makes backtracking engines hang takes no longer than others', async () => {
+  const { folder } = new LogWriter(tempFolder()).write(`${'a'.repeat(30_000)}!\n`)
+  expect((await searchLines(folder, { pattern: '^(a+)+$', limit: 1 })).total).toBe(0)
+})
