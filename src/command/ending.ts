@@ -32,8 +32,8 @@ export function endingOf(
 }
 
 function exited(exit: Exit, stop: Stop | undefined): Ending {
-  const { exitCode, signal, because } = exit
-  const seen = { exitCode, signal, result: resultOf(exit) }
+  const { exitCode, signal, because, at: endedAt } = exit
+  const seen = { exitCode, signal, endedAt, result: resultOf(exit) }
   if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
   if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
   return { ...seen, status: 'cancelled', reason: reasonOf(stop) }

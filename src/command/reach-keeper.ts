@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ReeveError } from '../core/errors.ts'
 import { type Home, homeAt, MARKER } from '../keeper/protocol/home.ts'
@@ -25,9 +25,9 @@ const START_MS = 10_000
 const LOOK_MS = 5
 
 /** Makes the data folder what it must be, and answers with its id. */
-export function prepareHome(folder: string): { home: Home; id: string } {
-  const home = homeAt(folder, PROTOCOL)
-  for (const made of [folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
+export function prepareHome(given: string): { home: Home; id: string } {
+  const home = homeAt(resolve(given), PROTOCOL)
+  for (const made of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
     mkdirSync(made, { recursive: true, mode: 0o700 })
   writeOnce(home.identity, `${JSON.stringify({ id: randomBytes(8).toString('hex') })}\n`)
   writeOnce(home.keeper.token, randomBytes(24).toString('hex'))

@@ -13,12 +13,15 @@ import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Keeping, Lost, Request } from './executor.ts'
 import type { Kernel } from './kernel.ts'
+import { Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
 
 const CLAIM_PAGE = 200
 const HELD = { ask: 'held', limit: 200 } as const
 const RETRY_MS = 200
 const RETRY_MAX_MS = 5_000
+/** How long a close waits for what ends with it. What takes longer is told to stop, and found by the next kernel. */
+const DRAIN_MS = 15_000
 
 /**
  * The processes that this kernel executes: it claims what is due and served, up to `concurrency`, runs it, and
@@ -42,6 +45,7 @@ export class Executions {
   /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
   readonly #mayClaim: () => boolean
   readonly #kernel: Kernel
+  readonly #lookout: Lookout
   readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
@@ -49,16 +53,10 @@ export class Executions {
   readonly #earlyStops = new Map<Pid, StoredEvent>()
   /** A claim may have succeeded without word of it. */
   #unsure = false
-  #looking = false
-  #lookAgain = false
-  /** A look failed; until the next one is due, none is tried. */
-  #backingOff = false
   #closed = false
   /** Granted when this kernel was already closing: handed back unbegun. */
   readonly #late: Attempt[] = []
   #whenSettled: (() => void) | undefined
-  #cancelDue: (() => void) | undefined
-  #dueAt = Number.POSITIVE_INFINITY
 
   constructor(
     edges: Edges,
@@ -75,6 +73,19 @@ export class Executions {
     this.#keeping = executors[0]?.keeping
     this.#concurrency = concurrency
     this.#mayClaim = mayClaim
+    this.#lookout = new Lookout(edges.clock, {
+      isIdle: () =>
+        !this.#closed && executors.length > 0 && this.#running.size + this.#reserved < this.#concurrency,
+      claim: () => this.#claim(),
+      looked: () => {
+        this.#forgetEarlyStops()
+        this.#settled()
+      },
+      failed: (error) => {
+        this.doubt(error)
+        if (!this.#closed) edges.onTrouble(error, 'claiming')
+      },
+    })
   }
 
   get serves(): readonly Served[] {
@@ -245,37 +256,7 @@ export class Executions {
 
   /** Looks for work, now or right after the look that is under way. */
   look(): void {
-    if (this.#closed || this.#backingOff || this.#executors.length === 0) return
-    if (this.#looking) {
-      this.#lookAgain = true
-      return
-    }
-    if (this.#running.size + this.#reserved >= this.#concurrency) return
-    this.#looking = true
-    this.#claim().then(
-      (full) => {
-        this.#looking = false
-        this.#forgetEarlyStops()
-        this.#settled()
-        if (full || this.#lookAgain) {
-          this.#lookAgain = false
-          this.look()
-        }
-      },
-      (error: unknown) => {
-        this.#looking = false
-        this.#forgetEarlyStops()
-        this.#settled()
-        this.doubt(error)
-        if (this.#closed) return
-        this.#edges.onTrouble(error, 'claiming')
-        this.#backingOff = true
-        this.#edges.clock.after(RETRY_MS, () => {
-          this.#backingOff = false
-          this.look()
-        })
-      },
-    )
+    this.#lookout.look()
   }
 
   /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
@@ -294,7 +275,7 @@ export class Executions {
   /** Hands everything back in order: what can move goes back in line, what cannot ends as `holder_drain`. */
   async drain(keep: boolean): Promise<void> {
     this.#closed = true
-    this.#cancelDue?.()
+    this.#lookout.stop()
     if (this.#keeping !== undefined && !keep) await this.#endWithDaemon()
     for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
     // Claims and registrations that were under way may still be granted something.
@@ -318,7 +299,7 @@ export class Executions {
           cause: null,
           replayKey: `drain:${attempt.fenceNumber}`,
         })
-        await attempt.ended
+        await Promise.race([attempt.ended, this.#after(DRAIN_MS)])
       }),
     )
   }
@@ -336,7 +317,7 @@ export class Executions {
   }
 
   #settled(): void {
-    if (!this.#looking && this.#reserved === 0) this.#whenSettled?.()
+    if (!this.#lookout.isLooking && this.#reserved === 0) this.#whenSettled?.()
   }
 
   async #adoptOne(held: ProcessRow): Promise<void> {
@@ -375,23 +356,12 @@ export class Executions {
     const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
     if (this.#closed || !this.#mayClaim()) return false
     if (pids.length === 0) {
-      await this.#wakeWhenDue(serves, at)
+      const due = await store.ask({ ask: 'nextDue', serves, at })
+      if (due !== null) this.#lookout.lookAt(due)
       return false
     }
     for (const row of await claimAndStart(this.#edges, pids, this.#holder)) this.begin(row)
     return pids.length === free
-  }
-
-  /** A backoff that ends later makes no event: a timer looks then. */
-  async #wakeWhenDue(serves: readonly Served[], at: number): Promise<void> {
-    const due = await this.#edges.store.ask({ ask: 'nextDue', serves, at })
-    if (due === null || due >= this.#dueAt || this.#closed) return
-    this.#cancelDue?.()
-    this.#dueAt = due
-    this.#cancelDue = this.#edges.clock.after(Math.max(1, due - this.#edges.clock.now()), () => {
-      this.#dueAt = Number.POSITIVE_INFINITY
-      this.look()
-    })
   }
 
   async #run(executor: Executor, attempt: Attempt): Promise<void> {
@@ -431,7 +401,7 @@ export class Executions {
         if (this.#closed || !(error instanceof ReeveError)) throw error
         this.#edges.onTrouble(error, `ending ${attempt.record.pid}`)
       }
-      await new Promise<void>((resolve) => void this.#edges.clock.after(delay, resolve))
+      await this.#after(delay)
     }
   }
 
@@ -460,7 +430,8 @@ export class Executions {
 
   #stopRequested(event: StoredEvent): void {
     const attempt = this.#running.get(event.pid)
-    if (attempt === undefined && (this.#reserved > 0 || this.#looking)) this.#earlyStops.set(event.pid, event)
+    if (attempt === undefined && (this.#reserved > 0 || this.#lookout.isLooking))
+      this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
     this.#stop(
       attempt,
@@ -479,7 +450,7 @@ export class Executions {
   }
 
   #forgetEarlyStops(): void {
-    if (this.#reserved === 0 && !this.#looking) this.#earlyStops.clear()
+    if (this.#reserved === 0 && !this.#lookout.isLooking) this.#earlyStops.clear()
   }
 
   #lose(attempt: Attempt): void {
@@ -493,6 +464,10 @@ export class Executions {
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
     // Full until now: there may be work that was passed over.
     if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()
+  }
+
+  #after(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#edges.clock.after(ms, resolve))
   }
 
   #asked(attempt: Attempt) {

@@ -4,7 +4,6 @@ import { canonical } from '../core/json/canonical.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
-import type { Filter } from '../core/process/filter.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Kind, ProcessRecord } from '../core/process/record.ts'
@@ -13,7 +12,7 @@ import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
-import { carrySession, carryToChildren, carryTurn, sessionCarried } from './carry.ts'
+import { Carriers, type SessionDeletionReport } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Keeping, Work } from './executor.ts'
@@ -24,7 +23,7 @@ import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
-import { endSession, endTurn, markDeleted, strip } from './sessions.ts'
+import { endSession, endTurn, markDeleted } from './sessions.ts'
 import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.ts'
 
 export interface KernelOptions {
@@ -36,16 +35,6 @@ export interface KernelOptions {
   readonly backoff: Backoff
 }
 
-export interface SessionDeletionReport {
-  readonly revoked: number
-  readonly stopped: readonly Pid[]
-  /** Live processes that woke this session, and now wake nobody. */
-  readonly orphaned: readonly Pid[]
-  /** Live processes of this session that go on, because their lifetime is not the session's. */
-  readonly preserved: readonly Pid[]
-  readonly noticesDropped: number
-}
-
 /** A slot, and what the registration says of it. */
 interface Reservation {
   readonly executions?: Executions
@@ -53,8 +42,6 @@ interface Reservation {
 }
 
 const PAGE = 500
-/** How many processes' stops are carried on at once. */
-const CARRIERS = 8
 
 /** One running instance over a store: it executes, recovers, carries stops on, and lets others wait. */
 export class Kernel {
@@ -65,12 +52,9 @@ export class Kernel {
   readonly #executions: readonly Executions[]
   readonly #defaultEnvRef: string
   #cancels = new Map<string, () => void>()
-  /** Processes whose stop or end is being carried on, or waits for its turn. */
-  readonly #toCarry = new Set<Pid>()
-  readonly #carrying = new Map<Pid, Promise<void>>()
+  readonly #carriers: Carriers
   #renewedAt = 0
   #closing: Promise<void> | undefined
-  readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
   #lapsed = false
   #boot: RecoveryReport = emptyReport()
@@ -88,6 +72,7 @@ export class Kernel {
     this.edges = edges
     this.#options = options
     this.feed = new Feed(edges)
+    this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
     const inLease = () => !this.#mayHaveLapsed()
     const own = executors.filter(({ keeping }) => keeping === undefined)
     this.#executions = [
@@ -145,7 +130,7 @@ export class Kernel {
     for (const cancel of this.#cancels.values()) cancel()
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
-      await Promise.all(this.#carrying.values())
+      await this.#carriers.settled()
       await this.#retireIdleKeepers()
       await retire(this.edges, this.id)
     } finally {
@@ -259,18 +244,18 @@ export class Kernel {
 
   async endSession(actor: Actor, id: string): Promise<Session> {
     const session = await endSession(this.edges, actor, id)
-    await this.#carrySession(session)
+    await this.#carriers.session(session)
     return session
   }
 
   async endTurn(actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
     const turn = await endTurn(this.edges, actor, id)
-    await this.#carryTurn(turn)
+    await this.#carriers.turn(turn)
     return turn
   }
 
   async deleteSession(actor: Actor, id: string): Promise<SessionDeletionReport> {
-    return this.#carrySession(await markDeleted(this.edges, actor, id))
+    return this.#carriers.session(await markDeleted(this.edges, actor, id))
   }
 
   prune(options: PruneOptions): Promise<Pid[]> {
@@ -364,8 +349,8 @@ export class Kernel {
     const report = await recover(this.edges, this.id, this.#options.backoff, () => this.#state === 'closed')
     report.adopted.push(...adopted)
     for (const scope of await this.edges.store.ask({ ask: 'carryingScopes', limit: PAGE })) {
-      if ('session' in scope) await this.#carrySession(scope.session)
-      else await this.#carryTurn(scope.turn)
+      if ('session' in scope) await this.#carriers.session(scope.session)
+      else await this.#carriers.turn(scope.turn)
     }
     const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
     for (const row of carrying.items) this.carryOn(row)
@@ -375,85 +360,7 @@ export class Kernel {
 
   /** Carries a marked stop or end down the tree, in the background. */
   carryOn(row: ProcessRow): void {
-    if (row.carry === null || this.#state !== 'open') return
-    this.#carry(row.record.pid)
-  }
-
-  #carry(pid: Pid): void {
-    this.#toCarry.add(pid)
-    this.#carrySome()
-  }
-
-  /** A few at a time, however wide the tree is. What is not carried before `close` is found by the next sweep. */
-  #carrySome(): void {
-    for (const pid of this.#toCarry) {
-      if (this.#carrying.size >= CARRIERS || this.#state !== 'open') return
-      if (this.#carrying.has(pid)) continue
-      const carried = this.#carryOne(pid).finally(() => {
-        this.#carrying.delete(pid)
-        this.#toCarry.delete(pid)
-        this.#carrySome()
-      })
-      this.#carrying.set(pid, carried)
-    }
-  }
-
-  async #carryOne(pid: Pid): Promise<void> {
-    try {
-      for (const child of await carryToChildren(this.edges, this.id, pid)) this.#toCarry.add(child)
-    } catch (error) {
-      this.edges.onTrouble(error, `carrying a stop on from ${pid}`)
-    }
-  }
-
-  /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */
-  #carrySession(session: Session): Promise<SessionDeletionReport> {
-    // A sweep that comes upon it joins whoever ended it, who wants to know what was done.
-    const key = `${session.deleted ? 'delete' : 'end'} ${session.id}`
-    const underWay = this.#endingSessions.get(key)
-    if (underWay !== undefined) return underWay
-    const carried = this.#carrySessionOnce(session).finally(() => this.#endingSessions.delete(key))
-    this.#endingSessions.set(key, carried)
-    return carried
-  }
-
-  async #carrySessionOnce(session: Session): Promise<SessionDeletionReport> {
-    const nothing = { revoked: 0, stopped: [], orphaned: [], preserved: [], noticesDropped: 0 }
-    if (!session.carry) return nothing
-    const { stopped, marked } = await carrySession(this.edges, this.id, session)
-    for (const pid of marked) this.#carry(pid)
-    if (!session.deleted) {
-      await sessionCarried(this.edges, session.id)
-      return { ...nothing, stopped }
-    }
-    const live = await this.#liveOf({ owner: { session: [session.id] } })
-    const { unwoken, ...counts } = await strip(this.edges, this.id, session.id)
-    await sessionCarried(this.edges, session.id)
-    const preserved = live.filter((pid) => !stopped.includes(pid))
-    const orphaned = unwoken.filter((pid) => !stopped.includes(pid) && !preserved.includes(pid))
-    return { ...counts, stopped, preserved, orphaned }
-  }
-
-  async #carryTurn(turn: Turn): Promise<void> {
-    if (!turn.carry) return
-    const { marked } = await carryTurn(this.edges, this.id, turn)
-    for (const pid of marked) this.#carry(pid)
-  }
-
-  async #liveOf(filter: Filter): Promise<Pid[]> {
-    const pids: Pid[] = []
-    let after: number | null = null
-    do {
-      const page: { items: readonly ProcessRow[]; next: number | null } = await this.edges.store.ask({
-        ask: 'processes',
-        filter,
-        after,
-        limit: PAGE,
-      })
-      pids.push(...page.items.map(({ record }) => record.pid))
-      after = page.next
-    } while (after !== null)
-    return pids
+    this.#carriers.carryOn(row)
   }
 
   /** Again and again, each time after the last has finished, and never after `close`. */

@@ -121,7 +121,7 @@ export interface CallOptions {
 
 /** A verb that needs nothing may be called with nothing. */
 type Given<Name extends VerbName> =
-  object extends InputOf<Name> ? [input?: InputOf<Name>] : [input: InputOf<Name>]
+  Record<string, never> extends InputOf<Name> ? [input?: InputOf<Name>] : [input: InputOf<Name>]
 
 type Acts = {
   readonly [Name in VerbName]: (...given: [...Given<Name>, options?: CallOptions]) => Promise<OutputOf<Name>>

@@ -73,7 +73,7 @@ test('input that does not fit is refused with the name of the field, and nothing
     ['end', { pid, status: 'abandoned', replayKey: 'k' }, /status/],
     ['end', { pid, status: 'completed' }, /replayKey/],
     ['end', { pid, status: 'completed', replayKey: '\u0000' }, /replayKey/],
-    ['signal', { pid, signal: 'SIGTERM' }, /signal/],
+    ['signal', { pid, signal: 'terminate' }, /signal/],
     ['send', { pid, name: 'no spaces' }, /name/],
     ['send', { pid, name: 'go', value: new Map() }, /value/],
     ['wait', { pid, timeoutMs: -1 }, /timeoutMs/],

@@ -163,8 +163,14 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
     result: ending.result ?? null,
     evidence: null,
     startedAt: record.firstStarted?.at ?? null,
-    endedAt: intent.at,
+    endedAt: seenAt(record, intent),
   }
+}
+
+/** Between its start and now, whatever the clocks say. */
+function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: 'end' }>): number {
+  const earliest = record.firstStarted?.at ?? record.createdAt
+  return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
 }
 
 function decideExternalRef(row: ProcessRow, ref: Json, rules: Rules): Decision {

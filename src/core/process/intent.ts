@@ -18,6 +18,8 @@ export interface Ending {
   readonly signal?: string | null
   readonly reason?: string | null
   readonly result?: Json
+  /** When it was seen to end, where that is earlier than when it is written. */
+  readonly endedAt?: number
 }
 
 /** Names one wait of a process, the same in every attempt. */

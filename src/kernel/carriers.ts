@@ -1,0 +1,126 @@
+import type { Filter } from '../core/process/filter.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Session, Turn } from '../core/session/session.ts'
+import { carrySession, carryToChildren, carryTurn, sessionCarried } from './carry.ts'
+import type { Edges } from './edges.ts'
+import { strip } from './sessions.ts'
+
+export interface SessionDeletionReport {
+  readonly revoked: number
+  readonly stopped: readonly Pid[]
+  /** Live processes that woke this session, and now wake nobody. */
+  readonly orphaned: readonly Pid[]
+  /** Live processes of this session that go on, because their lifetime is not the session's. */
+  readonly preserved: readonly Pid[]
+  readonly noticesDropped: number
+}
+
+const PAGE = 500
+/** How many processes' stops are carried on at once. */
+const CARRIERS = 8
+
+/** Carries stops and ends on, to children and to what lives as long as a session or a turn: a few at a time. */
+export class Carriers {
+  readonly #edges: Edges
+  readonly #self: string
+  readonly #isOpen: () => boolean
+  /** Processes whose stop or end is being carried on, or waits for its turn. */
+  readonly #toCarry = new Set<Pid>()
+  readonly #carrying = new Map<Pid, Promise<void>>()
+  readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
+
+  constructor(edges: Edges, self: string, isOpen: () => boolean) {
+    this.#edges = edges
+    this.#self = self
+    this.#isOpen = isOpen
+  }
+
+  /** When what is under way has been carried. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#carrying.values())
+  }
+
+  /** Carries a marked stop or end down the tree, in the background. */
+  carryOn(row: ProcessRow): void {
+    if (row.carry === null || !this.#isOpen()) return
+    this.#carry(row.record.pid)
+  }
+
+  #carry(pid: Pid): void {
+    this.#toCarry.add(pid)
+    this.#carrySome()
+  }
+
+  /** A few at a time, however wide the tree is. What is not carried before `close` is found by the next sweep. */
+  #carrySome(): void {
+    for (const pid of this.#toCarry) {
+      if (this.#carrying.size >= CARRIERS || !this.#isOpen()) return
+      if (this.#carrying.has(pid)) continue
+      const carried = this.#carryOne(pid).finally(() => {
+        this.#carrying.delete(pid)
+        this.#toCarry.delete(pid)
+        this.#carrySome()
+      })
+      this.#carrying.set(pid, carried)
+    }
+  }
+
+  async #carryOne(pid: Pid): Promise<void> {
+    try {
+      for (const child of await carryToChildren(this.#edges, this.#self, pid)) this.#toCarry.add(child)
+    } catch (error) {
+      this.#edges.onTrouble(error, `carrying a stop on from ${pid}`)
+    }
+  }
+
+  /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */
+  session(session: Session): Promise<SessionDeletionReport> {
+    // A sweep that comes upon it joins whoever ended it, who wants to know what was done.
+    const key = `${session.deleted ? 'delete' : 'end'} ${session.id}`
+    const underWay = this.#endingSessions.get(key)
+    if (underWay !== undefined) return underWay
+    const carried = this.#sessionOnce(session).finally(() => this.#endingSessions.delete(key))
+    this.#endingSessions.set(key, carried)
+    return carried
+  }
+
+  async #sessionOnce(session: Session): Promise<SessionDeletionReport> {
+    const nothing = { revoked: 0, stopped: [], orphaned: [], preserved: [], noticesDropped: 0 }
+    if (!session.carry) return nothing
+    const { stopped, marked } = await carrySession(this.#edges, this.#self, session)
+    for (const pid of marked) this.#carry(pid)
+    if (!session.deleted) {
+      await sessionCarried(this.#edges, session.id)
+      return { ...nothing, stopped }
+    }
+    const live = await this.#liveOf({ owner: { session: [session.id] } })
+    const { unwoken, ...counts } = await strip(this.#edges, this.#self, session.id)
+    await sessionCarried(this.#edges, session.id)
+    const preserved = live.filter((pid) => !stopped.includes(pid))
+    const orphaned = unwoken.filter((pid) => !stopped.includes(pid) && !preserved.includes(pid))
+    return { ...counts, stopped, preserved, orphaned }
+  }
+
+  async turn(turn: Turn): Promise<void> {
+    if (!turn.carry) return
+    const { marked } = await carryTurn(this.#edges, this.#self, turn)
+    for (const pid of marked) this.#carry(pid)
+  }
+
+  async #liveOf(filter: Filter): Promise<Pid[]> {
+    const pids: Pid[] = []
+    let after: number | null = null
+    do {
+      const page: { items: readonly ProcessRow[]; next: number | null } = await this.#edges.store.ask({
+        ask: 'processes',
+        filter,
+        after,
+        limit: PAGE,
+      })
+      pids.push(...page.items.map(({ record }) => record.pid))
+      after = page.next
+    } while (after !== null)
+    return pids
+  }
+}
