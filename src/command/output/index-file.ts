@@ -45,9 +45,25 @@ export class IndexFile {
     return start + ENTRY_BYTES <= bytesRead ? decodeEntry(this.#block, start) : undefined
   }
 
+  /** The entries from one offset to another, that included. Positions can't be remembered: old entries are taken out. */
+  async between(from: number, to: number): Promise<IndexEntry[]> {
+    const entries: IndexEntry[] = []
+    const before = await this.lastWhere(
+      () => true,
+      (entry) => entry.offset < from,
+    )
+    for (let position = before + 1; position < this.count; position++) {
+      const entry = await this.at(position)
+      if (entry === undefined) continue
+      if (entry.offset > to) break
+      entries.push(entry)
+    }
+    return entries
+  }
+
   /**
-   * The last position before which `isBefore` holds, for entries of the sorts that `counts` names: entries that it does
-   * not name are passed over. -1 if it holds for none.
+   * The last entry for which `isBefore` holds, which does so for all that stand before one it holds for. Entries that do not
+   * count are passed over. -1 if it holds for none.
    */
   async lastWhere(
     counts: (entry: IndexEntry) => boolean,

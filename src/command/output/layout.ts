@@ -10,7 +10,7 @@ export interface Gap {
   readonly to: number
 }
 
-export interface Segment {
+interface Segment {
   readonly offset: number
   readonly size: number
 }

@@ -29,4 +29,4 @@ export async function* pieces(folder: string, from: number, to: number): AsyncGe
 }
 
 /** Small enough that the search for a pattern in one does not hold up others for long. */
-export const PIECE_BYTES = 64 * 1024
+const PIECE_BYTES = 64 * 1024

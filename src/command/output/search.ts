@@ -20,7 +20,7 @@ export interface SearchOptions extends Wanted {
   readonly ended?: boolean
 }
 
-export interface Match extends Line {
+interface Match extends Line {
   readonly before: readonly Line[]
   readonly after: readonly Line[]
 }

@@ -38,7 +38,7 @@ export class LineSplitter {
   #cut = false
 
   /** Lines with a smaller number than `first` are only counted. */
-  constructor(start: LineStart, first: number) {
+  constructor(start: LineStart, first = 0) {
     this.#first = first
     this.#number = start.line
     this.#passesOver = start.open

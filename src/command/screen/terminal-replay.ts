@@ -13,11 +13,10 @@ import { widths } from './widths.ts'
 export class TerminalReplay {
   readonly terminal: headless.Terminal
   readonly #folder: string
-  /** How far it has been fed, and how far the index has been read. */
+  /** How far it has been fed. */
   #at = 0
-  #indexAt = 0
-  /** Of the index, what lies behind `#at`: sizes that the window will have. */
-  #sizes: IndexEntry[] = []
+  /** How many of the sizes noted at one offset the window has had already. */
+  #sized = { offset: 0, count: 0 }
   #gap: Gap | null = null
   /** The terminal's own decoder loses characters of four bytes that come in pieces. */
   #text = new TextStream('keep')
@@ -60,14 +59,14 @@ export class TerminalReplay {
       // Once: a program that writes without end must not keep its reader for ever.
       end = Math.min(end, chunk.end)
       // After the bytes: a size is noted before what follows it.
-      await this.#readSizes()
+      const sizes = await this.#newSizes(chunk.next)
       if (chunk.gap !== null) {
         this.#gap = chunk.gap
         this.#at = chunk.offset
         this.#text = new TextStream('keep')
         await this.#write(CANCEL)
       }
-      await this.#feed(chunk.bytes)
+      await this.#feed(chunk.bytes, sizes)
       if (chunk.bytes.length === 0) break
     }
   }
@@ -76,31 +75,35 @@ export class TerminalReplay {
     this.terminal.dispose()
   }
 
-  async #readSizes(): Promise<void> {
-    await IndexFile.with(this.#folder, async (index) => {
-      for (const count = index?.count ?? 0; this.#indexAt < count; this.#indexAt++) {
-        const entry = await index?.at(this.#indexAt)
-        if (entry?.sort === 'size') this.#sizes.push(entry)
-      }
-    })
+  async #newSizes(to: number): Promise<IndexEntry[]> {
+    const noted = await IndexFile.with(
+      this.#folder,
+      async (index) => (await index?.between(this.#at, to)) ?? [],
+    )
+    const sizes = noted.filter(({ sort }) => sort === 'size')
+    return this.#sized.offset === this.#at ? sizes.slice(this.#sized.count) : sizes
   }
 
-  async #feed(bytes: Buffer): Promise<void> {
+  /** Up to each size, which then holds: also one that was noted where the log ends, since nothing comes before it. */
+  async #feed(bytes: Buffer, sizes: readonly IndexEntry[]): Promise<void> {
     const start = this.#at
-    const end = start + bytes.length
-    for (;;) {
-      const size = this.#sizes[0]
-      const stop = size !== undefined && size.offset < end ? Math.max(size.offset, this.#at) : end
-      if (stop > this.#at) await this.#write(this.#text.write(bytes.subarray(this.#at - start, stop - start)))
-      this.#at = stop
-      // One that was noted where the log ends holds already: nothing will be written before it.
-      if (size === undefined || size.offset > stop) return
-      this.#sizes.shift()
+    for (const size of sizes) {
+      const stop = Math.max(this.#at, size.offset)
+      await this.#show(bytes.subarray(this.#at - start, stop - start))
       this.#resize(size)
     }
+    await this.#show(bytes.subarray(this.#at - start))
   }
 
-  #resize({ value }: IndexEntry): void {
+  async #show(bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) return
+    await this.#write(this.#text.write(bytes))
+    this.#at += bytes.length
+  }
+
+  #resize({ offset, value }: IndexEntry): void {
+    const count = this.#sized.offset === offset ? this.#sized.count : 0
+    this.#sized = { offset, count: count + 1 }
     const cols = Math.floor(value / 65_536)
     const rows = value % 65_536
     if (cols > 0 && rows > 0) this.terminal.resize(cols, rows)

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MAX_TERMINALS, Screens } from '../../../src/command/screen/screen.ts'
@@ -114,6 +116,22 @@ test('a change of size shows before anything else is written', async () => {
   await screens.show(PID, log.folder, SIZE)
   log.resize(33, 7)
   expect(await screens.show(PID, log.folder, SIZE)).toMatchObject({ cols: 33, rows: 7, offset: 1 })
+})
+
+test('sizes are neither missed nor repeated when old entries are taken out of the index', async () => {
+  const log = new LogWriter(tempFolder()).resize(30, 4)
+  for (let time = 0; time < 300; time++) log.note('time', time).write(`${time}\r\n`)
+  log.resize(31, 5).resize(32, 6)
+  const screens = new Screens()
+  await screens.show(PID, log.folder, SIZE)
+  const path = join(log.folder, 'index')
+  const index = readFileSync(path)
+  writeFileSync(path, Buffer.concat([index.subarray(0, 16), index.subarray(280 * 16)]))
+  expect(await screens.show(PID, log.folder, SIZE)).toMatchObject({ cols: 32, rows: 6 })
+  log.resize(33, 7).write('end')
+  const seen = await screens.show(PID, log.folder, SIZE)
+  expect(seen).toMatchObject({ cols: 33, rows: 7, lines: ['294', '295', '296', '297', '298', '299', 'end'] })
+  expect(await show(log)).toEqual(seen)
 })
 
 test('a character and a sequence that are split over two looks are each one', async () => {
