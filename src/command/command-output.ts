@@ -12,7 +12,7 @@ import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
 import { type Layout, layoutOf } from './output/layout.ts'
 import { LineFinder } from './output/line-finder.ts'
-import { type LinesOptions, readLines } from './output/lines.ts'
+import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
@@ -60,15 +60,16 @@ export class CommandOutput {
 
   async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended'>) {
     const page = await readLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
-    return { ...page, lines: [...page.lines], truncated: [...page.truncated] }
+    return { ...page, lines: page.lines.map(lateFrom(record)), truncated: [...page.truncated] }
   }
 
   async search(record: ProcessRecord, options: Omit<SearchOptions, 'ended'>) {
     const found = await searchLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
+    const late = lateFrom(record)
     const matches = found.matches.map(({ before, after, ...line }) => ({
-      ...line,
-      before: [...before],
-      after: [...after],
+      ...late(line),
+      before: before.map(late),
+      after: after.map(late),
     }))
     return { ...found, matches, truncated: [...found.truncated] }
   }
@@ -162,7 +163,7 @@ export class CommandOutput {
       }
       if (over.timedOut) return { type: 'timed_out' }
       if (signal?.aborted) return { type: 'interrupted' }
-      return { type: 'done', value: finder.end() }
+      return { type: 'done', value: null }
     } finally {
       cancel()
     }
@@ -197,6 +198,11 @@ export class CommandOutput {
 function endOf({ outcome }: ProcessRecord): number | undefined {
   const result = outcome?.result as { outputBytes?: number } | null | undefined
   return result?.outputBytes
+}
+
+function lateFrom(record: ProcessRecord): (line: Line) => Line & { readonly late?: true } {
+  const end = endOf(record) ?? Number.POSITIVE_INFINITY
+  return (line) => (line.offset >= end ? { ...line, late: true } : line)
 }
 
 /** Wakes one waiter. Given before anybody waits, it wakes the next. */

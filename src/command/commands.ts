@@ -159,8 +159,11 @@ export class Commands {
   }
 
   /** What an end that was asked for could not end is an error that names it. */
-  async throwIfNotEnded(pid: Pid): Promise<void> {
-    const answer = await this.keeperOf(pid).endAnswer(pid)
+  async throwIfNotEnded(pid: Pid, withinMs: number): Promise<void> {
+    const late = Promise.withResolvers<undefined>()
+    const timer = setTimeout(late.resolve, withinMs, undefined)
+    const answer = await Promise.race([this.keeperOf(pid).endAnswer(pid), late.promise])
+    clearTimeout(timer)
     if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
     if (answer?.how !== 'survived') return
     const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')

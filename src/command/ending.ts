@@ -45,10 +45,11 @@ function reasonOf(stop: Stop | undefined): string {
   return stop.how === 'interrupt' ? 'interrupted' : 'cancelled'
 }
 
-function resultOf({ outputEnd, usage, leftBehind }: Exit): Json {
+/** What is being ended leaves nothing behind on purpose. */
+function resultOf({ outputEnd, usage, leftBehind, because }: Exit): Json {
   return {
     outputBytes: outputEnd,
     ...(usage === null ? {} : { usage: { ...usage } }),
-    ...(leftBehind === null || leftBehind === 0 ? {} : { leftBehind }),
+    ...(leftBehind === null || leftBehind === 0 || because !== null ? {} : { leftBehind }),
   }
 }

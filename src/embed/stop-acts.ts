@@ -46,7 +46,8 @@ export function stopActs(
     const grace = graceMs ?? commands?.graceOf(record) ?? 0
     const timeoutMs = grace === 0 ? ASKED_MS : grace + FORCE_MS
     const waited = await kernel.waitForEnd(pid, { timeoutMs })
-    await commands?.throwIfNotEnded(pid)
+    // Who is never forced may take its time; everybody else has had it.
+    if (waited.type === 'done' || grace > 0) await commands?.throwIfNotEnded(pid, FORCE_MS)
     if (waited.type === 'done') return { answer: 'ended', record: waited.value.record }
     return { answer: 'asked', record: await read(pid) }
   }

@@ -40,8 +40,3 @@ test('lines on two sides of a gap are not joined', () => {
   expect(finder.add({ offset: 0, bytes: Buffer.from('re'), gap: null })).toBeNull()
   expect(finder.add({ offset: 100, bytes: Buffer.from('ady\n'), gap: { from: 2, to: 100 } })).toBeNull()
 })
-
-test('the last line needs no newline', () => {
-  const finder = new LineFinder({ text: 'done' })
-  expect(finder.end()).toBeNull()
-})

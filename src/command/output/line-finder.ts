@@ -1,37 +1,54 @@
 import { lineOf } from './lines.ts'
 import { matcherOf, type Wanted } from './pattern.ts'
 import type { Piece } from './pieces.ts'
-import { LineSplitter, type RawLine } from './split-lines.ts'
+import { LineSplitter, MAX_LINE_BYTES, NEWLINE } from './split-lines.ts'
 
 export interface FoundLine {
   readonly offset: number
   readonly text: string
 }
 
-/** Finds the first line that fits, in pieces of a log as they come. */
+/**
+ * Finds the first line that fits, in pieces of a log as they come. A line that is not finished counts: it may be a prompt.
+ * A plain text is looked for among the bytes first, and lines are cut and decoded only where it may be.
+ */
 export class LineFinder {
   readonly #fits: (line: string) => boolean
-  readonly #splitter = new LineSplitter({ line: 0, open: false, behindGap: false })
+  readonly #needle: Buffer | null
+  /** The line that is open, as far as it has come. */
+  #open = Buffer.alloc(0)
 
   constructor(wanted: Wanted) {
     this.#fits = matcherOf(wanted)
+    const isPlain = wanted.text !== undefined && wanted.ignoreCase !== true
+    this.#needle = isPlain ? Buffer.from(wanted.text ?? '') : null
   }
 
+  /** Null if no line fits so far. */
   add(piece: Piece): FoundLine | null {
-    const before = piece.gap === null ? [] : this.#splitter.breakOff(0)
-    return this.#first([...before, ...this.#splitter.split(piece)])
+    if (piece.gap !== null) this.#open = Buffer.alloc(0)
+    const held = this.#open.length
+    const bytes = held === 0 ? piece.bytes : Buffer.concat([this.#open, piece.bytes])
+    const found = this.#mayFit(bytes) ? this.#first(bytes, piece.offset - held) : null
+    const rest = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1)
+    // A line without end is looked at in parts that overlap by half.
+    this.#open = Buffer.from(rest.length > MAX_LINE_BYTES ? rest.subarray(-MAX_LINE_BYTES / 2) : rest)
+    return found
   }
 
-  /** The log ends here: a last line without a newline is one. */
-  end(): FoundLine | null {
-    return this.#first(this.#splitter.end())
+  /** Escape sequences may lie within what is looked for, so where there are some the bytes prove nothing. */
+  #mayFit(bytes: Buffer): boolean {
+    return this.#needle === null || bytes.includes(this.#needle) || bytes.includes(ESCAPE)
   }
 
-  #first(lines: readonly RawLine[]): FoundLine | null {
-    for (const raw of lines) {
-      const { offset, text } = lineOf(raw, { ansi: 'strip', ended: true }, undefined)
-      if (this.#fits(text)) return { offset, text }
+  #first(bytes: Buffer, offset: number): FoundLine | null {
+    const splitter = new LineSplitter({ line: 0, open: false, behindGap: false }, 0)
+    for (const raw of [...splitter.split({ offset, bytes, gap: null }), ...splitter.end()]) {
+      const line = lineOf(raw, { ansi: 'strip', ended: true }, undefined)
+      if (this.#fits(line.text)) return { offset: line.offset, text: line.text }
     }
     return null
   }
 }
+
+const ESCAPE = 0x1b

@@ -12,8 +12,7 @@ export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { t
   const { record } = row
   if (hasEnded(record)) return { type: 'keep' }
   if (replayed !== null) return { type: 'replay', event: replayed }
-  if (record.stopRequest !== null && strength(intent.how) <= strength(record.stopRequest.how))
-    return { type: 'keep' }
+  if (record.stopRequest !== null && !isStronger(intent, record.stopRequest)) return { type: 'keep' }
   const requested = newEvent({
     type: 'stop_requested',
     payload: {
@@ -81,6 +80,15 @@ export function stopping(record: ProcessRecord) {
     `${record.pid} is being stopped (${record.stopRequest?.reason ?? 'on request'}).`,
     'Wait for its outcome.',
   )
+}
+
+/** Another grace is another request: whoever let it take its time may come to think otherwise. */
+function isStronger(
+  asked: Extract<Intent, { type: 'stop' }>,
+  before: { readonly how: StopHow; readonly graceMs?: number },
+): boolean {
+  if (asked.how !== before.how) return strength(asked.how) > strength(before.how)
+  return asked.graceMs !== undefined && asked.graceMs !== before.graceMs
 }
 
 function strength(how: StopHow): number {

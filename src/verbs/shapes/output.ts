@@ -22,6 +22,8 @@ export const line = z.strictObject({
   partial: z.literal(true).exactOptional(),
   /** Too long to be shown whole. */
   cut: z.literal(true).exactOptional(),
+  /** Printed by something that the command left behind, after its end. */
+  late: z.literal(true).exactOptional(),
 })
 export const readCodes = [
   'unknown_pid',
