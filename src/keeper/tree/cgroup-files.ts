@@ -22,16 +22,15 @@ export function cgroupMembers(path: string): number[] {
   return members.concat(...groupsBelow(path).map(cgroupMembers))
 }
 
-/** Forces everything in a leaf to end, but never this program nor those above it. */
-export function killCgroup(path: string): void {
+/** Forces everything in a leaf to end, but never this program nor those above it. False when nobody was in it. */
+export function killCgroup(path: string): boolean {
   if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: nothing in it was ended`)
   const line = ownLine()
   const members = cgroupMembers(path)
-  if (members.length === 0) return
-  if (!members.some((osPid) => line.has(osPid)) && killAtOnce(path)) return
-  for (const osPid of members) {
-    if (!line.has(osPid)) killOne(osPid)
-  }
+  if (members.length === 0) return false
+  const isOwn = members.some((osPid) => line.has(osPid))
+  if (isOwn || !killAtOnce(path)) for (const osPid of members) if (!line.has(osPid)) killOne(osPid)
+  return true
 }
 
 /** Removes a group and those below it, as far as they are empty. True when nothing of it is left. */

@@ -40,7 +40,7 @@ export class Cgroups {
     if (!canMake(base)) return null
     shareMemoryController(base)
     const standing = new Standing(base, own.unified)
-    await standing.ready()
+    await standing.enter()
     if (standing.leaf === null) {
       removeIfEmpty(base)
       return null

@@ -29,12 +29,17 @@ const LONGEST_PAUSE_MS = 50
 const PATIENT_AFTER_MS = 10_000
 const PATIENT_PAUSE_MS = 500
 
-/** SIGKILL works at once, or not while the system itself is stuck: for so long is looked for survivors. */
+/**
+ * SIGKILL works at once, or not while the system itself is stuck. Survivors are looked for until none has gone for so long,
+ * and never longer than that: a great many, on a busy machine, take their time to go.
+ */
 const FORCE_MS = 2_000
+const FORCE_AT_MOST_MS = 10_000
 const FORCE_PAUSE_MS = 10
 
-/** A tree that grows faster than it can be stopped in so many looks is killed as it is, look by look. */
+/** A tree that grows faster than it can be stopped is killed as it is, look by look. */
 const STOP_LOOKS = 10
+const STOP_MS = 500
 
 /** Which of two signals counts when both are asked for. Any other is weaker than these. */
 const STRENGTH: Readonly<Record<string, number>> = {
@@ -136,21 +141,31 @@ export class TreeEnd {
   }
 
   async #force(): Promise<EndAnswer> {
-    const until = performance.now() + FORCE_MS
-    await this.#stopAll()
-    for (;;) {
-      if (await this.#tree.isGone()) return this.#gone()
-      if (performance.now() >= until) break
-      this.#killAll()
+    const begun = performance.now()
+    this.#killCgroup()
+    await this.#stopAll(begun + STOP_MS)
+    let fewest = Number.POSITIVE_INFINITY
+    let until = 0
+    while (!(await this.#tree.isGone())) {
+      const now = performance.now()
+      if (this.#tree.members.length < fewest) {
+        fewest = this.#tree.members.length
+        until = Math.min(now + FORCE_MS, begun + FORCE_AT_MOST_MS)
+      }
+      if (now >= until) {
+        return { how: 'survived', survivors: this.#tree.members.map(({ osPid, name }) => ({ osPid, name })) }
+      }
+      this.#killCgroup()
+      for (const member of this.#tree.members) if (this.#send(member, 'SIGKILL')) this.#isForced = true
       await this.#pause(FORCE_PAUSE_MS)
     }
-    return { how: 'survived', survivors: this.#tree.members.map(({ osPid, name }) => ({ osPid, name })) }
+    return this.#gone()
   }
 
   /** Who is stopped has no children any more, and is still there to lead to those it had: so none is lost from sight. */
-  async #stopAll(): Promise<void> {
+  async #stopAll(until: number): Promise<void> {
     const stopped = new Set<string>()
-    for (let look = 0; look < STOP_LOOKS; look++) {
+    for (let look = 0; look < STOP_LOOKS && performance.now() < until; look++) {
       await this.#tree.again()
       const running = this.#tree.members.filter((member) => !stopped.has(keyOf(member)))
       if (running.length === 0) return
@@ -171,14 +186,12 @@ export class TreeEnd {
     }
   }
 
-  #killAll(): void {
+  /** All that are in it, and those that they are just giving birth to. */
+  #killCgroup(): void {
     const program = this.#program
-    if (program.cgroup !== null && isLeaf(program.cgroup) && isAllOurs(program)) {
-      if (this.#hasProgram()) this.#tellSignalled()
-      killCgroup(program.cgroup)
-      this.#isForced = true
-    }
-    for (const member of this.#tree.members) if (this.#send(member, 'SIGKILL')) this.#isForced = true
+    if (program.cgroup === null || !isLeaf(program.cgroup) || !isAllOurs(program)) return
+    if (isAlive(program.osPid, program.startTime ?? '')) this.#tellSignalled()
+    if (killCgroup(program.cgroup)) this.#isForced = true
   }
 
   #send(member: Member, signal: string): boolean {

@@ -23,7 +23,7 @@ export class Standing {
   #made = 0
   /** Null where it came from. */
   #leaf: string | null = null
-  #isUsed = true
+  #isUsed = false
   #isLeaving = false
   #trouble: unknown
   #moving: Promise<void> = Promise.resolve()
@@ -39,6 +39,12 @@ export class Standing {
 
   get leaf(): string | null {
     return this.#leaf
+  }
+
+  /** Into the first leaf, if one can be had. */
+  async enter(): Promise<void> {
+    this.#moving = this.#moveOn()
+    await this.#moving
   }
 
   ready(): Promise<void> {

@@ -42,11 +42,8 @@ test('the signal is the one that was asked for, and the exit code the program ch
 })
 
 test('children are asked before their parents', async () => {
-  const hear = (name: string) => `trap "echo ${name} >> heard; exit" TERM; echo $$ >> "$PIDS"`
   using started = new TestProgram(
-    `${hear('parent')}; sh -c '${hear('child')}; while :; do sleep 0.01; done' & ` +
-      // Says so only after its child is gone, which it is only if that was asked as well.
-      'while :; do sleep 0.01; done',
+    'echo $$ >> "$PIDS"; sh -c \'echo $$ >> "$PIDS"; while :; do sleep 0.01; done\' & wait',
   )
   await started.whenThereAre(2)
   const heard: number[] = []
@@ -97,12 +94,12 @@ test('a tree that grows while it is forced leaves no survivor', async () => {
   using growing = new TestProgram(`
     trap '' TERM
     i=0
-    while [ $i -lt 500 ]; do i=$((i + 1)); echo $i > born; setsid sh -c 'sleep 300; :' & sleep 0.002; done
+    while [ $i -lt 150 ]; do i=$((i + 1)); echo $i > born; setsid sh -c 'sleep 300; :' & sleep 0.002; done
     wait`)
-  await until('it grows', () => Number(growing.read('born') ?? 0) > 20)
+  await until('it grows', () => Number(growing.read('born') ?? 0) > 10)
   expect(await endTree(growing, { signal: 'SIGKILL', graceMs: 0 })).toEqual({ how: 'forced' })
   expect(withMarker(growing.marker)).toEqual([])
-  expect(Number(growing.read('born'))).toBeLessThan(500)
+  expect(Number(growing.read('born'))).toBeLessThan(150)
 })
 
 test('a stopped tree hears, and ends by being asked', async () => {

@@ -105,7 +105,7 @@ export const STUBBORN = 6
  * Starts itself anew in a session of its own and ends at once, over and over: who looks for it has to be quick. Each adds a
  * byte to `hops`, and after so many it ends whatever happens.
  */
-export const MOST_HOPS = 6000
+export const MOST_HOPS = 3000
 export const HOPPING = `
 cat > hop.sh <<'END'
 printf . >> hops
