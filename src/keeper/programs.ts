@@ -97,7 +97,8 @@ export class Programs {
   }
 
   usages(pids: readonly string[]): Record<string, Usage | null> {
-    const table = ProcTable.read()
+    // One look for all; markers are read when they are asked for.
+    const table = ProcTable.read(Number.POSITIVE_INFINITY)
     const usageOf = (pid: string) => {
       const settled = this.#settled.get(pid)
       if (settled !== undefined) return settled.state === 'exited' ? settled.exit.usage : null
@@ -145,18 +146,16 @@ export class Programs {
     const { live, keeper } = this.#place
     const prepared = await prepare(this.#place, pid, plan)
     // From here on nothing is waited for until the program is there, so that nothing comes in between.
-    const { boot } = keeper
     try {
-      if (!claimed(() => live.claim({ pid, fence, keeper, boot, at: Date.now(), plan: keptPlan(plan) })))
-        throw new Error(`${pid} was begun by another keeper`)
+      if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))
+        return Promise.reject(new Error(`${pid} was begun by another keeper`))
       const started = start(this.#place, pid, plan, prepared, this.eventsOf(pid))
       if (started instanceof Promise) throw await started
       this.add(started)
       this.#writeProgram(started)
       return started.state
     } catch (error) {
-      if (!(error instanceof FailedStart)) throw error
-      const { message, remedy } = error
+      const { message, remedy } = failedStart(error)
       const state: SettledState = { state: 'failed_start', pid, message, remedy }
       this.#settled.set(pid, state)
       this.#record(state)
@@ -197,16 +196,11 @@ export class Programs {
 
 const RETRY_MS = 1000
 
-/** Without an intent nothing is begun. */
-function claimed(claim: () => boolean): boolean {
-  try {
-    return claim()
-  } catch (error) {
-    throw new FailedStart(
-      `That it is to be started can't be written down: ${messageOf(error)}.`,
-      'Free some space, or check the rights of the data folder.',
-    )
-  }
+/** Nothing was forked, or it has been killed again: whatever the reason, it has not begun. */
+function failedStart(error: unknown): FailedStart {
+  if (error instanceof FailedStart) return error
+  const remedy = 'Is there space on disk, and may the data folder be written to?'
+  return new FailedStart(`It can't be started: ${messageOf(error)}.`, remedy)
 }
 
 function messageOf(error: unknown): string {

@@ -32,18 +32,36 @@ export async function recover(place: ProgramsPlace, programs: Programs): Promise
   const orphans = new OrphanWatch()
   const ending: Promise<unknown>[] = []
   for (const pid of place.live.begun()) {
-    const intent = place.live.intentOf(pid)
-    if (intent !== undefined && isOfLiveKeeper(intent, place)) continue
-    const settled = place.live.settledOf(pid)
-    if (settled !== undefined) programs.addSettled(settled)
-    else if (intent === undefined || intent.boot !== bootId()) settleLost(place, programs, pid, intent)
-    else ending.push(...takeBack(place, programs, orphans, intent))
+    // One that can't be taken over must not keep the others from being so.
+    const failed = (error: unknown) =>
+      place.trouble(pid, `It can't be taken over: ${error instanceof Error ? error.stack : String(error)}`)
+    try {
+      ending.push(...recoverOne(place, programs, orphans, pid).map((ended) => ended.catch(failed)))
+    } catch (error) {
+      failed(error)
+    }
   }
   await Promise.race([Promise.all(ending), new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
 }
 
 /** How long a daemon waits longer for its new keeper, at most, to find things settled. */
 const WAIT_MS = 300
+
+/** What has to be waited for until it is settled; nothing if it is, or goes on. */
+function recoverOne(
+  place: ProgramsPlace,
+  programs: Programs,
+  orphans: OrphanWatch,
+  pid: string,
+): Promise<unknown>[] {
+  const intent = place.live.intentOf(pid)
+  if (intent !== undefined && isOfLiveKeeper(intent, place)) return []
+  const settled = place.live.settledOf(pid)
+  if (settled !== undefined) programs.addSettled(settled)
+  else if (intent === undefined || intent.boot !== bootId()) settleLost(place, programs, pid, intent)
+  else return takeBack(place, programs, orphans, intent)
+  return []
+}
 
 /** A keeper of another protocol may look after programs in the same folder. */
 function isOfLiveKeeper({ keeper, boot }: Intent, place: ProgramsPlace): boolean {
@@ -63,7 +81,6 @@ function settleLost(place: ProgramsPlace, programs: Programs, pid: string, inten
   programs.settle(state)
 }
 
-/** What has to be waited for until it is settled; nothing if it goes on. */
 function takeBack(
   place: ProgramsPlace,
   programs: Programs,

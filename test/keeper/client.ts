@@ -22,13 +22,21 @@ const main = join(root, 'src', 'keeper', 'main.ts')
 
 /** A data folder with real keepers, one after the other, and daemons that speak the protocol and do nothing else. */
 export class Estate implements AsyncDisposable {
-  readonly folder = mkdtempSync(join(tmpdir(), 'reeve-keeper-'))
+  readonly folder: string
   readonly home: Home
+  readonly #isOwn: boolean
   readonly #daemons: Daemon[] = []
   readonly #keepers: ChildProcess[] = []
 
-  constructor(protocol = PROTOCOL) {
+  constructor(protocol = PROTOCOL, name = '', folder?: string) {
+    this.#isOwn = folder === undefined
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), `reeve-keeper-${name}`))
     this.home = homeAt(this.folder, protocol)
+  }
+
+  /** Another protocol's side of the same folder. Whoever made the folder removes it. */
+  sameFolder(protocol: number): Estate {
+    return new Estate(protocol, '', this.folder)
   }
 
   get keeper(): ChildProcess {
@@ -73,7 +81,10 @@ export class Estate implements AsyncDisposable {
   }
 
   async connect(): Promise<Daemon> {
-    const socket = connect(this.home.keeper.socket)
+    const folder = openSync(this.home.keeper.folder, 'r')
+    // A path through a descriptor, since that of the folder itself may be too long for a socket.
+    const socket = connect(`/proc/self/fd/${folder}/socket`)
+    socket.once('close', () => closeSync(folder))
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
     const daemon = new Daemon(socket)
     this.#daemons.push(daemon)
@@ -104,7 +115,8 @@ export class Estate implements AsyncDisposable {
     return readFileSync(join(this.folder, 'keeper.log'), 'utf8')
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends everything that was started here, but leaves the files. */
+  async stop(): Promise<void> {
     for (const daemon of this.#daemons) await daemon.endAll().catch(() => {})
     for (const keeper of this.#keepers) {
       if (keeper.exitCode !== null || keeper.signalCode !== null) continue
@@ -113,7 +125,11 @@ export class Estate implements AsyncDisposable {
       await gone
     }
     for (const daemon of this.#daemons) daemon.close()
-    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    if (this.#isOwn) rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

@@ -88,7 +88,7 @@ export class LiveFiles {
     const known = new Set(pids)
     for (const name of names) {
       const pid = name.slice(0, name.indexOf('.'))
-      if (!known.has(pid) || name.endsWith('.new')) rmSync(join(this.#folder, name), { force: true })
+      if (!known.has(pid)) rmSync(join(this.#folder, name), { force: true })
     }
     return pids
   }

@@ -23,6 +23,7 @@ import type { ProgramLog } from './program-log.ts'
 export class DirectLog implements ProgramLog {
   /** Of the segment, for appending: this is what the program gets. */
   readonly fd: number
+  readonly isHolding = false
   readonly isWritten = true
   readonly #folder: string
   readonly #caps: OutputCaps

@@ -60,6 +60,10 @@ export class OutputLog implements ProgramLog {
     return this.#segments.end + this.#heldBytes
   }
 
+  get isHolding(): boolean {
+    return this.#holds
+  }
+
   get isWritten(): boolean {
     return this.#heldBytes === 0
   }

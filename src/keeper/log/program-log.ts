@@ -2,6 +2,8 @@
 export interface ProgramLog {
   /** Its length, with what waits to be written. */
   readonly end: number
+  /** Whether the program is held back, because the disk takes no more. */
+  readonly isHolding: boolean
   /** Whether all of it is on disk. */
   readonly isWritten: boolean
   /** When all of it is on disk, or after `withinMs`. */

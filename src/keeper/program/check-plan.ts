@@ -1,4 +1,13 @@
-import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { SpawnPlan } from '../protocol/messages.ts'
 import { isSignal } from './signal-names.ts'
@@ -26,7 +35,36 @@ export function checkPlan(plan: SpawnPlan): string {
     )
   checkFolder(plan.cwd)
   checkLimits(plan)
-  return programFile(name, plan)
+  const file = programFile(name, plan)
+  if (plan.pty !== null) checkInterpreter(file)
+  return file
+}
+
+/** In a terminal, what the system says of a missing interpreter would look like the program's own output. */
+function checkInterpreter(file: string): void {
+  const interpreter = interpreterOf(file)
+  if (interpreter !== undefined && statOf(interpreter) === undefined)
+    throw new FailedStart(
+      `${file} can't be started: there is no ${interpreter}, the interpreter in its first line.`,
+      'Install it, or mend the line.',
+    )
+}
+
+function interpreterOf(file: string): string | undefined {
+  let fd: number
+  try {
+    fd = openSync(file, 'r')
+  } catch {
+    // A program that may be run but not read has no interpreter that we could know of.
+    return undefined
+  }
+  try {
+    const start = Buffer.alloc(256)
+    const line = start.toString('latin1', 0, readSync(fd, start)).split('\n', 1)[0]
+    return /^#![ \t]*(\/[^ \t]+)/.exec(line ?? '')?.[1]
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function checkFolder(cwd: string): void {

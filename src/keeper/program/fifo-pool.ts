@@ -24,7 +24,8 @@ export class FifoPool {
 
   /** When there are as many as one program needs. Fails as `mkfifo` does. */
   async ready(): Promise<void> {
-    if (this.#ready.length < LOW) void this.#refill().catch(() => {})
+    // In the background: whoever finds too few waits below, and hears of it if there can be none.
+    if (this.#ready.length < LOW) this.#refill().catch(() => {})
     while (this.#ready.length < PER_PROGRAM) await this.#refill()
   }
 

@@ -4,6 +4,7 @@ import { type EndHow, TreeEnd } from '../tree/end-tree.ts'
 import { signalExact, signalGroup, whoIs } from '../tree/identity.ts'
 import { type Member, membersOf } from '../tree/members.ts'
 import type { ProcTable } from '../tree/proc-table.ts'
+import { isOver, statOf } from '../tree/stat.ts'
 import { joined, memoryOf, usageOf } from '../tree/usage.ts'
 
 /** A program and all that it started: what can be done to them, and what they use. */
@@ -62,7 +63,8 @@ export class ProgramTree {
   /** How many live. Null where only a look at all OS processes could tell. */
   count(): number | null {
     const { cgroup } = this.identity
-    return cgroup === null || this.#cgroups === null ? null : this.#cgroups.members(cgroup).length
+    if (cgroup === null || this.#cgroups === null) return null
+    return this.#cgroups.members(cgroup).filter(isNotKeepers).length
   }
 
   isEmpty(table?: ProcTable): boolean {
@@ -104,4 +106,10 @@ export class ProgramTree {
     const members = inOrder(membersOf(this.identity, this.#marker))
     return members.filter(({ osPid, startTime }) => signalExact(osPid, startTime, signal)).length
   }
+}
+
+/** What the keeper runs for itself, to make pipes say, may be born in a program's cgroup. */
+function isNotKeepers(osPid: number): boolean {
+  const stat = statOf(osPid)
+  return stat !== null && stat.ppid !== process.pid && !isOver(stat)
 }

@@ -53,6 +53,7 @@ export class Program {
   readonly #recorded = Promise.withResolvers<void>()
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
   #because: EndedBecause | null = null
+  #hasExceeded = false
   #isPaused: boolean
   #lastWrite: { readonly seq: number; readonly bytes: number } | null = null
 
@@ -62,7 +63,11 @@ export class Program {
     this.#parts = parts
     this.#events = events
     this.#isPaused = parts.paused
-    this.#times = new TimeLimits(plan, Date.now() - startedAt, (because) => this.#exceeded(because))
+    this.#times = new TimeLimits(plan, {
+      ranMs: Date.now() - startedAt,
+      isHeld: () => parts.log.isHolding,
+      exceeded: (because) => this.#exceeded(because),
+    })
     this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
   }
 
@@ -106,11 +111,11 @@ export class Program {
   exited(exitCode: number | null, signal: string | null): void {
     const { pid, tree, log } = this.#parts
     const at = Date.now()
-    const because = tree.wasOutOfMemory() ? 'limit:memory' : this.#because
+    const because = orNull(() => tree.wasOutOfMemory()) === true ? 'limit:memory' : this.#because
     this.#drainLast()
     const exit = {
       ...{ exitCode, signal, at, because, outputEnd: log.end },
-      ...{ usage: tree.lastUsage(), leftBehind: tree.count() },
+      ...{ usage: orNull(() => tree.lastUsage()), leftBehind: orNull(() => tree.count()) },
     }
     this.#settleWhenWritten({ state: 'exited', pid, program: tree.identity, exit })
   }
@@ -120,12 +125,15 @@ export class Program {
     const { pid, tree, log, plan } = this.#parts
     if (this.#state !== 'running') return
     this.#drainLast()
-    await tree.end({ signal: plan.endSignal, graceMs: plan.graceMs || FOR_CERTAIN_MS })
-    this.#parts.output.drain()
-    this.#settleWhenWritten({
-      ...{ state: 'lost', pid, program: tree.identity },
-      ...{ evidence: 'keeper_lost', outputEnd: log.end },
-    })
+    try {
+      await tree.end({ signal: plan.endSignal, graceMs: plan.graceMs || FOR_CERTAIN_MS })
+    } finally {
+      this.#parts.output.drain()
+      this.#settleWhenWritten({
+        ...{ state: 'lost', pid, program: tree.identity },
+        ...{ evidence: 'keeper_lost', outputEnd: log.end },
+      })
+    }
   }
 
   /** The answer comes after the end of the program, if that is what it says, is on record. */
@@ -184,7 +192,8 @@ export class Program {
   }
 
   #exceeded(because: EndedBecause): void {
-    if (this.#state !== 'running') return
+    if (this.#state !== 'running' || this.#hasExceeded) return
+    this.#hasExceeded = true
     const { endSignal, graceMs } = this.#parts.plan
     void this.end(endSignal, graceMs, because)
   }
@@ -228,3 +237,12 @@ const WAIT_FOR_DISK_MS = 5000
 
 /** The grace of what was never to be forced, when nobody is left to wait for it. */
 const FOR_CERTAIN_MS = 2000
+
+/** What can't be read is not known, which is no reason not to know the rest. */
+function orNull<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}

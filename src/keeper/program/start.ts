@@ -1,19 +1,16 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { KeptPlan } from '../home/live-files.ts'
-import { DirectLog } from '../log/direct-log.ts'
-import { OutputLog } from '../log/output-log.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'
 import type { ProgramIdentity, SpawnPlan } from '../protocol/messages.ts'
 import { bootId, startTimeOf } from '../tree/identity.ts'
 import { checkPlan, FailedStart } from './check-plan.ts'
-import { DirectOutput } from './direct-output.ts'
 import { FifoOutput } from './fifo-output.ts'
+import { Filling } from './filling.ts'
 import { forkChild, forkFailure } from './fork-child.ts'
 import { forkWithFifos } from './fork-with-fifos.ts'
 import { forkWithPty } from './fork-with-pty.ts'
-import type { ForkAnswer, Forked, ForkRequest } from './forked.ts'
+import type { ExitHeard, ForkAnswer, Forked, ForkRequest } from './forked.ts'
 import { OpenedFds } from './opened-fds.ts'
 import type { Output } from './output.ts'
 import type { Prepared } from './prepare.ts'
@@ -38,31 +35,29 @@ export function start(
   const marker = markerOf(place.homeId, pid)
   const request: ForkRequest = { pid, file, plan, env: { ...plan.env, [MARKER]: marker } }
   const startedAt = Date.now()
-  const heard = new Heard()
-  const folder = join(place.output, pid)
-  const filling = prepareFilling(place, request, prepared, folder, heard)
+  const filling = new Filling(place, pid, plan.caps)
+  const { log, fork } = planned(place, request, prepared, filling)
   const leaf = prepared.hasTurn ? (place.cgroups?.take() ?? null) : null
   const undo = () => {
     if (leaf !== null) place.cgroups?.giveBack(leaf)
-    filling.log.close()
-    rmSync(folder, { recursive: true, force: true })
+    log.close()
+    rmSync(filling.folder, { recursive: true, force: true })
   }
-  let forked: ReturnType<Filling['fork']> | null = null
+  let forked: ForkAnswer<Filled> | null = null
   try {
-    forked = filling.fork()
+    forked = fork()
     if (forked instanceof Promise) return forked.finally(undo)
     const tree = new ProgramTree(identityOf(place, plan, forked, leaf), marker, place.cgroups)
-    const { input, resize, fill } = forked
-    const { log } = filling
+    const { input, resize, output } = forked
     if (plan.pty !== null) log.size(plan.pty.cols, plan.pty.rows)
-    heard.program = new Program(
+    filling.program = new Program(
       {
-        ...{ pid, plan: keptPlan(plan), tree, log, output: fill(tree), input, resize, startedAt },
+        ...{ pid, plan: keptPlan(plan), tree, log, output: output(tree), input, resize, startedAt },
         ...{ orphaned: false, paused: false, usageLimits: place.usageLimits },
       },
       events,
     )
-    return heard.program
+    return filling.program
   } catch (error) {
     // A program that nobody could look after must not run.
     if (forked !== null && !(forked instanceof Promise)) forked.kill()
@@ -75,69 +70,40 @@ export function keptPlan({ env: _, stdin, ...plan }: SpawnPlan): KeptPlan {
   return { ...plan, stdin: typeof stdin === 'string' ? stdin : 'text' }
 }
 
-/** Where a program's events go. It is there before the first of them: they come with a later turn. */
-class Heard {
-  program: Program | null = null
-}
-
-type Filling = {
-  readonly log: ProgramLog
-  readonly fork: () => ForkAnswer<Forked & { readonly fill: (tree: ProgramTree) => Output }>
-}
+/** Forked, and where its output is to be had. */
+type Filled = Forked & { readonly output: (tree: ProgramTree) => Output }
 
 /** The log, and how the program that is to fill it is started. */
-function prepareFilling(
+function planned(
   place: ProgramPlace,
   request: ForkRequest,
   prepared: Prepared,
-  folder: string,
-  heard: Heard,
-): Filling {
-  const { pid, plan } = request
-  const exited = (code: number | null, signal: string | null) => heard.program?.exited(code, signal)
-  const trouble = (message: string) => place.trouble(pid, message)
-  const ended = () => heard.program?.outputEnded()
-
-  if (plan.pty === null && plan.output === 'direct') {
-    const log = made(() => new DirectLog(folder, plan.caps, trouble))
-    const grew = () => heard.program?.grew()
-    const held = (isHeld: boolean) => heard.program?.held(isHeld)
-    const fill = (tree: ProgramTree) => new DirectOutput(log, { grew, held, ended }, () => !tree.isEmpty())
-    const open = () => ({ out: log.fd, err: log.fd })
-    const fork = () => filledBy(forkChild(request, place.fifos, new OpenedFds(), open, exited), () => fill)
-    return { log, fork }
-  }
-
-  const log = made(() => new OutputLog(folder, plan.caps, { trouble, flows: () => heard.program?.flows() }))
-  const bytes = (chunk: Buffer, stream: Parameters<OutputLog['append']>[1]) => {
-    const flows = log.append(chunk, stream)
-    heard.program?.grew()
-    return flows
-  }
+  filling: Filling,
+): { readonly log: ProgramLog; readonly fork: () => ForkAnswer<Filled> } {
+  const { plan } = request
   const { pty: size } = plan
   const { pty } = prepared
-  const fork =
-    size !== null && pty !== null
-      ? () =>
-          filledBy(
-            forkWithPty(pty, request, size, exited),
-            (forked) => () => new PtyOutput(forked.pty, { bytes }),
-          )
-      : () =>
-          filledBy(
-            forkWithFifos(request, place.fifos, exited),
-            (forked) => () => new FifoOutput(forked.fifos, { bytes, ended }),
-          )
-  return { log, fork }
+  const exited: ExitHeard = (code, signal) => filling.program?.exited(code, signal)
+  if (size === null && plan.output === 'direct') {
+    const { log, output } = opened(() => filling.openDirectLog())
+    const openOutput = () => ({ out: log.fd, err: log.fd })
+    const fork = () => forkChild(request, place.fifos, new OpenedFds(), openOutput, exited)
+    return { log, fork: () => filled(fork(), () => output) }
+  }
+  const { log, events } = opened(() => filling.openLog())
+  if (size !== null && pty !== null) {
+    const fork = () => forkWithPty(pty, request, size, exited)
+    return { log, fork: () => filled(fork(), (forked) => () => new PtyOutput(forked.pty, events)) }
+  }
+  const fork = () => forkWithFifos(request, place.fifos, exited)
+  return { log, fork: () => filled(fork(), (forked) => () => new FifoOutput(forked.fifos, events)) }
 }
 
-function filledBy<Success extends Forked>(
+function filled<Success extends Forked>(
   forked: ForkAnswer<Success>,
-  fillBy: (forked: Success) => (tree: ProgramTree) => Output,
-): ReturnType<Filling['fork']> {
-  if (forked instanceof Promise) return forked
-  const { osPid, input, resize, kill } = forked
-  return { osPid, input, resize, kill, fill: fillBy(forked) }
+  outputOf: (forked: Success) => Filled['output'],
+): ForkAnswer<Filled> {
+  return forked instanceof Promise ? forked : Object.assign(forked, { output: outputOf(forked) })
 }
 
 /** It is a zombie at worst, since nobody has waited for it yet; only a terminal's program may be gone altogether. */
@@ -148,17 +114,17 @@ function identityOf(
   cgroup: string | null,
 ): ProgramIdentity {
   const isLimited =
-    memoryBytes !== null && cgroup !== null && cgroups?.limitMemory(cgroup, osPid, memoryBytes)
+    memoryBytes !== null && cgroup !== null && cgroups?.limitMemory(cgroup, osPid, memoryBytes) === true
   return {
     ...{ osPid, startTime: startTimeOf(osPid), boot: bootId(), group: osPid },
     ...{ tree: cgroup === null ? 'marker' : 'cgroup', cgroup },
-    memoryBy: memoryBytes === null ? null : isLimited === true ? 'cgroup' : 'sampled',
+    memoryBy: memoryBytes === null ? null : isLimited ? 'cgroup' : 'sampled',
   }
 }
 
-function made<Log>(make: () => Log): Log {
+function opened<Log>(open: () => Log): Log {
   try {
-    return make()
+    return open()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new FailedStart(

@@ -1,25 +1,27 @@
-/** Ends a program that runs for too long, or says nothing for too long. */
+/** What a program's time limits have to know, and do. */
+interface Timing {
+  /** How long it has run already. */
+  readonly ranMs: number
+  /** Whether it could not write if it would. */
+  isHeld(): boolean
+  exceeded(because: 'timeout' | 'idle'): void
+}
+
+/** Notices that a program runs for too long, or says nothing for too long. */
 export class TimeLimits {
+  readonly #timing: Timing
   #lastOutputAt = performance.now()
   #timeout: NodeJS.Timeout | null = null
   #idle: NodeJS.Timeout | null = null
 
   constructor(
     limits: { readonly timeoutMs: number | null; readonly idleTimeoutMs: number | null },
-    /** How long it has run already. */
-    ranMs: number,
-    exceeded: (because: 'timeout' | 'idle') => void,
+    timing: Timing,
   ) {
+    this.#timing = timing
     const { timeoutMs, idleTimeoutMs } = limits
-    if (timeoutMs !== null)
-      after(
-        timeoutMs - ranMs,
-        (timer) => {
-          this.#timeout = timer
-        },
-        () => exceeded('timeout'),
-      )
-    if (idleTimeoutMs !== null) this.#watchIdle(idleTimeoutMs, exceeded)
+    if (timeoutMs !== null) this.#watchTimeout(timeoutMs - timing.ranMs)
+    if (idleTimeoutMs !== null) this.#watchIdle(idleTimeoutMs)
   }
 
   /** Only takes the time; whether it is idle is looked at when it could be. */
@@ -32,24 +34,19 @@ export class TimeLimits {
     if (this.#idle !== null) clearTimeout(this.#idle)
   }
 
-  #watchIdle(idleTimeoutMs: number, exceeded: (because: 'idle') => void): void {
-    const left = idleTimeoutMs - (performance.now() - this.#lastOutputAt)
-    if (left <= 0) exceeded('idle')
+  #watchTimeout(leftMs: number): void {
+    if (leftMs <= 0) this.#timing.exceeded('timeout')
     else
-      after(
-        left,
-        (timer) => {
-          this.#idle = timer
-        },
-        () => this.#watchIdle(idleTimeoutMs, exceeded),
-      )
+      this.#timeout = setTimeout(() => this.#watchTimeout(leftMs - LONGEST_MS), Math.min(leftMs, LONGEST_MS))
+  }
+
+  #watchIdle(idleTimeoutMs: number): void {
+    if (this.#timing.isHeld()) this.output()
+    const leftMs = idleTimeoutMs - (performance.now() - this.#lastOutputAt)
+    if (leftMs <= 0) this.#timing.exceeded('idle')
+    else this.#idle = setTimeout(() => this.#watchIdle(idleTimeoutMs), Math.min(leftMs, LONGEST_MS))
   }
 }
 
 /** The longest that a timer of Node can wait. */
 const LONGEST_MS = 2 ** 31 - 1
-
-function after(ms: number, isSet: (timer: NodeJS.Timeout) => void, act: () => void): void {
-  if (ms <= LONGEST_MS) isSet(setTimeout(act, Math.max(0, ms)))
-  else isSet(setTimeout(() => after(ms - LONGEST_MS, isSet, act), LONGEST_MS))
-}

@@ -38,7 +38,8 @@ export class UsageLimits {
   }
 
   #look(): void {
-    const table = ProcTable.read()
+    // Markers are read when they are asked for.
+    const table = ProcTable.read(Number.POSITIVE_INFINITY)
     for (const { tree, memoryBytes, cpuSeconds, exceeded } of [...this.#watched]) {
       const isOver = memoryBytes !== null && (tree.wasOutOfMemory() || tree.memoryBytes(table) > memoryBytes)
       if (isOver) exceeded('limit:memory')

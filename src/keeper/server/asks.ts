@@ -3,6 +3,7 @@ import type { Program } from '../program/program.ts'
 import { isSignal } from '../program/signal-names.ts'
 import type { Programs } from '../programs.ts'
 import type { AskName, Asks, KeeperRefusal } from '../protocol/messages.ts'
+import { faultOfPlan } from './plan-shape.ts'
 
 /** A question that is answered with an error. */
 export class Refused extends Error {
@@ -32,7 +33,11 @@ export function answersOf(programs: Programs): Answers {
     programs.get(checkedPid(pid)) === undefined && programs.stateOf(pid) !== null ? ended : act(present(pid))
 
   return {
-    spawn: ({ pid, fence, plan }) => programs.spawn(checkedPid(pid), fence, plan),
+    spawn: ({ pid, fence, plan }) => {
+      const fault = faultOfPlan(plan)
+      if (fault !== undefined) throw badAsk(fault)
+      return programs.spawn(checkedPid(pid), fence, plan)
+    },
     state: ({ pid }) => programs.stateOf(checkedPid(pid)),
     end: async ({ pid, signal, graceMs }) => {
       checkSignal(signal)

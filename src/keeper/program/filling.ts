@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { DirectLog } from '../log/direct-log.ts'
+import { OutputLog } from '../log/output-log.ts'
+import type { OutputCaps } from '../protocol/messages.ts'
+import { DirectOutput } from './direct-output.ts'
+import type { OutputEvents } from './output.ts'
+import type { Program } from './program.ts'
+import type { ProgramPlace } from './program-place.ts'
+import type { ProgramTree } from './program-tree.ts'
+
+/**
+ * What lies between a program's output, its log and the program. These three need each other: the program is set here as soon
+ * as there is one, in the same turn of the event loop, so that nothing has been heard before.
+ */
+export class Filling {
+  readonly folder: string
+  program: Program | null = null
+  readonly #place: ProgramPlace
+  readonly #pid: string
+  readonly #caps: OutputCaps
+
+  constructor(place: ProgramPlace, pid: string, caps: OutputCaps) {
+    this.folder = join(place.output, pid)
+    this.#place = place
+    this.#pid = pid
+    this.#caps = caps
+  }
+
+  /** A log that the keeper writes, and where the bytes for it are to be sent. */
+  openLog(): { readonly log: OutputLog; readonly events: OutputEvents } {
+    const log = new OutputLog(this.folder, this.#caps, {
+      flows: () => this.program?.flows(),
+      trouble: (message) => this.#trouble(message),
+    })
+    const events: OutputEvents = {
+      bytes: (chunk, stream) => {
+        const flows = log.append(chunk, stream)
+        this.program?.grew()
+        return flows
+      },
+      ended: () => this.program?.outputEnded(),
+    }
+    return { log, events }
+  }
+
+  /** A log that the program writes by itself, and how it is looked after. */
+  openDirectLog(): { readonly log: DirectLog; readonly output: (tree: ProgramTree) => DirectOutput } {
+    const log = new DirectLog(this.folder, this.#caps, (message) => this.#trouble(message))
+    const events = {
+      grew: () => this.program?.grew(),
+      held: (isHeld: boolean) => {
+        if (isHeld)
+          this.#trouble(`The disk of ${this.folder} is nearly full. It is stopped until there is space.`)
+        this.program?.held(isHeld)
+      },
+      ended: () => this.program?.outputEnded(),
+    }
+    return { log, output: (tree) => new DirectOutput(log, events, () => !tree.isEmpty()) }
+  }
+
+  #trouble(message: string): void {
+    this.#place.trouble(this.#pid, message)
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What is wrong with the shape of a plan, or undefined. A daemon of the same protocol sends none like that; what is asked for
+ * in a good shape, but can't be had, is a failed start instead.
+ */
+export function faultOfPlan(plan: unknown): string | undefined {
+  if (!isObject(plan)) return 'plan is missing'
+  const { argv, cwd, env, pty, stdin, output, caps, limits, tree, endSignal } = plan
+  const faults: [string, boolean][] = [
+    ['argv', Array.isArray(argv) && argv.every(isText)],
+    ['cwd', isText(cwd)],
+    ['env', isObject(env) && Object.values(env).every(isText)],
+    ['pty', pty === null || (isObject(pty) && areNumbers(pty, ['cols', 'rows']))],
+    ['stdin', stdin === 'null' || stdin === 'pipe' || (isObject(stdin) && isText(stdin['text']))],
+    ['output', output === 'merged' || output === 'tagged' || output === 'direct'],
+    ['caps', isObject(caps) && areSizes(caps)],
+    [
+      'limits',
+      isObject(limits) && areLimits(limits, ['memoryBytes', 'cpuSeconds', 'openFiles', 'outputBytes']),
+    ],
+    ['timeoutMs or idleTimeoutMs', areLimits(plan, ['timeoutMs', 'idleTimeoutMs'])],
+    ['endSignal', isText(endSignal)],
+    ['graceMs', isAtLeast(plan['graceMs'], 0)],
+    ['tree', tree === 'auto' || tree === 'marker'],
+  ]
+  const fault = faults.find(([, isGood]) => !isGood)
+  return fault === undefined ? undefined : `${fault[0]} of the plan is not as it should be`
+}
+
+type Unknown = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function areNumbers(of: Unknown, names: readonly string[]): boolean {
+  return names.every((name) => typeof of[name] === 'number')
+}
+
+function areLimits(of: Unknown, names: readonly string[]): boolean {
+  return names.every((name) => of[name] === null || typeof of[name] === 'number')
+}
+
+/** A segment has room for something, or the log would be cut for ever. */
+function areSizes({ headBytes, tailBytes, segmentBytes, minFreeBytes }: Unknown): boolean {
+  return (
+    isAtLeast(headBytes, 0) &&
+    isAtLeast(tailBytes, 0) &&
+    isAtLeast(segmentBytes, 1) &&
+    isAtLeast(minFreeBytes, 0)
+  )
+}
+
+function isAtLeast(value: unknown, least: number): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= least
+}

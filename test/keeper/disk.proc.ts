@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Estate, until } from './client.ts'
+
+const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
+
+/** Output logs on a disk of their own, which is small. Undefined where this user may not make one. */
+async function estateWithSmallDisk(megabytes: number) {
+  const estate = new Estate()
+  const { output } = estate.home
+  mkdirSync(output, { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', output], { stdio: 'ignore' })
+  } catch {
+    await estate[Symbol.asyncDispose]()
+    return undefined
+  }
+  const unmounted = {
+    estate,
+    async [Symbol.asyncDispose]() {
+      await estate.stop()
+      execFileSync('umount', [output])
+      await estate[Symbol.asyncDispose]()
+    },
+  }
+  await estate.startKeeper()
+  return unmounted
+}
+
+for (const [name, pty] of [
+  ['through a pipe', null],
+  ['in a terminal', { cols: 80, rows: 24 }],
+] as const)
+  test(`a program ${name} is held back while the disk is full, and loses nothing`, async (context) => {
+    await using disk = await estateWithSmallDisk(4)
+    if (disk === undefined) return context.skip()
+    const { estate } = disk
+    const daemon = await estate.daemon()
+    const ballast = join(estate.home.output, 'ballast')
+    writeFileSync(ballast, Buffer.alloc(2_000_000))
+
+    await daemon.sh('p_full', 'seq 1 400000', { caps, pty })
+    await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+    expect(await daemon.ask('state', { pid: 'p_full' })).toMatchObject({ state: 'running' })
+    rmSync(ballast)
+    const expected = 2_688_895 + (pty === null ? 0 : 400_000)
+    expect(await daemon.exit('p_full')).toMatchObject({ exitCode: 0, outputEnd: expected })
+    const lines = estate.output('p_full').text.split(/\r?\n/)
+    expect(lines.findIndex((line, at) => at < 400_000 && line !== String(at + 1))).toBe(-1)
+    expect(daemon.tells.filter((tell) => tell.tell === 'trouble').length).toBe(1)
+  })
+
+test('a program that ends while the disk is full has its last output written when there is space', async (context) => {
+  await using disk = await estateWithSmallDisk(2)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  const ballast = join(estate.home.output, 'ballast')
+  await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
+  const { bavail, bsize } = statfsSync(estate.home.output)
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize))
+  await daemon.write('p_last', 'go\n')
+  await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  rmSync(ballast)
+  expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
+  expect(estate.output('p_last').text.length).toBe(3893)
+})
+
+test('a flooding program stops while the disk is nearly full', async (context) => {
+  await using disk = await estateWithSmallDisk(32)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  for (const output of ['merged', 'direct'] as const) {
+    const pid = `p_${output}`
+    await daemon.sh(pid, 'while :; do head -c 500000 /dev/zero; sleep 0.01; done', {
+      ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output },
+    })
+    await until('it is held back', () =>
+      daemon.tells.some(
+        (tell) => tell.tell === 'trouble' && tell.pid === pid && /nearly full/.test(tell.message),
+      ),
+    )
+    const { bavail, bsize } = statfsSync(estate.home.output)
+    expect(bavail * bsize).toBeGreaterThan(0)
+    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 5000 })).toEqual({ how: 'asked' })
+    rmSync(join(estate.home.output, pid), { recursive: true })
+  }
+})

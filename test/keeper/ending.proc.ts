@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { Estate, startTimeOf, until } from './client.ts'
+
+async function estateWithDaemon() {
+  const estate = new Estate()
+  await estate.startKeeper()
+  return { estate, daemon: await estate.daemon() }
+}
+
+const limits = { memoryBytes: null, cpuSeconds: null, openFiles: null, outputBytes: null }
+
+test('an end that was asked for is recorded before it is answered', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_end', 'exec sleep 300')
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+    how: 'asked',
+  })
+  expect(await daemon.ask('state', { pid: 'p_end' })).toMatchObject({
+    state: 'exited',
+    exit: { exitCode: null, signal: 'SIGTERM', because: 'asked' },
+  })
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+    how: 'already_gone',
+  })
+})
+
+test('a tree that ignores the signal is forced, also who left its group', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh(
+    'p_deaf',
+    `trap "" TERM; setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 0.05; done' & wait`,
+  )
+  const inner = Number(await until('it has begun', () => /^\d+$/m.exec(estate.output('p_deaf').text)?.[0]))
+  expect(await daemon.ask('end', { pid: 'p_deaf', signal: 'SIGTERM', graceMs: 200 })).toEqual({
+    how: 'forced',
+  })
+  expect(await daemon.exit('p_deaf')).toMatchObject({ signal: 'SIGKILL', because: 'asked' })
+  expect(startTimeOf(inner)).toBe('')
+})
+
+test('an exit that comes first is not called an end that was asked for', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  for (let at = 0; at < 30; at++) {
+    const pid = `p_race_${at}`
+    await daemon.sh(pid, 'exit 5')
+    const answer = await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 1000 })
+    const exit = await daemon.exit(pid)
+    if (exit.exitCode === 5) expect(exit.signal).toBeNull()
+    else expect(exit).toMatchObject({ signal: 'SIGTERM', because: 'asked' })
+    if (answer.how === 'already_gone') expect(exit).toMatchObject({ exitCode: 5, because: null })
+    expect(daemon.tells.filter((tell) => tell.tell === 'ended' && tell.state.pid === pid).length).toBe(1)
+  }
+})
+
+test('a program that runs for too long is ended, and says why', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_long', 'while :; do echo x; sleep 0.02; done', { timeoutMs: 300 })
+  expect(await daemon.exit('p_long')).toMatchObject({ signal: 'SIGTERM', because: 'timeout' })
+})
+
+test('a program that says nothing for too long is ended, and one that speaks is not', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_idle', 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exec sleep 300', {
+    idleTimeoutMs: 400,
+  })
+  expect(await daemon.exit('p_idle')).toMatchObject({ signal: 'SIGTERM', because: 'idle' })
+  expect(estate.output('p_idle').text).toBe('1\n2\n3\n4\n5\n6\n')
+})
+
+test('limits of output, CPU time and memory end a program by name', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  const eat = 'x=x; while :; do x="$x$x"; done'
+  await daemon.sh('p_out', 'yes', { limits: { ...limits, outputBytes: 100_000 } })
+  await daemon.sh('p_cpu', 'while :; do :; done', { limits: { ...limits, cpuSeconds: 0.5 } })
+  await daemon.sh('p_mem', eat, { limits: { ...limits, memoryBytes: 64_000_000 } })
+  await daemon.sh('p_mem_sampled', 'head -c 200000000 /dev/zero | tail -c 190000000 | sleep 300', {
+    ...{ limits: { ...limits, memoryBytes: 64_000_000 }, tree: 'marker' },
+  })
+  expect(await daemon.exit('p_out')).toMatchObject({ because: 'limit:output' })
+  expect(await daemon.exit('p_cpu')).toMatchObject({ because: 'limit:cpu' })
+  expect(await daemon.exit('p_mem')).toMatchObject({ because: 'limit:memory' })
+  expect(await daemon.exit('p_mem_sampled')).toMatchObject({ because: 'limit:memory' })
+})
+
+test('a limit of open files holds in the program', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_files', 'ulimit -n', { limits: { ...limits, openFiles: 77 } })
+  expect((await daemon.exit('p_files')).exitCode).toBe(0)
+  expect(estate.output('p_files').text).toBe('77\n')
+})
+
+test('a paused tree stands still until it is resumed, and can be ended', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_still', 'sh -c "while :; do echo x; sleep 0.01; done"; true')
+  await until('it writes', () => estate.output('p_still').text.length > 10)
+  expect((await daemon.ask('pause', { pid: 'p_still' })).stopped).toBeGreaterThanOrEqual(2)
+  const state = await daemon.ask('state', { pid: 'p_still' })
+  expect(state).toMatchObject({ state: 'running', paused: true })
+  if (state?.state === 'running') {
+    const { osPid } = state.program
+    await until('it is stopped', () => readFileSync(`/proc/${osPid}/stat`, 'utf8').includes(') T '))
+  }
+  expect((await daemon.ask('resume', { pid: 'p_still' })).continued).toBeGreaterThanOrEqual(2)
+  const { length } = estate.output('p_still').text
+  await until('it goes on', () => estate.output('p_still').text.length > length)
+  await daemon.ask('pause', { pid: 'p_still' })
+  expect(await daemon.ask('end', { pid: 'p_still', signal: 'SIGTERM', graceMs: 5000 })).toEqual({
+    how: 'asked',
+  })
+})
+
+test('a named signal reaches the process, or all of its group', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh(
+    'p_sig',
+    'trap "echo usr1" USR1; trap "echo usr2" USR2; echo ready; while :; do sleep 0.02; done',
+  )
+  await until('it listens', () => estate.output('p_sig').text === 'ready\n')
+  expect(await daemon.ask('signal', { pid: 'p_sig', signal: 'SIGUSR1', to: 'process' })).toEqual({
+    sent: 'sent',
+  })
+  await until('it heard', () => estate.output('p_sig').text.includes('usr1'))
+  await expect(daemon.ask('signal', { pid: 'p_sig', signal: 'SIGX', to: 'group' })).rejects.toThrow(
+    'no signal SIGX',
+  )
+  expect(await daemon.ask('signal', { pid: 'p_sig', signal: 'SIGKILL', to: 'group' })).toEqual({
+    sent: 'sent',
+  })
+  expect(await daemon.exit('p_sig')).toMatchObject({ signal: 'SIGKILL', because: null })
+  await until('all are gone', async () => {
+    const { sent } = await daemon.ask('signal', { pid: 'p_sig', signal: 'SIGKILL', to: 'group' })
+    return sent === 'ended'
+  })
+})
+
+test('what a program uses is measured while it runs and told at its end', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_use', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exec sleep 300')
+  await until('it is done', () => estate.output('p_use').text === 'done\n')
+  const { usages } = await daemon.ask('usage', { pids: ['p_use', 'p_other'] })
+  expect(usages['p_other']).toBeNull()
+  expect(usages['p_use']?.cpuMs).toBeGreaterThan(0)
+  expect(usages['p_use']?.peakMemoryBytes).toBeGreaterThan(100_000)
+  await daemon.ask('end', { pid: 'p_use', signal: 'SIGTERM', graceMs: 2000 })
+  expect((await daemon.exit('p_use')).usage?.cpuMs).toBeGreaterThan(0)
+})

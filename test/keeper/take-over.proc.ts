@@ -1,0 +1,223 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Daemon, Estate, exitOf, startTimeOf, until } from './client.ts'
+
+const caps = { headBytes: 1000, tailBytes: 100_000_000, segmentBytes: 1_000_000, minFreeBytes: 0 }
+
+test('a program whose keeper is killed again and again loses no line, and its exit code stays unknown', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  let daemon = await estate.daemon()
+  const script = 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); echo line $i; done'
+  const started = await daemon.sh('p_lines', script, { caps })
+
+  for (let round = 0; round < 3; round++) {
+    const seen = estate.output('p_lines').text.length
+    await until('more has come', () => estate.output('p_lines').text.length > seen || isOver(started))
+    await estate.killKeeper()
+    await estate.startKeeper()
+    daemon = await estate.daemon()
+  }
+  const lost = await daemon.ended('p_lines')
+  expect(lost).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+  const lines = estate.output('p_lines').text.split('\n')
+  expect(lines.length).toBe(30_001)
+  expect(lines.findIndex((line, at) => at < 30_000 && line !== `line ${at + 1}`)).toBe(-1)
+  expect(lost).toMatchObject({ outputEnd: estate.output('p_lines').text.length })
+  expect(readdirSync(estate.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
+})
+
+test('an orphan can be watched, paused and ended, its limits hold, and no exit is made up', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  await before.sh('p_orphan', 'while :; do echo x; sleep 0.02; done', { stdin: 'pipe' })
+  await before.sh('p_limited', 'exec sleep 300', { timeoutMs: 1500 })
+  await estate.killKeeper()
+  await estate.startKeeper()
+
+  const daemon = await estate.daemon()
+  expect(await daemon.ask('state', { pid: 'p_orphan' })).toMatchObject({ state: 'running', orphaned: true })
+  expect(await daemon.write('p_orphan', 'x')).toEqual({ type: 'closed' })
+  expect((await daemon.ask('pause', { pid: 'p_orphan' })).stopped).toBeGreaterThan(0)
+  expect((await daemon.ask('resume', { pid: 'p_orphan' })).continued).toBeGreaterThan(0)
+  const { end } = await daemon.ask('follow', { pid: 'p_orphan', on: true })
+  await until('growth is told', () => daemon.tells.some((tell) => tell.tell === 'grew' && tell.end > end))
+  expect(await daemon.ask('end', { pid: 'p_orphan', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+    how: 'asked',
+  })
+  expect(await daemon.ask('state', { pid: 'p_orphan' })).toMatchObject({
+    state: 'lost',
+    evidence: 'keeper_lost',
+  })
+  expect(await daemon.ended('p_limited')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+})
+
+test('a program in a terminal is ended with all its descendants when its keeper is lost', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  await before.sh(
+    'p_term',
+    `trap "" HUP TERM; setsid sh -c 'trap "" HUP TERM; echo $$; exec sleep 300' & echo $$; wait`,
+    {
+      ...{ pty: { cols: 80, rows: 24 }, graceMs: 200 },
+    },
+  )
+  const osPids = await until('both have begun', () => {
+    const found = estate.output('p_term').text.match(/^\d+(?=\r)/gm)
+    return found?.length === 2 ? found.map(Number) : null
+  })
+  await estate.killKeeper()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ended('p_term')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+  for (const osPid of osPids) expect(startTimeOf(osPid)).toBe('')
+})
+
+test('a program that ended between two keepers is lost, with what its pipe still held, and its strays are ended', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  const go = join(estate.folder, 'go')
+  const started = await before.sh(
+    'p_between',
+    `sleep 300 & echo early; while [ ! -e ${go} ]; do sleep 0.01; done; echo last; echo $!`,
+  )
+  await until('it has written', () => estate.output('p_between').text === 'early\n')
+  await estate.killKeeper()
+  // The sleeper inherits the pipe, so that it lives until the next keeper comes.
+  writeFileSync(go, '')
+  await until('it is gone', () => isOver(started))
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ended('p_between')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+  const [, last, sleeper] = estate.output('p_between').text.split('\n')
+  expect(last).toBe('last')
+  expect(startTimeOf(Number(sleeper))).toBe('')
+})
+
+test('what ran before a reboot is lost with its machine', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  const started = await before.sh('p_boot', 'echo before; exec sleep 300')
+  await until('it has written', () => estate.output('p_boot').text === 'before\n')
+  await estate.killKeeper()
+  for (const file of ['p_boot.intent', 'p_boot.program']) changeBoot(join(estate.home.live, file))
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ended('p_boot')).toMatchObject({
+    ...{ state: 'lost', evidence: 'holder_dead', outputEnd: 7 },
+  })
+  // A PID of another boot is a stranger's: this one was not signalled.
+  expect(isOver(started)).toBe(false)
+  if (started.state === 'running') process.kill(started.program.osPid, 'SIGKILL')
+})
+
+test('an exit that nobody acknowledged is known to the next keeper', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  await before.sh('p_done', 'echo out; exit 9')
+  const exit = await before.exit('p_done')
+  await before.spawn('p_failed', { argv: ['no-such-program-here'] })
+  await estate.killKeeper()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.exit('p_done')).toEqual(exit)
+  expect(await daemon.ended('p_failed')).toMatchObject({ state: 'failed_start' })
+  expect(await daemon.sh('p_done', 'echo again')).toMatchObject({ state: 'exited', exit })
+  expect(estate.output('p_done').text).toBe('out\n')
+})
+
+test('a spawn that was begun is never begun again, whether or not its program is found', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  await before.sh('p_found', 'echo $$; exec sleep 300')
+  await before.sh('p_never', 'exec sleep 300')
+  const found = await until('it has begun', () => Number(estate.output('p_found').text) || null)
+  const never = await before.ask('state', { pid: 'p_never' })
+  await estate.killKeeper()
+  // As if that keeper had died right after the fork, and right before it.
+  removeProgramFile(estate, 'p_found')
+  removeProgramFile(estate, 'p_never')
+  if (never?.state === 'running') {
+    process.kill(never.program.osPid, 'SIGKILL')
+    await until('it is gone', () => isOver(never))
+  }
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.sh('p_found', 'echo twice')).toMatchObject({
+    ...{ state: 'running', orphaned: true, program: { osPid: found, tree: 'marker' } },
+  })
+  expect(await daemon.sh('p_never', 'echo twice')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+  expect(estate.output('p_found').text).toBe(`${found}\n`)
+})
+
+test('a stranger that has the PID of a lost program is not touched', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  const started = await before.sh('p_gone', 'exec sleep 300')
+  const stranger = await before.sh('p_stranger', 'exec sleep 300')
+  if (started.state !== 'running' || stranger.state !== 'running') throw new Error('not started')
+  await estate.killKeeper()
+  process.kill(started.program.osPid, 'SIGKILL')
+  const path = join(estate.home.live, 'p_gone.program')
+  const { osPid } = stranger.program
+  writeFileSync(
+    path,
+    JSON.stringify({ ...started.program, osPid, group: osPid, cgroup: null, tree: 'marker' }),
+  )
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ended('p_gone')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+  expect(await daemon.ask('end', { pid: 'p_gone', signal: 'SIGKILL', graceMs: 1 })).toEqual({
+    how: 'not_ours',
+  })
+  expect(startTimeOf(osPid)).toBe(stranger.program.startTime)
+  expect(await daemon.ask('state', { pid: 'p_stranger' })).toMatchObject({ state: 'running' })
+  await endAll(daemon, ['p_stranger'])
+})
+
+test('programs of a keeper that lives are left to it', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  await daemon.sh('p_old', 'exec sleep 300')
+  const other = estate.sameFolder(7)
+  const keeper = await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
+  expect(await daemon.ask('state', { pid: 'p_old' })).toMatchObject({ state: 'running', orphaned: false })
+  const elsewhere = await other.connect()
+  const token = readFileSync(other.home.keeper.token, 'utf8').trim()
+  const me = { osPid: process.pid, startTime: startTimeOf(process.pid) }
+  expect(await elsewhere.ask('hello', { protocol: 7, token, daemon: me })).toMatchObject({
+    ...{ keeper: { protocol: 7 }, programs: [] },
+  })
+  await elsewhere.ask('leave', {})
+  expect(await exitOf(keeper)).toBe(0)
+  await endAll(daemon, ['p_old'])
+})
+
+async function endAll(daemon: Daemon, pids: string[]): Promise<void> {
+  for (const pid of pids) await daemon.ask('end', { pid, signal: 'SIGKILL', graceMs: 1 })
+}
+
+function isOver(state: Awaited<ReturnType<Daemon['spawn']>>): boolean {
+  if (state.state !== 'running') throw new Error(`${state.pid} is ${state.state}`)
+  return startTimeOf(state.program.osPid) !== state.program.startTime
+}
+
+function changeBoot(path: string): void {
+  const content = JSON.parse(readFileSync(path, 'utf8')) as { boot: string }
+  writeFileSync(path, JSON.stringify({ ...content, boot: '00000000-0000-0000-0000-000000000000' }))
+}
+
+function removeProgramFile(estate: Estate, pid: string): void {
+  const path = join(estate.home.live, `${pid}.program`)
+  readFileSync(path)
+  rmSync(path)
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { decodeEntry } from '../../src/keeper/protocol/log-format.ts'
+import { Estate, until } from './client.ts'
+
+const pty = { cols: 100, rows: 30 }
+
+async function estateWithDaemon() {
+  const estate = new Estate()
+  await estate.startKeeper()
+  return { estate, daemon: await estate.daemon() }
+}
+
+test('a terminal echoes, knows its size and hears of another', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_pty', 'stty size; read line; echo got $line; stty size; kill -9 $$', { pty })
+  await until('it knows its size', () => estate.output('p_pty').text === '30 100\r\n')
+  expect(await daemon.ask('resize', { pid: 'p_pty', cols: 90, rows: 20 })).toEqual({ type: 'resized' })
+  expect(await daemon.write('p_pty', 'hello\r')).toEqual({ type: 'written', bytes: 6 })
+  expect(await daemon.exit('p_pty')).toMatchObject({ exitCode: null, signal: 'SIGKILL', because: null })
+  expect(estate.output('p_pty').text).toBe('30 100\r\nhello\r\ngot hello\r\n20 90\r\n')
+  expect(await daemon.ask('resize', { pid: 'p_pty', cols: 1, rows: 2 })).toEqual({ type: 'ended' })
+
+  const index = readFileSync(join(estate.home.output, 'p_pty', 'index'))
+  const entries = [0, 16, 32].map((at) => decodeEntry(index, at))
+  expect(entries).toMatchObject([
+    { offset: 0, sort: 'size', value: 100 * 65_536 + 30 },
+    { offset: 0, sort: 'time' },
+    { offset: 8, sort: 'size', value: 90 * 65_536 + 20 },
+  ])
+})
+
+test('a program without a terminal has no size, and a terminal none that makes no sense', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_none', 'sleep 300')
+  expect(await daemon.ask('resize', { pid: 'p_none', cols: 90, rows: 20 })).toEqual({ type: 'no_pty' })
+  await expect(daemon.ask('resize', { pid: 'p_none', cols: 0, rows: 20 })).rejects.toThrow('bad_ask')
+})
+
+test('all that a terminal was given before its program ended is in the log', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_lot', 'seq 1 200000', {
+    pty,
+    caps: { headBytes: 0, tailBytes: 1e7, segmentBytes: 1e6, minFreeBytes: 0 },
+  })
+  expect(await daemon.exit('p_lot')).toMatchObject({ exitCode: 0, outputEnd: 1_288_895 + 200_000 })
+  const lines = estate.output('p_lot').text.split('\r\n')
+  expect(lines.length).toBe(200_001)
+  expect(lines.every((line, at) => line === String(at + 1) || (at === 200_000 && line === ''))).toBe(true)
+})
+
+test('end of input reaches a program in a terminal', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_eof', 'echo ready; cat; echo over', { pty })
+  await until('it reads', () => estate.output('p_eof').text === 'ready\r\n')
+  expect(await daemon.ask('closeInput', { pid: 'p_eof' })).toEqual({ type: 'closed' })
+  expect((await daemon.exit('p_eof')).exitCode).toBe(0)
+})
