@@ -93,7 +93,7 @@ function total(signals: readonly SignalQueue[], which: 'received' | 'taken'): nu
   return signals.reduce((count, queue) => count + queue[which], 0)
 }
 
-function proof(text: string, missing: readonly string[]): Proof {
+export function proof(text: string, missing: readonly string[]): Proof {
   return { holds: missing.length === 0, text, missing }
 }
 

@@ -4,6 +4,9 @@ import type { Proof } from './proofs.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
+/** Who does something: this program, the worker, whoever kills, or a command by itself. */
+const VOICES = { here: 'cyan', worker: 'magenta', kill: 'red', build: 'yellow', count: 'yellow' } as const
+
 const COLOURS: Readonly<Record<string, Style>> = {
   completed: 'green',
   abandoned: 'yellow',
@@ -15,6 +18,7 @@ const COLOURS: Readonly<Record<string, Style>> = {
 export class Screen {
   readonly #stream: NodeJS.WriteStream
   readonly #begun = performance.now()
+  #isOver = false
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
@@ -22,7 +26,13 @@ export class Screen {
     stream.on('error', () => {})
   }
 
+  /** From here on nothing is shown. */
+  end(): void {
+    this.#isOver = true
+  }
+
   line(text = ''): void {
+    if (this.#isOver) return
     this.#stream.write(`${text}\n`)
   }
 
@@ -32,12 +42,15 @@ export class Screen {
   }
 
   /** One line of the story, with the time since the demo began. */
-  say(who: 'here' | 'worker' | 'kill', text: string): void {
+  say(who: keyof typeof VOICES, text: string): void {
     const seconds = ((performance.now() - this.#begun) / 1_000).toFixed(2)
-    const style: Style = who === 'here' ? 'cyan' : who === 'worker' ? 'magenta' : 'red'
-    this.line(
-      `  ${this.#style('dim', `${seconds.padStart(5)} s`)}  ${this.#style(style, who.padEnd(6))}  ${text}`,
-    )
+    const voice = this.#style(VOICES[who], who.padEnd(6))
+    this.line(`  ${this.#style('dim', `${seconds.padStart(5)} s`)}  ${voice}  ${text}`)
+  }
+
+  /** What another terminal shows, below a line of the story. */
+  terminal(lines: readonly string[]): void {
+    for (const line of lines) this.line(`${' '.repeat(19)}${this.#style('dim', '│')} ${line}`)
   }
 
   /** The processes as a tree. `ranIn` says which kernels executed one; siblings with the same fate share a line. */
@@ -46,7 +59,7 @@ export class Screen {
       const families = grouped(
         records.filter((record) => record.parent === parent),
         (record) =>
-          `${record.spec['tool']} ${record.status} ${record.children > 0 ? record.pid : ''} ${ranIn(record)}`,
+          `${record.spec['tool'] ?? record.pid} ${record.status} ${record.children > 0 ? record.pid : ''} ${ranIn(record)}`,
       )
       for (const [index, family] of families.entries()) {
         const [first] = family

@@ -1,13 +1,15 @@
 /**
- * The demo's second OS process: a kernel of its own on the same file. It registers the release and runs it, until
- * it is killed. `node worker.ts <store> <ledger>`
+ * The demo's second OS process: a kernel of its own on the same file. It starts the commands, registers the release and
+ * runs it, until it is killed. `node worker.ts <folder> <store> <ledger>`
  */
 import { embed } from '../embed/embed.ts'
+import { COMMANDS, CommandPlace, PROMPT, TYPED_BEFORE } from './commands.ts'
 import { Ledger } from './ledger.ts'
 import { release, toolsOf } from './tools.ts'
 
-const [store = '', file = ''] = process.argv.slice(2)
+const [folder = '', store = '', file = ''] = process.argv.slice(2)
 const ledger = new Ledger(file)
+const place = new CommandPlace(folder, file)
 
 // Odd ones never get past their middle here, so that the kill falls into the middle on every machine.
 const odd = (input: unknown) => Number(input) % 2 === 1
@@ -16,6 +18,12 @@ const tools = toolsOf(ledger, ({ input }) => (odd(input) ? new Promise(() => {})
 // Whoever started this is gone when its end of the pipe is.
 process.stdin.on('end', () => process.exit(1)).resume()
 
-const reeve = await embed({ store, tools })
+const reeve = await embed({ store, tools, commands: place.options })
+for (const name of COMMANDS) {
+  const { record } = await reeve.spawn({ kind: 'command', name, label: name, spec: place.specOf(name) })
+  ledger.write('acknowledged', record.pid)
+}
+await reeve.wait({ pid: 'shell', until: { text: PROMPT } })
+await reeve.submit({ pid: 'shell', text: TYPED_BEFORE })
 const { record } = await reeve.spawn(release)
 ledger.write('acknowledged', record.pid)

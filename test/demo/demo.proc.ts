@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -18,27 +18,38 @@ test('the demo shows who did what, proves its claims, and leaves nothing behind'
     '│  └─ letter 2 4 6      completed   bound       worker',
     '└─ publish              completed   bound       here',
   ]
+  const commands = [
+    'count                   completed   bound       keeper, exit code 0',
+    'build                   failed      bound       keeper, exit code 7',
+    'shell                   failed      bound       keeper, exit code 3',
+  ]
+  const terminal = ['$ answer=41', '$ echo $((answer + 1))', '42', '$ exit 3']
   expect(printed).toContain(`  ${tree.join('\n  ')}\n`)
-  expect(printed).toContain('Nothing was lost: 21 processes were acknowledged, 21 are there.')
-  expect(printed).toContain('No bound process ran twice: 9 of them, 9 executions.')
+  expect(printed).toContain(`  ${commands.join('\n  ')}\n`)
+  expect(printed).toContain(terminal.map((line) => `${' '.repeat(19)}│ ${line}\n`).join(''))
+  expect(printed).toContain('Nothing was lost: 24 processes were acknowledged, 24 are there.')
+  expect(printed).toContain('No bound process ran twice: 12 of them, 12 executions.')
   expect(printed).toContain('Of 12 rerunnable ones 7 began twice, and the log says so.')
-  expect(printed.match(/^ {2}✓ /gm)).toHaveLength(9)
+  expect(printed.match(/^ {2}✓ /gm)).toHaveLength(13)
   expect(printed).not.toContain('✗')
   expect(printed).toMatch(/^All proofs hold\.$/m)
   expect(printed.split('\n').filter((line) => line.length > 80)).toEqual([])
   expect(printed).not.toContain('\u001b')
   expect(readdirSync(folder)).toEqual([])
-  expect(workerOf(printed)).toSatisfy(isGone)
+  expect(leftBy(folder)).toEqual([])
 })
 
-test('a demo that is interrupted ends its worker and removes its files', async () => {
+test.each([
+  ['while its worker runs', /runs release: .* PID \d+/],
+  ['while nobody has the commands', /kill -9 \d+/],
+])('a demo that is interrupted %s ends all it started, and removes its files', async (_when, shown) => {
   const running = start('demo')
-  const printed = await printedUntil(running, /runs release: .* PID \d+/)
+  await printedUntil(running, shown)
   running.child.kill('SIGINT')
   const { signal, folder } = await finished(running)
   expect(signal).toBe('SIGINT')
   expect(readdirSync(folder)).toEqual([])
-  expect(workerOf(printed)).toSatisfy(isGone)
+  expect(leftBy(folder)).toEqual([])
 })
 
 test('a word that reeve does not know gets one line what is wrong and one what to do', async () => {
@@ -107,15 +118,18 @@ async function printedUntil({ child, out }: Running, pattern: RegExp): Promise<s
   return out.printed
 }
 
-function workerOf(printed: string): number {
-  return Number(/runs release: .* PID (\d+)/.exec(printed)?.[1])
+/** OS processes that the demo started and that are still alive: all of them have its folder in their environment. */
+function leftBy(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && textOf(`/proc/${name}/environ`).includes(`TMPDIR=${folder}`))
+    .map((osPid) => textOf(`/proc/${osPid}/cmdline`).replaceAll('\0', ' '))
 }
 
-function isGone(osPid: number): boolean {
+function textOf(file: string): string {
   try {
-    process.kill(osPid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return readFileSync(file, 'utf8')
+  } catch {
+    // It has just ended, or is somebody else's.
+    return ''
   }
 }

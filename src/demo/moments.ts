@@ -1,0 +1,35 @@
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Timeline } from './timeline.ts'
+import { CHECKS, LETTERS } from './tools.ts'
+
+/** Every other check and letter has ended in the worker, and the rest are halfway through. */
+export function inTheMiddle(timeline: Timeline): Promise<void> {
+  return timeline.until(() => {
+    const pids = [...timeline.pidsOf('check'), ...timeline.pidsOf('letter')]
+    const ends = pids.filter((pid) => timeline.has(pid, 'ended')).length
+    return (
+      pids.length === CHECKS + LETTERS &&
+      pids.every((pid) => timeline.has(pid, 'halfway')) &&
+      ends === pids.length / 2
+    )
+  })
+}
+
+/** What the worker had in hand: release, checks, letters, and half of the checks go on; half of the letters do not. */
+export function recovered(timeline: Timeline): Promise<void> {
+  return timeline.until(
+    () => timeline.ofType('holder_lost').length === 3 + CHECKS / 2 && abandoned(timeline) === LETTERS / 2,
+  )
+}
+
+export function abandoned(timeline: Timeline): number {
+  return timeline.ofType('ended').filter(isAbandoned).length
+}
+
+function isAbandoned({ payload }: StoredEvent): boolean {
+  return (payload as { status?: unknown }).status === 'abandoned'
+}
+
+export function ended(timeline: Timeline, tool: string): boolean {
+  return timeline.pidsOf(tool).every((pid) => timeline.has(pid, 'ended'))
+}

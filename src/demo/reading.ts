@@ -1,0 +1,30 @@
+import type { StoredEvent } from '../core/process/event.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Reeve } from '../verbs/reeve.ts'
+
+export async function readLog(reeve: Reeve): Promise<StoredEvent[]> {
+  const log: StoredEvent[] = []
+  for (;;) {
+    const { events } = await reeve.changes({ after: log.at(-1)?.position ?? 0, limit: 1_000 })
+    if (events.length === 0) return log
+    log.push(...events)
+  }
+}
+
+export async function readRecords(reeve: Reeve): Promise<ProcessRecord[]> {
+  const { processes } = await reeve.list({ filter: { status: 'any' }, limit: 1_000 })
+  return processes.map(({ record }) => record)
+}
+
+/** Who executed a process, in order; of a command, how it ended besides. */
+export function ranIn(log: readonly StoredEvent[], own: string): (record: ProcessRecord) => string {
+  const started = log.filter(({ type }) => type === 'started')
+  const holderOf = ({ payload }: StoredEvent) => (payload as unknown as { holder: string }).holder
+  return ({ pid, kind, outcome }) => {
+    if (kind === 'command') return `keeper, exit code ${outcome?.exitCode ?? 'unknown'}`
+    return started
+      .filter((event) => event.pid === pid)
+      .map((event) => (holderOf(event) === own ? 'here' : 'worker'))
+      .join(', then ')
+  }
+}
