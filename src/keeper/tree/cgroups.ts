@@ -39,24 +39,27 @@ export class Cgroups {
     if (!isLeaf(join(base, '1-1-1'))) throw new Error(`${homeId} cannot be part of a cgroup's name`)
     if (!canMake(base)) return null
     shareMemoryController(base)
-    const standing = new Standing(base, own.unified)
-    await standing.enter()
-    if (standing.leaf === null) {
+    const cgroups = new Cgroups(base, own.unified, own.memoryV1 && join(outside(own.memoryV1, name), name))
+    await cgroups.#standing.enter()
+    if (cgroups.#standing.leaf === null) {
       removeIfEmpty(base)
       return null
     }
-    const cgroups = new Cgroups(base, own.memoryV1 && join(outside(own.memoryV1, name), name), standing)
     cgroups.#removeLeavesOfTheDead()
     return cgroups
   }
 
-  private constructor(base: string, baseV1: string | null, standing: Standing) {
+  private constructor(base: string, origin: string, baseV1: string | null) {
     this.#base = base
     this.#baseV1 = baseV1
-    this.#standing = standing
+    this.#standing = new Standing(base, origin, (leaf) => this.#removal.remove(leaf))
   }
 
-  /** Resolves when the keeper stands in a leaf that nobody uses: for one caller at a time, who then takes it at once. */
+  /**
+   * Resolves when the keeper stands in a leaf that nobody uses: for one caller at a time, who then forks at once. It is to
+   * be waited for before every fork of a program, also of one that is to have no leaf and so takes none, since it would be
+   * born among another's. Rejects when the keeper cannot leave a leaf that is used: then no program may be forked.
+   */
   ready(): Promise<void> {
     return this.#standing.ready()
   }

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cgroupMembers } from './cgroup-files.ts'
 import { startTimeOf } from './identity.ts'
 
 /** How often a leaf is made anew where somebody removed it before it was used. */
@@ -9,7 +10,7 @@ const TRIES = 5
  * In which cgroup the keeper itself stands, so that a program which it forks is born there.
  *
  * | it stands          | `ready()`                                              | `take()`                          |
- * | in an unused leaf  | the turn goes to the one who waits longest             | that leaf; then it moves on       |
+ * | alone in a leaf    | the turn goes to the one who waits longest             | that leaf; then it moves on       |
  * | between two leaves | waits                                                  | throws: it is nobody's turn       |
  * | where it came from | tries a leaf again, then gives the turn                | null: no leaf can be had any more |
  * | in a used leaf     | tries again, then rejects: two programs would share it | throws                            |
@@ -20,6 +21,7 @@ export class Standing {
   readonly #base: string
   readonly #origin: string
   readonly #names: string
+  readonly #foundUsed: (leaf: string) => void
   #made = 0
   /** Null where it came from. */
   #leaf: string | null = null
@@ -30,10 +32,14 @@ export class Standing {
   #turns: Promise<void> = Promise.resolve()
   #endTurn: (() => void) | null = null
 
-  /** Leaves are made below `base`; `origin` is where the keeper stood before. */
-  constructor(base: string, origin: string) {
+  /**
+   * Leaves are made below `base`; `origin` is where the keeper stood before. `foundUsed` is told of a leaf into which
+   * somebody was born without its being taken, so that nobody else gets it.
+   */
+  constructor(base: string, origin: string, foundUsed: (leaf: string) => void) {
     this.#base = base
     this.#origin = origin
+    this.#foundUsed = foundUsed
     this.#names = `${process.pid}-${startTimeOf(process.pid)}`
   }
 
@@ -80,8 +86,11 @@ export class Standing {
   async #comeToRest(): Promise<void> {
     await this.#moving
     if (this.#isLeaving) throw new Error('The keeper is leaving its cgroups')
+    const untaken = this.#isUsed || this.#leaf === null || isAlone(this.#leaf) ? null : this.#leaf
+    if (untaken !== null) this.#isUsed = true
     if (this.#isUsed || this.#leaf === null) this.#moving = this.#moveOn()
     await this.#moving
+    if (untaken !== null) this.#foundUsed(untaken)
     if (this.#isUsed) throw new Error('The keeper could not leave a used cgroup', { cause: this.#trouble })
     this.#endTurn = () => {}
   }
@@ -125,6 +134,11 @@ export class Standing {
       return false
     }
   }
+}
+
+/** 0 stands for one of another PID namespace, which the keeper did not fork. */
+function isAlone(leaf: string): boolean {
+  return cgroupMembers(leaf).every((osPid) => osPid === process.pid || osPid === 0)
 }
 
 /** On a thread of the pool: the system lets the writer wait for several milliseconds. */

@@ -70,6 +70,10 @@ test.runIf(has)('what the keeper runs for itself in a leaf is not ended with the
   })
 })
 
+test.runIf(has)('a program that took no leaf is not in the leaf of the next', async () => {
+  expect(await act('untaken')).toEqual({ members: [true], isAlive: true, answer: { how: 'asked' }, left: 0 })
+})
+
 test.runIf(has)('a stranger by start time is not signalled, though it is in the leaf', async () => {
   expect(await act('strangerInside')).toEqual({
     answers: [{ how: 'not_ours' }, { how: 'not_ours' }, 'not_ours'],

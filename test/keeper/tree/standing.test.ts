@@ -10,7 +10,9 @@ function folders() {
   const folder = tempFolder()
   const [base, origin] = [join(folder, 'base'), join(folder, 'origin')]
   const leafOf = (number: number) => join(base, `${process.pid}-${startTimeOf(process.pid)}-${number}`)
-  return { base, origin, leafOf, standing: new Standing(base, origin) }
+  const used: string[] = []
+  const standing = new Standing(base, origin, (leaf) => used.push(leaf))
+  return { base, origin, leafOf, used, standing }
 }
 
 function allow(group: string): string {
@@ -65,6 +67,18 @@ test('who waits gets the turn in order, and after each the keeper has moved on',
   }
   await Promise.all([one(), one(), one()])
   expect(taken).toEqual([leafOf(1), leafOf(2), leafOf(3)])
+})
+
+test('a leaf into which somebody was born untaken is given to nobody', async () => {
+  const { leafOf, used, standing } = folders()
+  allow(leafOf(1))
+  allow(leafOf(2))
+  await standing.enter()
+  await standing.ready()
+  writeFileSync(join(leafOf(1), 'cgroup.procs'), `${process.pid}\n4242\n`)
+  await standing.ready()
+  expect(standing.take(() => {})).toBe(leafOf(2))
+  expect(used).toEqual([leafOf(1)])
 })
 
 test('after leaving there are no more turns', async () => {
