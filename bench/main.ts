@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { durable } from './durable/suite.ts'
 import type { Figure } from './figure.ts'
+import { host } from './host/suite.ts'
 import { table } from './report.ts'
 import type { Suite } from './suite.ts'
 
-const suites: Readonly<Record<string, Suite>> = { durable }
+const suites: Readonly<Record<string, Suite>> = { durable, host }
 
 const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 

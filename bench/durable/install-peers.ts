@@ -4,8 +4,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder itself where it is installed; otherwise an installed copy. The given folder is never written to. */
-export async function runnablePeers(given: string, say: (text: string) => void): Promise<string> {
+/**
+ * The folder itself where it is installed; otherwise a copy, installed with `options` of npm. The given folder is never
+ * written to.
+ */
+export async function runnablePeers(
+  given: string,
+  say: (text: string) => void,
+  options: readonly string[] = [],
+): Promise<string> {
   const folder = resolve(given)
   for (const file of ['run.mjs', 'package.json']) {
     if (!existsSync(join(folder, file)))
@@ -21,7 +28,7 @@ export async function runnablePeers(given: string, say: (text: string) => void):
     existsSync(join(copy, 'node_modules')) &&
     sameText(join(folder, 'package.json'), join(copy, 'package.json'))
   copyFiles(folder, copy)
-  if (!isInstalled) await install(copy, say)
+  if (!isInstalled) await install(copy, say, options)
   return copy
 }
 
@@ -34,14 +41,18 @@ function copyFiles(from: string, to: string): void {
   }
 }
 
-async function install(folder: string, say: (text: string) => void): Promise<void> {
+async function install(
+  folder: string,
+  say: (text: string) => void,
+  options: readonly string[],
+): Promise<void> {
   say(`installing the peers in ${folder}`)
   // Under `npm run` this is that npm; its output belongs to stderr, as stdout is for figures.
   const npm = process.env['npm_execpath']
   const [program, ...args] = npm === undefined ? ['npm'] : [process.execPath, npm]
   const child = spawn(
     program ?? 'npm',
-    [...args, 'install', '--no-package-lock', '--no-audit', '--no-fund'],
+    [...args, 'install', '--no-package-lock', '--no-audit', '--no-fund', ...options],
     {
       cwd: folder,
       stdio: ['ignore', process.stderr, 'inherit'],

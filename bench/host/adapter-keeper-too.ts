@@ -1,0 +1,7 @@
+/** Reeve once more, as a peer whose keeper is killed together with its daemon. For the crash alone. */
+import { openWith, type Place } from './adapter.ts'
+
+export { capabilities, version } from './adapter.ts'
+
+export const name = 'reeve-keeper-too'
+export const open = (place: Place) => openWith(place, true)

@@ -1,0 +1,35 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from '../durable/build.ts'
+
+export interface Built {
+  /** Reeve's entry point. */
+  readonly reeve: string
+  readonly daemon: string
+  readonly adapter: string
+  readonly adapterKeeperToo: string
+}
+
+/**
+ * Reeve as it is published, and beside it the programs of this suite that embed it. None of them strips types when it
+ * runs: that would be counted as Reeve's own memory.
+ */
+export async function buildForDaemons(): Promise<Built> {
+  const reeve = await build()
+  const made = (source: string) => {
+    const file = fileURLToPath(source)
+    const stripped = stripTypeScriptTypes(readFileSync(file, 'utf8'))
+    const out = join(dirname(reeve), `bench-${basename(file, '.ts')}.mjs`)
+    writeFileSync(out, stripped.replaceAll(/from '\.\/([\w-]+)\.ts'/g, "from './bench-$1.mjs'"))
+    return out
+  }
+  made(import.meta.resolve('./built-reeve.ts'))
+  return {
+    reeve,
+    daemon: made(import.meta.resolve('./daemon.ts')),
+    adapter: made(import.meta.resolve('./adapter.ts')),
+    adapterKeeperToo: made(import.meta.resolve('./adapter-keeper-too.ts')),
+  }
+}

@@ -1,0 +1,49 @@
+import { byCallers, sleep } from '../clock.ts'
+import { type Figure, figure, valueAtMost } from '../figure.ts'
+import { cpuMs, pssBytes, rssBytes } from './proc.ts'
+import { command, freshFolder, type Site } from './site.ts'
+import { Daemon } from './start-daemon.ts'
+
+const MB = 1e6
+const CALLERS = 8
+const MOST_MB = 150
+/** In each ten seconds. */
+const MOST_CPU_MS = 10
+
+/** Commands that do nothing, and what their daemon and keeper do meanwhile. */
+export async function* idle(
+  site: Site,
+  { count, windowMs, settleMs }: { count: number; windowMs: number; settleMs: number },
+): AsyncGenerator<Figure> {
+  const daemon = await Daemon.start(site.built, freshFolder(site, 'idle'))
+  const osPids = [daemon.osPid, daemon.ready.keeperPid] as const
+  const each = (of: (osPid: number) => number) => osPids.map(of)
+  try {
+    await byCallers(count, CALLERS, () => daemon.ask('spawn', command('exec sleep 1000')))
+    await sleep(settleMs)
+    const before = each(cpuMs)
+    await sleep(windowMs)
+    const [ofDaemon = 0, ofKeeper = 0] = each(cpuMs).map((ms, index) => ms - (before[index] ?? 0))
+    const { live } = await daemon.ask('activity', {})
+    if (live !== count) throw new Error(`${live} of ${count} commands are running.`)
+    const name = `${count} idle commands`
+    const goal = {
+      ...valueAtMost((MOST_CPU_MS * windowMs) / 10_000, 'ms'),
+      text: `< ${MOST_CPU_MS} ms in 10 s`,
+    }
+    yield figure(`${name}: CPU of both in ${windowMs / 1_000} s`, ofDaemon + ofKeeper, 'ms', undefined, goal)
+    yield figure(`${name}: CPU of the daemon`, ofDaemon, 'ms')
+    yield figure(`${name}: CPU of the keeper`, ofKeeper, 'ms')
+    const memory = valueAtMost(MOST_MB, 'MB')
+    for (const [how, of] of [
+      ['PSS', pssBytes],
+      ['RSS', rssBytes],
+    ] as const) {
+      const [daemonMb = 0, keeperMb = 0] = each((osPid) => of(osPid) / MB)
+      yield figure(`${name}: memory of both (${how})`, daemonMb + keeperMb, 'MB', undefined, memory)
+      yield figure(`${name}: memory of the keeper (${how})`, keeperMb, 'MB')
+    }
+  } finally {
+    await daemon.close()
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reeve } from '../../src/index.ts'
+import type { Built } from './build.ts'
+
+/** Where a measurement takes place. */
+export interface Site {
+  /** Of the build: its keeper starts as a user's does. */
+  readonly embed: typeof import('../../src/index.ts').embed
+  readonly built: Built
+  readonly folder: string
+}
+
+export interface Embedded {
+  readonly reeve: Reeve
+  readonly keeperPid: number
+  close(): Promise<void>
+}
+
+export function freshFolder({ folder }: Site, name: string): string {
+  return mkdtempSync(join(folder, `${name}-`))
+}
+
+/** Reeve in this OS process, on a new SQLite file, with nothing set that a user would not have set. */
+export async function openReeve(site: Site): Promise<Embedded> {
+  const folder = freshFolder(site, 'reeve')
+  const reeve = await site.embed({
+    store: join(folder, 'reeve.db'),
+    commands: { home: join(folder, 'home') },
+  })
+  const { keeper } = await reeve.status()
+  if (keeper === null) throw new Error('There is no keeper.')
+  return {
+    reeve,
+    keeperPid: keeper.osPid,
+    async close() {
+      await reeve.killAll({ graceMs: 1 })
+      await reeve.close()
+    },
+  }
+}
+
+/** As those do who call `child_process` with `shell: true`. */
+export function command(line: string, more: { readonly pty?: boolean } = {}) {
+  return { kind: 'command' as const, spec: { argv: ['/bin/sh', '-c', line], ...more } }
+}
+
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

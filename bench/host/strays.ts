@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { isAlive } from './proc.ts'
+
+/** In the environment of everything that a run starts. */
+export const MARK = 'REEVE_BENCH_RUN'
+
+/** Ends what a run has left: keepers and programs, which are made to outlive those who started them. */
+export function endStrays(run: string): void {
+  for (const osPid of strays(run)) {
+    try {
+      process.kill(osPid, 'SIGKILL')
+    } catch (error) {
+      // It was just ending by itself.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
+function strays(run: string): number[] {
+  const mark = `${MARK}=${run}`
+  return readdirSync('/proc')
+    .map(Number)
+    .filter(
+      (osPid) => osPid > 1 && osPid !== process.pid && isAlive(osPid) && environmentOf(osPid).includes(mark),
+    )
+}
+
+function environmentOf(osPid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${osPid}/environ`, 'utf8').split('\0')
+  } catch {
+    // Somebody else's, or gone: in no case ours.
+    return []
+  }
+}

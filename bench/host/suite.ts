@@ -1,0 +1,95 @@
+import { pathToFileURL } from 'node:url'
+import type { Figure } from '../figure.ts'
+import type { Suite, SuiteOptions } from '../suite.ts'
+import { buildForDaemons } from './build.ts'
+import { crash } from './crash.ts'
+import { idle } from './idle.ts'
+import { latency } from './latency.ts'
+import { besidePeers } from './peers.ts'
+import { restart } from './restart.ts'
+import type { Site } from './site.ts'
+import { endStrays, MARK } from './strays.ts'
+import { lines, linesWithWait, terminal } from './throughput.ts'
+import { treeKill } from './tree-kill.ts'
+import { turnover } from './turnover.ts'
+
+const FULL = {
+  turnover: { count: 500, rounds: 5 },
+  latency: { starts: 100, exits: 60 },
+  lines: { bytes: 500e6, rounds: 3 },
+  terminal: { bytes: 50e6, rounds: 3 },
+  kills: 5,
+  crash: { ticks: 60, beforeKillMs: 1_500 },
+  idle: { count: 200, windowMs: 10_000, settleMs: 3_000 },
+  restart: { count: 200, rounds: 3 },
+}
+const QUICK: typeof FULL = {
+  turnover: { count: 80, rounds: 2 },
+  latency: { starts: 20, exits: 10 },
+  lines: { bytes: 50e6, rounds: 2 },
+  terminal: { bytes: 5e6, rounds: 2 },
+  kills: 1,
+  crash: { ticks: 40, beforeKillMs: 500 },
+  idle: { count: 50, windowMs: 2_000, settleMs: 1_000 },
+  restart: { count: 50, rounds: 1 },
+}
+
+/** What it costs that a command has a durable record, a keeper and an output log. */
+export const host: Suite = {
+  summary: 'commands: turnover, latency, output, tree kill, crash, idle (Linux)',
+  async *run(options) {
+    if (process.platform !== 'linux') throw new Error('The suite host reads /proc, and so needs Linux.')
+    // Whatever this run starts has it in its environment, and so is found if the run ends too early.
+    process.env[MARK] = options.folder
+    const sweep = () => endStrays(options.folder)
+    process.once('exit', sweep)
+    try {
+      yield* measured(options)
+    } finally {
+      sweep()
+    }
+  },
+}
+
+async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
+  options.say('building Reeve')
+  const built = await buildForDaemons()
+  const { embed } = (await import(pathToFileURL(built.reeve).href)) as typeof import('../../src/index.ts')
+  const site: Site = { embed, built, folder: options.folder }
+  const size = options.quick ? QUICK : FULL
+  const measurements: Record<string, () => AsyncIterable<Figure>> = {
+    turnover: () => turnover(site, size.turnover),
+    latency: () => latency(site, size.latency),
+    lines: () => lines(site, size.lines),
+    'lines with a wait': () => linesWithWait(site, size.lines),
+    terminal: () => terminal(site, size.terminal),
+    'tree kill': () => treeKill(site, size.kills),
+    crash: () => crash(site, size.crash),
+    idle: () => idle(site, size.idle),
+    restart: () => restart(site, size.restart),
+  }
+  for (const [name, measure] of Object.entries(measurements)) {
+    if (!isWanted(name, options)) continue
+    options.say(name)
+    yield* tried(name, measure(), options)
+  }
+  if (options.peers === undefined) return
+  const wanted = (workload: string) => isWanted(`peers ${workload}`, options)
+  yield* tried('peers', besidePeers(options.peers, built, wanted, options), options)
+}
+
+async function* tried(
+  what: string,
+  figures: AsyncIterable<Figure>,
+  { failed }: SuiteOptions,
+): AsyncGenerator<Figure> {
+  try {
+    yield* figures
+  } catch (error) {
+    failed(what, error)
+  }
+}
+
+function isWanted(name: string, { only }: SuiteOptions): boolean {
+  return only === undefined || name.includes(only)
+}
