@@ -1,0 +1,136 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ended, Household, start } from './household.ts'
+
+const LINE = 16
+const FIRST = 100_000_000_000_000
+
+/** Every line has sixteen bytes and is the number of those before it: what is read says where it lay. */
+function flood(bytes: number): { argv: [string, ...string[]] } {
+  return { argv: ['seq', String(FIRST), String(FIRST + bytes / LINE - 1)] }
+}
+
+function expectInPlace(text: string, offset: number): void {
+  const skipped = (LINE - (offset % LINE)) % LINE
+  const lines = text.slice(skipped, text.length - ((text.length - skipped) % LINE)).split('\n')
+  lines.pop()
+  const from = FIRST + (offset + skipped) / LINE
+  const wrong = lines.findIndex((line, index) => line !== String(from + index))
+  expect(wrong, `line ${wrong} behind ${offset} is ${lines[wrong]}`).toBe(-1)
+}
+
+/** Bytes that a log has on disk: its segments, and its index of times. */
+function onDisk(folder: string): { segments: number; index: number } {
+  const found = { segments: 0, index: 0 }
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch {
+    // Not begun yet.
+  }
+  for (const name of names) {
+    const bytes = blocksOf(join(folder, name))
+    if (/^\d{15}$/.test(name)) found.segments += bytes
+    else found.index += bytes
+  }
+  return found
+}
+
+function blocksOf(path: string): number {
+  try {
+    return statSync(path).blocks * 512
+  } catch {
+    // A segment that has fallen out since it was listed.
+    return 0
+  }
+}
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+test.each([
+  ['through a pipe', 'merged'],
+  ['written by the program itself', 'direct'],
+] as const)(
+  'a gigabyte of output, %s, never has more on disk than its cap and a segment, and names its gap',
+  {
+    timeout: 180_000,
+  },
+  async (_, output) => {
+    await using house = new Household()
+    const reeve = await house.open()
+    const total = 1_000_000_000
+    const { pid } = await start(reeve, { ...flood(total), output })
+    const folder = join(house.home.output, pid)
+    const most = { segments: 0, index: 0 }
+    let done = false
+    const whenEnded = ended(reeve, pid).finally(() => {
+      done = true
+    })
+    while (!done) {
+      const now = onDisk(folder)
+      most.segments = Math.max(most.segments, now.segments)
+      most.index = Math.max(most.index, now.index)
+      const { end } = await reeve.output({ pid, limit: 1 })
+      const page = await reeve.output({ pid, offset: Math.max(0, end - 64 * KiB) })
+      expectInPlace(Buffer.from(page.bytes).toString(), page.offset)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    const { outcome } = await whenEnded
+    expect(outcome).toMatchObject({ status: 'completed', exitCode: 0, result: { outputBytes: total } })
+    // What a program writes by itself is cut back every so often, and it may write much in between.
+    const slack = output === 'direct' ? 64 * MiB : MiB
+    expect(most.segments).toBeLessThanOrEqual(256 * KiB + 8 * MiB + slack)
+    expect(most.index).toBeLessThanOrEqual(MiB)
+
+    const head = await reeve.output({ pid, offset: 0, limit: MiB })
+    expect([head.offset, head.gap, head.end]).toEqual([0, null, total])
+    expect(head.bytes.length).toBeGreaterThanOrEqual(256 * KiB)
+    expectInPlace(Buffer.from(head.bytes).toString(), 0)
+    const gap = { from: head.next, to: (await reeve.output({ pid, offset: head.next, limit: 1 })).offset }
+    expect(gap.to).toBeLessThanOrEqual(total - 8 * MiB)
+    expect(gap.to).toBeGreaterThan(total - 10 * MiB)
+
+    for (const offset of [gap.from, gap.from + 1, 500_000_000, gap.to - 1]) {
+      const inside = await reeve.output({ pid, offset, limit: 64 * KiB })
+      expect([inside.offset, inside.gap]).toEqual([gap.to, { from: offset, to: gap.to }])
+      expectInPlace(Buffer.from(inside.bytes).toString(), gap.to)
+    }
+    const before = await reeve.poll({ pid, cursor: `o${gap.from - LINE}` })
+    const behind = before.truncated.length > 0 ? before : await reeve.poll({ pid, cursor: before.cursor })
+    expect([before.more, behind.truncated]).toEqual([true, [gap]])
+    const log = await reeve.log({ pid, from: 'end', limit: 3 })
+    expect(log.truncated).toEqual([gap])
+    expect(log.lines.at(-1)).toMatchObject({
+      offset: total - LINE,
+      text: String(FIRST + total / LINE - 1),
+    })
+    const found = await reeve.search({ pid, text: String(FIRST + total / LINE - 5) })
+    expect([found.truncated, found.matches.map(({ offset }) => offset)]).toEqual([[gap], [total - 5 * LINE]])
+    expect((await reeve.search({ pid, text: String(FIRST + 31_250_000) })).matches).toEqual([])
+  },
+)
+
+test('a limit of output ends the command, and says so', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['yes'], limits: { outputBytes: 100_000 } })
+  expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', reason: 'limit:output' })
+})
+
+test('a reader that never comes does not slow the command down, nor a slow one', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, flood(16_000_000))
+  const following = reeve.followOutput({ pid })[Symbol.asyncIterator]()
+  await following.next()
+  expect((await ended(reeve, pid)).outcome).toMatchObject({ exitCode: 0 })
+  let read = 0
+  const gaps: { from: number; to: number }[] = []
+  for (let piece = await following.next(); !piece.done; piece = await following.next()) {
+    if (piece.value.gap !== null) gaps.push(piece.value.gap)
+    read = piece.value.offset + piece.value.bytes.length
+  }
+  expect([read, gaps.length]).toEqual([16_000_000, 1])
+})

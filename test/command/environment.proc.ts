@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Household, runs } from './household.ts'
+
+/** For the time of one test, what this daemon itself has. */
+function daemonHas(name: string, value: string): void {
+  const before = process.env[name]
+  process.env[name] = value
+  onTestFinished(() => {
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  })
+}
+
+function variablesIn(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const at = line.indexOf('=')
+      return at > 0 ? [[line.slice(0, at), line.slice(at + 1)]] : []
+    }),
+  )
+}
+
+test('keys of the daemon are not passed on unless they are named, and what a command brings itself wins', async () => {
+  daemonHas('FAKE_API_KEY', 'sk-fake')
+  daemonHas('REEVE_TEST_PLAIN', 'plain')
+  await using house = new Household()
+  const reeve = await house.open()
+  const seen = async (spec: object) => variablesIn((await runs(reeve, { run: 'env', ...spec })).text)
+  const plain = await seen({})
+  expect(plain).toMatchObject({ REEVE_TEST_PLAIN: 'plain', PYTHONUNBUFFERED: '1' })
+  expect(plain).not.toHaveProperty('FAKE_API_KEY')
+  expect(await seen({ passEnv: ['FAKE_API_KEY'] })).toMatchObject({ FAKE_API_KEY: 'sk-fake' })
+  const own = { FAKE_API_KEY: 'mine', REEVE_TEST_PLAIN: 'other', PYTHONUNBUFFERED: '0', EMPTY: '' }
+  expect(await seen({ env: own, passEnv: ['FAKE_API_KEY'] })).toMatchObject(own)
+})
+
+test('a terminal program gets no key of the daemon either, and the name of its terminal', async () => {
+  daemonHas('FAKE_API_KEY', 'sk-fake')
+  await using house = new Household()
+  const reeve = await house.open()
+  const { text } = await runs(reeve, { run: 'env', pty: true })
+  expect(text).toContain('PATH=')
+  expect(text).toContain('TERM=xterm-256color')
+  expect(text).not.toContain('sk-fake')
+})
+
+test('an environment that was stored is used, and the spec wins over it', async () => {
+  daemonHas('REEVE_TEST_SECRET', 'from the daemon')
+  await using house = new Household()
+  const reeve = await house.open()
+  const { envRef } = await reeve.putEnvironment({
+    variables: { ONE: '1', TWO: '2', KEY: { secret: 'REEVE_TEST_SECRET' } },
+    policy: {},
+    options: {},
+  })
+  const { text } = await runs(reeve, { run: 'echo $ONE $TWO $KEY', env: { TWO: 'two' } }, { envRef })
+  expect(text).toBe('1 two from the daemon\n')
+})
+
+test('a login shell’s environment is what the user knows, without what its start-up files print', async () => {
+  await using house = new Household()
+  const homeOfUser = join(house.folder, 'user')
+  mkdirSync(homeOfUser)
+  const profile = [
+    'echo "Welcome back"',
+    'export PATH="/opt/known-to-the-user:$PATH"',
+    'export FROM_PROFILE="a b"',
+    'export PROFILE_API_KEY=sk-profile',
+  ]
+  writeFileSync(join(homeOfUser, '.profile'), profile.join('\n'))
+  daemonHas('HOME', homeOfUser)
+  const reeve = await house.open({ environment: 'login', shell: '/bin/sh' })
+  const { text } = await runs(reeve, 'echo "$PATH|$FROM_PROFILE|$PROFILE_API_KEY|"; command -v ls')
+  expect(text).toMatch(/^\/opt\/known-to-the-user:[^|]+\|a b\|\|\n\/.*ls\n$/)
+  expect(house.troubles).toEqual([])
+})
+
+test('a command begins in the folder it was given, and in the daemon’s if it was given none', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  expect((await runs(reeve, 'pwd -P', { cwd: '/usr' })).text).toBe('/usr\n')
+  expect((await runs(reeve, 'pwd -P')).text).toBe(`${process.cwd()}\n`)
+})

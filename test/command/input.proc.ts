@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { bytesOf, codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
+
+test('given text is the whole input', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const text = 'two\nlines, é✓ and no newline'
+  expect((await runs(reeve, { argv: ['cat'], stdin: { text } })).text).toBe(text)
+  expect((await runs(reeve, { argv: ['cat'], stdin: { text: '' } })).text).toBe('')
+  const large = 'x'.repeat(1_000_000)
+  expect((await runs(reeve, { argv: ['wc', '-c'], stdin: { text: large } })).text.trim()).toBe('1000000')
+  // What does not read all of it ends all the same.
+  expect(await runs(reeve, { argv: ['head', '-c', '3'], stdin: { text: large } })).toMatchObject({
+    outcome: { status: 'completed' },
+    text: 'xxx',
+  })
+  expect(house.troubles).toEqual([])
+})
+
+test('a pipe takes text, bytes and lines, reports the bytes, and ends when it is closed', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
+  expect(await reeve.write({ pid, text: 'abc' })).toEqual({ answer: 'written', bytes: 3 })
+  expect(await reeve.write({ pid, text: 'é' })).toEqual({ answer: 'written', bytes: 2 })
+  expect(await reeve.submit({ pid, text: 'line' })).toEqual({ answer: 'written', bytes: 5 })
+  expect(await reeve.write({ pid, text: Uint8Array.of(0, 255, 10) })).toEqual({ answer: 'written', bytes: 3 })
+  expect(await reeve.write({ pid, text: '' })).toEqual({ answer: 'written', bytes: 0 })
+  expect(await reeve.closeInput({ pid })).toEqual({ answer: 'closed' })
+  expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
+  expect(await bytesOf(reeve, pid)).toEqual(
+    Buffer.concat([Buffer.from('abcéline\n'), Buffer.from([0, 255, 10])]),
+  )
+})
+
+test('a sequence number that was written before types nothing again', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
+  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toEqual({ answer: 'written', bytes: 1 })
+  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toEqual({ answer: 'replayed', bytes: 1 })
+  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toEqual({ answer: 'written', bytes: 3 })
+  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toEqual({ answer: 'replayed', bytes: 3 })
+  expect(await reeve.write({ pid, text: 'd' })).toEqual({ answer: 'written', bytes: 1 })
+  await reeve.closeInput({ pid })
+  await ended(reeve, pid)
+  expect(await textOf(reeve, pid)).toBe('abc\nd')
+})
+
+test('where there is no input, or no longer any, the answer says which', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid: without } = await start(reeve, 'sleep 1000')
+  expect(await codeOf(reeve.write({ pid: without, text: 'x' }))).toBe('no_input')
+  expect(await codeOf(reeve.submit({ pid: without, text: 'x' }))).toBe('no_input')
+  expect(await codeOf(reeve.closeInput({ pid: without }))).toBe('no_input')
+  const { pid: closed } = await start(reeve, { run: 'cat; sleep 1000', stdin: 'pipe' })
+  await reeve.closeInput({ pid: closed })
+  expect(await codeOf(reeve.write({ pid: closed, text: 'x' }))).toBe('input_closed')
+  await reeve.kill({ pid: closed })
+  expect(await codeOf(reeve.write({ pid: closed, text: 'x' }))).toBe('already_ended')
+  expect(await codeOf(reeve.submit({ pid: closed, text: 'x' }))).toBe('already_ended')
+  expect(await codeOf(reeve.closeInput({ pid: closed }))).toBe('already_ended')
+})
+
+test('a program that has closed its own input is answered for, and lives on', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { run: 'exec 0<&-; echo shut; sleep 1000', stdin: 'pipe' })
+  await printed(reeve, pid, 'shut')
+  let code = 'accepted'
+  for (let times = 0; times < 50 && code === 'accepted'; times++)
+    code = await codeOf(reeve.write({ pid, text: 'x'.repeat(1000) }))
+  expect(code).toBe('input_closed')
+  expect((await reeve.show({ pid })).status).toBe('running')
+})
+
+test('a program that does not read is given no more than a bound, and loses none of it', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, {
+    run: 'trap "go=1" USR1; go=; echo waits; while [ -z "$go" ]; do sleep 0.02; done; wc -c',
+    stdin: 'pipe',
+  })
+  await printed(reeve, pid, 'waits')
+  const text = 'x'.repeat(512 * 1024)
+  let taken = 0
+  const write = async () => {
+    taken += (await reeve.write({ pid, text })).bytes
+  }
+  let code = 'accepted'
+  for (let times = 0; times < 64 && code === 'accepted'; times++) code = await codeOf(write())
+  expect(code).toBe('input_full')
+  await reeve.signal({ pid, signal: 'SIGUSR1' })
+  await reeve.closeInput({ pid })
+  await ended(reeve, pid)
+  expect((await textOf(reeve, pid)).split(/\s+/)).toEqual(['waits', String(taken), ''])
+})

@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MARKER } from '../../src/keeper/protocol/home.ts'
+import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
+import { startTimeOf, until } from '../keeper/client.ts'
+
+export interface OsProcess {
+  readonly osPid: number
+  readonly startTime: string
+}
+
+/** Zombies are not alive. */
+export function isAlive({ osPid, startTime }: OsProcess): boolean {
+  return startTime !== '' && startTimeOf(osPid) === startTime
+}
+
+/** By its identity, so that a PID that was used again is left alone. */
+export async function endForCertain(one: OsProcess): Promise<void> {
+  if (isAlive(one)) process.kill(one.osPid, 'SIGKILL')
+  await until(`PID ${one.osPid} is gone`, () => !isAlive(one))
+}
+
+/** `R`, `S`, `T` and so on, or null when it is gone. */
+export function stateOf(osPid: number): string | null {
+  return statFields(osPid)?.[0] ?? null
+}
+
+/** The children of an OS process, and in what state each is: `Z` for those that nobody buried. */
+export function childrenOf(osPid: number): { osPid: number; state: string }[] {
+  return osPids().flatMap((child) => {
+    const fields = statFields(child)
+    return fields?.[1] === String(osPid) ? [{ osPid: child, state: fields[0] ?? '' }] : []
+  })
+}
+
+/** Living OS processes whose environment says that they belong to a command; `ending` is the end of the marker. */
+export function markedWith(ending: string): number[] {
+  return osPids().filter((osPid) => {
+    if (startTimeOf(osPid) === '') return false
+    const marker = variablesOf(osPid).find((variable) => variable.startsWith(`${MARKER}=`))
+    return marker?.slice(MARKER.length + 1).endsWith(ending) ?? false
+  })
+}
+
+export function openDescriptors(osPid: number): number {
+  return readdirSync(`/proc/${osPid}/fd`).length
+}
+
+/** Of this name, next to where this program stands. */
+export function cgroupsNamed(name: string): string[] {
+  const { unified, memoryV1 } = ownCgroups()
+  return [unified, memoryV1].flatMap((group) => {
+    if (group === null) return []
+    const path = join(group, name)
+    return existsSync(path) ? [path] : []
+  })
+}
+
+function osPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+function variablesOf(osPid: number): string[] {
+  try {
+    return readFileSync(`/proc/${osPid}/environ`, 'utf8').split('\0')
+  } catch {
+    // Gone since it was listed.
+    return []
+  }
+}
+
+/** From its state on: state, parent, group … */
+function statFields(osPid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${osPid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    // Gone since it was listed.
+    return undefined
+  }
+}
