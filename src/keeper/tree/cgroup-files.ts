@@ -35,6 +35,7 @@ export function killCgroup(path: string): boolean {
 
 /** Removes a group and those below it, as far as they are empty. True when nothing of it is left. */
 export function removeCgroup(path: string): boolean {
+  if (removeIfEmpty(path)) return true
   for (const below of groupsBelow(path)) removeCgroup(below)
   return removeIfEmpty(path)
 }

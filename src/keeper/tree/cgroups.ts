@@ -5,12 +5,12 @@ import {
   groupsBelow,
   isLeaf,
   killCgroup,
-  numberIn,
   readCgroup,
   removeCgroup,
   removeIfEmpty,
 } from './cgroup-files.ts'
 import { isAlive } from './identity.ts'
+import { KeepersShare } from './keepers-share.ts'
 import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
 import { ownCgroups } from './own-cgroups.ts'
@@ -26,9 +26,10 @@ import { Standing } from './standing.ts'
 export class Cgroups {
   readonly #base: string
   readonly #baseV1: string | null
+  readonly #countsMemory: boolean
   readonly #standing: Standing
   readonly #removal = new LeafRemoval((path) => this.#removeNow(path))
-  readonly #keepersShare = new Map<string, KeepersShare>()
+  readonly #keepers = new KeepersShare()
 
   /** Null where there is no cgroup v2, or none that this user may divide. */
   static async open(homeId: string): Promise<Cgroups | null> {
@@ -38,7 +39,6 @@ export class Cgroups {
     const base = join(outside(own.unified, name), name)
     if (!isLeaf(join(base, '1-1-1'))) throw new Error(`${homeId} cannot be part of a cgroup's name`)
     if (!canMake(base)) return null
-    shareMemoryController(base)
     const cgroups = new Cgroups(base, own.unified, own.memoryV1 && join(outside(own.memoryV1, name), name))
     await cgroups.#standing.enter()
     if (cgroups.#standing.leaf === null) {
@@ -52,7 +52,11 @@ export class Cgroups {
   private constructor(base: string, origin: string, baseV1: string | null) {
     this.#base = base
     this.#baseV1 = baseV1
-    this.#standing = new Standing(base, origin, (leaf) => this.#removal.remove(leaf))
+    this.#countsMemory = sharesMemoryController(base)
+    this.#standing = new Standing(base, origin, {
+      moved: (from, to) => this.#keepers.moved(from, to),
+      foundUsed: (leaf) => this.#removal.remove(leaf),
+    })
   }
 
   /**
@@ -69,17 +73,9 @@ export class Cgroups {
    * be had any more: then the program is not in a cgroup of its own.
    */
   take(): string | null {
-    const share: KeepersShare = { cpuUs: 0, memoryBytes: 0, since: 0 }
-    const taken = this.#standing.take(() => {
-      share.cpuUs += ownCpuUs() - (share.since ?? 0)
-      share.since = null
-    })
-    if (taken === null) return null
-    share.cpuUs = usageUs(taken) ?? 0
-    share.memoryBytes = Number(readCgroup(join(taken, 'memory.current')) ?? 0)
-    share.since = ownCpuUs()
-    this.#keepersShare.set(taken, share)
-    return taken
+    const leaf = this.#standing.take()
+    if (leaf !== null && this.#countsMemory) this.#keepers.taken(leaf)
+    return leaf
   }
 
   /** The fork failed: nobody was born there. */
@@ -99,11 +95,8 @@ export class Cgroups {
 
   /** Null where it is gone, or where the share of the keeper that took it is not known. */
   cpuMs(path: string): number | null {
-    const share = this.#keepersShare.get(path)
-    const usage = usageUs(path)
-    if (share === undefined || usage === null) return null
-    const keepers = share.cpuUs + (share.since === null ? 0 : ownCpuUs() - share.since)
-    return Math.max(0, Math.round((usage - keepers) / 1000))
+    const us = this.#keepers.cpuUsWithout(path)
+    return us === null ? null : Math.round(us / 1000)
   }
 
   /** Right after the fork. False where the system cannot limit it. */
@@ -155,7 +148,7 @@ export class Cgroups {
     const { groupV1 } = this.#memoryOf(path)
     const withoutMemory = groupV1 === null || removeMemoryGroup(groupV1)
     if (!removeCgroup(path) || !withoutMemory) return false
-    this.#keepersShare.delete(path)
+    this.#keepers.forget(path)
     // A keeper that was started elsewhere had its leaves elsewhere.
     if (dirname(path) !== this.#base) removeIfEmpty(dirname(path))
     return true
@@ -165,17 +158,9 @@ export class Cgroups {
     return {
       leaf,
       groupV1: this.#baseV1 === null ? null : join(this.#baseV1, basename(leaf)),
-      keepersBytes: this.#keepersShare.get(leaf)?.memoryBytes ?? 0,
+      keepersBytes: this.#keepers.memoryBytes(leaf),
     }
   }
-}
-
-/** What the keeper itself used of a leaf's counters, by standing in it. */
-interface KeepersShare {
-  cpuUs: number
-  memoryBytes: number
-  /** Its CPU time when the leaf was taken; null since it has moved on, and the share is whole. */
-  since: number | null
 }
 
 /** A keeper that is started from within one of its home's own leaves must not make its own below that. */
@@ -195,27 +180,19 @@ function canMake(base: string): boolean {
   }
 }
 
-/** Gives the leaves the memory controller, where those above have shared it with us. */
-function shareMemoryController(base: string): void {
-  if (readCgroup(join(base, 'cgroup.controllers'))?.split(/\s/).includes('memory') !== true) return
+/** Gives the leaves the memory controller, where those above have shared it with us. False: they have none. */
+function sharesMemoryController(base: string): boolean {
+  if (readCgroup(join(base, 'cgroup.controllers'))?.split(/\s/).includes('memory') !== true) return false
   try {
     writeFileSync(join(base, 'cgroup.subtree_control'), '+memory', { flag: 'r+' })
+    return true
   } catch {
-    // Then the leaves have none, which limitMemory sees and says.
+    // Whatever the reason, memory is then limited in another way, or by looking.
+    return false
   }
 }
 
 function keeperOf(leaf: string): { osPid: number; startTime: string } {
   const [osPid, startTime] = basename(leaf).split('-')
   return { osPid: Number(osPid), startTime: startTime ?? '' }
-}
-
-function usageUs(leaf: string): number | null {
-  const text = readCgroup(join(leaf, 'cpu.stat'))
-  return text === null ? null : numberIn(text, 'usage_usec')
-}
-
-function ownCpuUs(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
 }

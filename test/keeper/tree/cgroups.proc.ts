@@ -106,9 +106,9 @@ test.runIf(has)('a new keeper removes what a dead one left empty, and ends what 
   const dead = await act('die')
   const next = await act('takeOver', JSON.stringify(dead))
   expect(next).toEqual({
-    // The program's leaf, and the one in which the dead keeper stood; then the program's, and the next keeper's.
-    before: 2,
-    after: 2,
+    leftEmpty: true,
+    // That of the program.
+    after: 1,
     members: 1,
     cpuMs: null,
     answer: { how: 'asked' },

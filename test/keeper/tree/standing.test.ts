@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startTimeOf } from '../../../src/keeper/tree/identity.ts'
 import { Standing } from '../../../src/keeper/tree/standing.ts'
 import { tempFolder } from '../../temp-file.ts'
@@ -11,8 +11,15 @@ function folders() {
   const [base, origin] = [join(folder, 'base'), join(folder, 'origin')]
   const leafOf = (number: number) => join(base, `${process.pid}-${startTimeOf(process.pid)}-${number}`)
   const used: string[] = []
-  const standing = new Standing(base, origin, (leaf) => used.push(leaf))
-  return { base, origin, leafOf, used, standing }
+  const moves: (readonly [from: string | null, to: string | null])[] = []
+  const standing = new Standing(base, origin, {
+    moved: (from, to) => moves.push([from, to]),
+    foundUsed: (leaf) => used.push(leaf),
+  })
+  onTestFinished(async () => {
+    await standing.leave()
+  })
+  return { base, origin, leafOf, used, moves, standing }
 }
 
 function allow(group: string): string {
@@ -27,7 +34,7 @@ test('where no leaf can be had, the keeper stays where it is, and programs are i
   await standing.enter()
   expect(standing.leaf).toBeNull()
   await standing.ready()
-  expect(standing.take(() => {})).toBeNull()
+  expect(standing.take()).toBeNull()
 })
 
 test('a leaf that cannot be entered is passed over', async () => {
@@ -39,21 +46,21 @@ test('a leaf that cannot be entered is passed over', async () => {
 })
 
 test('while the keeper cannot leave a used leaf, nothing is started, and then it is', async () => {
-  const { leafOf, origin, standing } = folders()
+  const { leafOf, origin, moves, standing } = folders()
   allow(leafOf(1))
   await standing.enter()
   await standing.ready()
-  let isLeft = false
-  const left = () => {
-    isLeft = true
-  }
-  expect(standing.take(left)).toBe(leafOf(1))
+  expect(standing.take()).toBe(leafOf(1))
   await expect(standing.ready()).rejects.toThrow('could not leave a used cgroup')
-  expect(() => standing.take(left)).toThrow('without ready()')
-  expect(isLeft).toBe(false)
+  expect(() => standing.take()).toThrow('without ready()')
+  expect(moves).toEqual([[null, leafOf(1)]])
   allow(origin)
   await standing.ready()
-  expect(standing.take(left)).toBeNull()
+  expect(standing.take()).toBeNull()
+  expect(moves).toEqual([
+    [null, leafOf(1)],
+    [leafOf(1), null],
+  ])
 })
 
 test('who waits gets the turn in order, and after each the keeper has moved on', async () => {
@@ -63,7 +70,7 @@ test('who waits gets the turn in order, and after each the keeper has moved on',
   const taken: (string | null)[] = []
   const one = async () => {
     await standing.ready()
-    taken.push(standing.take(() => {}))
+    taken.push(standing.take())
   }
   await Promise.all([one(), one(), one()])
   expect(taken).toEqual([leafOf(1), leafOf(2), leafOf(3)])
@@ -77,7 +84,7 @@ test('a leaf into which somebody was born untaken is given to nobody', async () 
   await standing.ready()
   writeFileSync(join(leafOf(1), 'cgroup.procs'), `${process.pid}\n4242\n`)
   await standing.ready()
-  expect(standing.take(() => {})).toBe(leafOf(2))
+  expect(standing.take()).toBe(leafOf(2))
   expect(used).toEqual([leafOf(1)])
 })
 
