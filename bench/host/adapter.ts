@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import type { Reeve } from '../../src/index.ts'
 import { embed } from './built-reeve.ts'
+import { isAlive } from './proc.ts'
 
 export const name = 'reeve'
 export const version = async () => process.env['REEVE_BENCH_VERSION'] ?? 'unknown'
@@ -78,9 +79,10 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
     async recover() {
       const { processes } = await reeve.list({ filter: { status: 'any' }, limit: MOST_LISTED })
       return Promise.all(
-        processes.map(async ({ record: { pid, name: key, status, outcome } }) => ({
+        processes.map(async ({ record: { pid, name: key, status, program, outcome } }) => ({
           key,
-          known: status !== 'abandoned',
+          // One that is called abandoned must be gone: otherwise nobody looks after it.
+          known: status !== 'abandoned' || !isAlive(program?.osPid ?? 0),
           exitCode: outcome?.exitCode,
           output: (await keptOutput(reeve, pid)).toString(),
         })),

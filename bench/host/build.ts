@@ -25,7 +25,7 @@ export async function buildForDaemons(): Promise<Built> {
     writeFileSync(out, stripped.replaceAll(/from '\.\/([\w-]+)\.ts'/g, "from './bench-$1.mjs'"))
     return out
   }
-  made(import.meta.resolve('./built-reeve.ts'))
+  for (const part of [import.meta.resolve('./built-reeve.ts'), import.meta.resolve('./proc.ts')]) made(part)
   return {
     reeve,
     daemon: made(import.meta.resolve('./daemon.ts')),

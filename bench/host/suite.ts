@@ -20,7 +20,7 @@ const FULL = {
   terminal: { bytes: 50e6, rounds: 3 },
   kills: 5,
   crash: { ticks: 60, beforeKillMs: 1_500 },
-  idle: { count: 200, windowMs: 10_000, settleMs: 3_000 },
+  idle: { count: 200, settleMs: 3_000 },
   restart: { count: 200, rounds: 3 },
 }
 const QUICK: typeof FULL = {
@@ -30,7 +30,7 @@ const QUICK: typeof FULL = {
   terminal: { bytes: 5e6, rounds: 2 },
   kills: 1,
   crash: { ticks: 40, beforeKillMs: 500 },
-  idle: { count: 50, windowMs: 2_000, settleMs: 1_000 },
+  idle: { count: 50, settleMs: 1_000 },
   restart: { count: 50, rounds: 1 },
 }
 
