@@ -4,13 +4,13 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Home } from '../keeper/protocol/home.ts'
-import type { SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { EndAnswer, SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { CommandOutput } from './command-output.ts'
 import { loginEnvironment, userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
-import { KeeperRefused, LinkLost } from './keeper-link.ts'
+import { LinkLost } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
@@ -113,7 +113,8 @@ export class Commands {
       serves: [{ kind: 'command', targets: null }],
       reach: (listening) => reachKeeper(home, daemon, listening),
     })
-    const older = await reachOlder(home, daemon, shared)
+    const gone = async (former: KeeperSide) => current?.succeed(former)
+    const older = await reachOlder(home, daemon, { ...shared, gone })
     const keepers = current === undefined ? older : [current, ...older]
     const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
     return new Commands({ home, keepers, environment, settings, totalBytes, onTrouble })
@@ -165,28 +166,18 @@ export class Commands {
     const answer = await Promise.race([this.keeperOf(pid).endAnswer(pid), late.promise])
     clearTimeout(timer)
     if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
-    if (answer?.how !== 'survived') return
-    const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')
-    throw new RefusedError(
-      refusal(
-        'survived',
-        `${pid} was killed, and these are still alive: ${names}.`,
-        'They may hang in the operating system; look at them there.',
-        { survivors: answer.survivors },
-      ),
-    )
+    throwIfSurvived(pid, answer)
   }
 
   /** What a command that has ended left running: it is ended too, when somebody kills it once more. */
-  async endLeftBehind({ pid, kind, outcome }: ProcessRecord): Promise<void> {
-    const result = outcome?.result as { leftBehind?: number } | null | undefined
-    if (kind !== 'command' || (result?.leftBehind ?? 0) === 0) return
-    try {
-      await this.keeper.ask('end', { pid, signal: 'SIGTERM', graceMs: this.#settings.graceMs })
-    } catch (error) {
-      // The keeper has none of it left.
-      if (!(error instanceof KeeperRefused)) throw error
-    }
+  async endLeftBehind({ pid, program }: ProcessRecord): Promise<void> {
+    if (program === null) return
+    const { osPid, startTime, boot, group } = program
+    const asked = { pid, signal: 'SIGTERM', graceMs: this.#settings.graceMs }
+    throwIfSurvived(
+      pid,
+      await whileUp(this.keeper.ask('end', { ...asked, program: { osPid, startTime, boot, group } })),
+    )
   }
 
   /** The processes are gone from the store: their output goes too. */
@@ -223,6 +214,19 @@ export class Commands {
     clearInterval(this.#tidying)
     for (const keeper of this.#keepers) await keeper.close()
   }
+}
+
+function throwIfSurvived(pid: Pid, answer: EndAnswer | undefined): void {
+  if (answer?.how !== 'survived') return
+  const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')
+  throw new RefusedError(
+    refusal(
+      'survived',
+      `${pid} was killed, and these are still alive: ${names}.`,
+      'They may hang in the operating system; look at them there.',
+      { survivors: answer.survivors },
+    ),
+  )
 }
 
 export function notOurs(pid: Pid): Refusal {

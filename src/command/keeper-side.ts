@@ -34,6 +34,8 @@ export interface KeeperSideOptions {
     onTell: (tell: Tell) => void
     onLost: () => void
   }) => Promise<Reached | undefined>
+  /** It has died, and has no successor. */
+  readonly gone?: (keeper: KeeperSide) => Promise<void>
   readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
   /** What asks this program to end, and how long it may take, for a request that does not say. */
   readonly ends: (record: ProcessRecord, request: StopRequest) => { signal: string; graceMs: number }
@@ -174,6 +176,14 @@ export class KeeperSide implements Executor, Keeping {
   settled(pid: Pid): void {
     this.#told.delete(pid)
     this.#inBackground(`acknowledging ${pid}`, () => this.ask('acknowledge', { pid }))
+  }
+
+  /** A keeper of an older protocol has died: this one takes its programs over, and its leases with them. */
+  async succeed(former: KeeperSide): Promise<void> {
+    const { programs } = await this.ask('recover', {})
+    for (const state of programs) this.#know(state)
+    await this.#kernel?.keeperGone(former.#identity.id, this.#identity.id)
+    if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
   }
 
   /** One question to the keeper, now. Rejects with `LinkLost` when it is not there. */
@@ -325,7 +335,10 @@ export class KeeperSide implements Executor, Keeping {
             over = true
           },
         })
-        if (reached === undefined) return
+        if (reached === undefined) {
+          await this.#options.gone?.(this)
+          return
+        }
         await this.#reached(reached)
         // Lost again while it was being settled in.
         if (over) this.#lost()

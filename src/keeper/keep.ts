@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LiveFiles } from './home/live-files.ts'
 import { type Lock, takeLock } from './home/lock.ts'
 import { prepareHome } from './home/prepare-home.ts'
+import { OrphanWatch } from './orphan-watch.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { Programs, type ProgramsPlace } from './programs.ts'
@@ -52,8 +53,10 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     changed: () => stay.look(),
   }
   const programs = new Programs(place)
+  const orphans = new OrphanWatch()
   const server: Server = new Server({
     ...{ keeper, token, programs, note },
+    recover: () => recover(place, programs, orphans),
     changed: () => stay.look(),
     left: () => stay.leave(),
   })
@@ -71,7 +74,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   })
 
   followSignals(programs, stay)
-  await recover(place, programs)
+  await recover(place, programs, orphans)
   await listen(home, server, keeper)
   stay.begin(FIRST_LINGER_MS)
 }

@@ -6,7 +6,16 @@ import type { ProgramPlace } from './program/program-place.ts'
 import { ProgramTree } from './program/program-tree.ts'
 import { keptPlan, start } from './program/start.ts'
 import { markerOf } from './protocol/home.ts'
-import type { EndAnswer, KeeperIdentity, ProgramState, SpawnPlan, Tell, Usage } from './protocol/messages.ts'
+import type {
+  Asks,
+  EndAnswer,
+  KeeperIdentity,
+  ProgramIdentity,
+  ProgramState,
+  SpawnPlan,
+  Tell,
+  Usage,
+} from './protocol/messages.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
 /** What the table of programs needs of the keeper. */
@@ -52,6 +61,11 @@ export class Programs {
     return this.#present.get(pid)
   }
 
+  /** Also one that is just being started, or that is only still read. */
+  knows(pid: string): boolean {
+    return this.#present.has(pid) || this.#settled.has(pid) || this.#starting.has(pid)
+  }
+
   stateOf(pid: string): ProgramState | null {
     const settled = this.#settled.get(pid)
     if (settled !== undefined) return settled
@@ -85,14 +99,16 @@ export class Programs {
   }
 
   /** Of one that has ended: of what it left behind. */
-  async end(pid: string, signal: string, graceMs: number): Promise<EndAnswer | null> {
-    const program = this.#present.get(pid)
-    if (program !== undefined) return program.end(signal, graceMs, 'asked')
+  async end({ pid, signal, graceMs, program }: Asks['end'][0]): Promise<EndAnswer | null> {
+    const present = this.#present.get(pid)
+    if (present !== undefined) return present.end(signal, graceMs, 'asked')
     const settled = this.#settled.get(pid)
-    if (settled === undefined) return null
-    if (settled.state === 'failed_start' || settled.program === null) return { how: 'already_gone' }
+    if (settled?.state === 'failed_start') return { how: 'already_gone' }
+    const identity = settled === undefined ? forgotten(program) : settled.program
+    if (identity === undefined) return null
+    if (identity === null) return { how: 'already_gone' }
     const { homeId, cgroups } = this.#place
-    const tree = new ProgramTree(settled.program, markerOf(homeId, pid), cgroups)
+    const tree = new ProgramTree(identity, markerOf(homeId, pid), cgroups)
     return tree.end({ signal, graceMs })
   }
 
@@ -195,6 +211,11 @@ export class Programs {
 }
 
 const RETRY_MS = 1000
+
+/** Its cgroup is forgotten with it; its marker is not. */
+function forgotten(program: Asks['end'][0]['program']): ProgramIdentity | undefined {
+  return program === undefined ? undefined : { ...program, tree: 'marker', cgroup: null, memoryBy: null }
+}
 
 /** Nothing was forked, or it has been killed again: whatever the reason, it has not begun. */
 function failedStart(error: unknown): FailedStart {

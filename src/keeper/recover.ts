@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Intent, SettledState } from './home/live-files.ts'
 import { logEnd } from './log/segments.ts'
-import { OrphanWatch } from './orphan-watch.ts'
+import type { OrphanWatch } from './orphan-watch.ts'
 import { fifoName } from './program/fork-with-fifos.ts'
 import type { Program } from './program/program.ts'
 import { takeOver } from './program/take-over.ts'
@@ -17,7 +17,7 @@ import { statOf } from './tree/stat.ts'
  * Takes over what earlier keepers have left. What is found decides:
  *
  * | intent            | exit file | program                 | what becomes of it                                       |
- * | of a live keeper  |           |                         | left alone                                               |
+ * | of a live keeper, or this one |  |                      | left alone                                               |
  * | any               | there     |                         | that is how it ended                                     |
  * | of another boot   | –         |                         | lost, `holder_dead`                                      |
  * | of this boot      | –         | lives, without terminal | goes on, orphaned; lost, `keeper_lost`, when it is gone  |
@@ -28,8 +28,7 @@ import { statOf } from './tree/stat.ts'
  *
  * Comes back when those are settled that need no grace; ending the others goes on beside the rest.
  */
-export async function recover(place: ProgramsPlace, programs: Programs): Promise<void> {
-  const orphans = new OrphanWatch()
+export async function recover(place: ProgramsPlace, programs: Programs, orphans: OrphanWatch): Promise<void> {
   const ending: Promise<unknown>[] = []
   for (const pid of place.live.begun()) {
     // One that can't be taken over must not keep the others from being so.
@@ -55,7 +54,7 @@ function recoverOne(
   pid: string,
 ): Promise<unknown>[] {
   const intent = place.live.intentOf(pid)
-  if (intent !== undefined && isOfLiveKeeper(intent, place)) return []
+  if (programs.knows(pid) || (intent !== undefined && isOfLiveKeeper(intent))) return []
   const settled = place.live.settledOf(pid)
   if (settled !== undefined) programs.addSettled(settled)
   else if (intent === undefined || intent.boot !== bootId()) settleLost(place, programs, pid, intent)
@@ -64,8 +63,8 @@ function recoverOne(
 }
 
 /** A keeper of another protocol may look after programs in the same folder. */
-function isOfLiveKeeper({ keeper, boot }: Intent, place: ProgramsPlace): boolean {
-  return keeper.id !== place.keeper.id && boot === bootId() && isAlive(keeper.osPid, keeper.startTime)
+function isOfLiveKeeper({ keeper, boot }: Intent): boolean {
+  return boot === bootId() && isAlive(keeper.osPid, keeper.startTime)
 }
 
 /** Without an intent that can be read nothing was ever forked: it is written whole before. */

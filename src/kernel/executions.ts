@@ -166,6 +166,11 @@ export class Executions {
     this.look()
   }
 
+  /** Another keeper has them from now on. */
+  letGo(): void {
+    for (const attempt of [...this.#running.values()]) this.#lose(attempt)
+  }
+
   async #adoptKeptOne(held: ProcessRow): Promise<boolean> {
     const { pid } = held.record
     const row = held.holder === this.#holder ? held : await this.#takeOver(held)

@@ -294,6 +294,13 @@ export class Kernel {
     await retire(this.edges, former)
   }
 
+  /** A keeper has died that has no successor; another one of the same folder has taken its programs over. */
+  async keeperGone(former: string, by: string): Promise<void> {
+    this.#executions.find(({ holder }) => holder === former)?.letGo()
+    await this.#executions.find(({ holder }) => holder === by)?.adoptKept([former])
+    await retire(this.edges, former)
+  }
+
   /** Goes on with what the keepers have, whoever was their kernel before. */
   async #goOn(): Promise<RecoveryReport> {
     const report = emptyReport()

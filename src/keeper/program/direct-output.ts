@@ -49,6 +49,8 @@ export class DirectOutput implements Output {
   /** There is nothing between the program and its log that could be held. */
   flow(): void {}
 
+  expectAnswer(): void {}
+
   drain(): void {
     this.#look()
   }

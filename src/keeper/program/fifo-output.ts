@@ -38,6 +38,10 @@ export class FifoOutput implements Output {
     for (const reader of this.#readers) if (reader.isOpen) reader.flow()
   }
 
+  expectAnswer(): void {
+    for (const reader of this.#readers) reader.wake()
+  }
+
   drain(): void {
     for (const reader of this.#readers) reader.drain()
   }

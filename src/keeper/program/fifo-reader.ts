@@ -5,9 +5,10 @@ import { Socket } from 'node:net'
  * Reads a FIFO as bytes come, by epoll, into one buffer that all readers share: a chunk is only good until `take` returns.
  * `take` answers false to be given no more until `flow`.
  *
- * A program that writes little by little is not read at every write, but every `REST_MS`: that costs neither side much, and
- * makes it rare that a keeper is killed between the read of a chunk and the write of it, which is the one moment in which the
- * death of a keeper can lose output. The first bytes after a silence are read at once, and one that writes a lot without rest.
+ * A program that writes little by little is not read at every write, but after a rest of a few milliseconds. That costs
+ * neither side much. Above all it makes it rare that a keeper is killed between the read of a chunk and the end of its write,
+ * which is the one moment in which the death of a keeper loses output: the system has no other way to move it that Node knows.
+ * The first bytes after a silence are read at once, and one that writes a lot is read without rest.
  *
  * | state  | bytes come                                | the rest is over | take says no | flow    |
  * | reads  | taken; → rests, if there were but a few   | –                | → held       | –       |
@@ -50,6 +51,13 @@ export class FifoReader {
     return this.#isOpen
   }
 
+  /** What comes next is waited for. */
+  wake(): void {
+    if (this.#rest === null) return
+    clearTimeout(this.#rest)
+    this.#rested()
+  }
+
   hold(): void {
     this.#isHeld = true
     this.#socket.pause()
@@ -88,20 +96,21 @@ export class FifoReader {
   #came(bytes: number): boolean {
     if (!this.#take(shared.subarray(0, bytes))) return false
     const now = performance.now()
+    const spanMs = now - this.#spanFrom
     this.#spanBytes += bytes
-    if (this.#isBusy && now - this.#spanFrom < REST_MS) return true
-    this.#isBusy = this.#spanBytes >= FEW_BYTES
+    if (this.#isBusy && spanMs < SHORTEST_REST_MS) return true
+    // So long that no more should come than a FIFO takes without making its writer wait.
+    const restMs = Math.min((FEW_BYTES / this.#spanBytes) * spanMs, LONGEST_REST_MS)
+    this.#isBusy = restMs < SHORTEST_REST_MS
     this.#spanFrom = now
     this.#spanBytes = 0
-    if (!this.#isBusy) this.#restAWhile()
+    if (!this.#isBusy) this.#rest = setTimeout(() => this.#rested(), restMs)
     return this.#isBusy
   }
 
-  #restAWhile(): void {
-    this.#rest = setTimeout(() => {
-      this.#rest = null
-      if (!this.#isHeld) this.#socket.resume()
-    }, REST_MS)
+  #rested(): void {
+    this.#rest = null
+    if (!this.#isHeld) this.#socket.resume()
   }
 }
 
@@ -111,10 +120,10 @@ const shared = Buffer.allocUnsafeSlow(64 * 1024)
 /** The system's default for /proc/sys/fs/pipe-max-size. */
 const MOST_IN_A_FIFO = 1024 * 1024
 
-const REST_MS = 2
-
-/** What comes in one rest from a program that need not fear to fill the FIFO in the next. */
+/** A quarter of a FIFO. */
 const FEW_BYTES = 16 * 1024
+const SHORTEST_REST_MS = 2
+const LONGEST_REST_MS = 10
 
 /** Null if there is nothing now, 0 if there will never be: also where it can't be read any more. */
 function readNow(fd: number): number | null {

@@ -6,6 +6,8 @@ export interface Output {
   readonly isOpen: boolean
   /** Reads on after it was told to stop. */
   flow(): void
+  /** The program was given something, and may answer soon. */
+  expectAnswer(): void
   /** Reads, here and now, what was written before this call. */
   drain(): void
   /** The program itself has ended; what comes now comes from its descendants. */

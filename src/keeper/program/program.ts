@@ -171,6 +171,7 @@ export class Program {
     const { input } = this.#parts
     if (input === null) return { type: 'no_stdin' }
     const answer = input.write(bytes)
+    this.#parts.output.expectAnswer()
     if (seq !== null && answer.type === 'written') this.#lastWrite = { seq, bytes: answer.bytes }
     return answer
   }

@@ -26,6 +26,9 @@ export class PtyOutput implements Output {
     if (this.#isOpen) this.#pty.resume()
   }
 
+  /** It is read as it comes anyway. */
+  expectAnswer(): void {}
+
   /** Nothing to do: all data is heard of before the exit is. */
   drain(): void {}
 

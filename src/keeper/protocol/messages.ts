@@ -158,8 +158,19 @@ export interface Asks {
   spawn: [{ readonly pid: string; readonly fence: number; readonly plan: SpawnPlan }, ProgramState]
   /** Where it is now; null if nothing is known of it: no program was ever begun for this pid, or it was acknowledged. */
   state: [{ readonly pid: string }, ProgramState | null]
-  /** Answered when it is over. Asked again meanwhile, it joins; a shorter grace and a stronger signal count. */
-  end: [{ readonly pid: string; readonly signal: string; readonly graceMs: number }, EndAnswer]
+  /**
+   * Answered when it is over. Asked again meanwhile, it joins; a shorter grace and a stronger signal count. Of one that
+   * the keeper has forgotten, `program` says what it was: then what it left behind is looked for by its marker.
+   */
+  end: [
+    {
+      readonly pid: string
+      readonly signal: string
+      readonly graceMs: number
+      readonly program?: Pick<ProgramIdentity, 'osPid' | 'startTime' | 'boot' | 'group'>
+    },
+    EndAnswer,
+  ]
   signal: [
     { readonly pid: string; readonly signal: string; readonly to: 'process' | 'group' },
     { readonly sent: 'sent' | 'ended' | 'not_ours' },
@@ -178,6 +189,8 @@ export interface Asks {
   usage: [{ readonly pids: readonly string[] }, { readonly usages: Readonly<Record<string, Usage | null>> }]
   /** The outcome is in the store: the keeper forgets the program, but not its output. */
   acknowledge: [{ readonly pid: string }, Record<string, never>]
+  /** A keeper of another protocol has died: takes over what it kept. Answers with all that is kept here now. */
+  recover: [Record<string, never>, { readonly programs: readonly ProgramState[] }]
   /** The daemon goes, in order. A keeper with nothing to keep goes too. */
   leave: [Record<string, never>, { readonly stays: boolean }]
 }

@@ -23,7 +23,7 @@ type About = Exclude<AskName, 'hello' | 'leave'>
 type Answers = { [Name in About]: (ask: Asks[Name][0]) => Asks[Name][1] | Promise<Asks[Name][1]> }
 
 /** The answer to each question about programs. */
-export function answersOf(programs: Programs): Answers {
+export function answersOf(programs: Programs, recover: () => Promise<void>): Answers {
   const present = (pid: string): Program => {
     const program = programs.get(checkedPid(pid))
     if (program !== undefined) return program
@@ -39,10 +39,12 @@ export function answersOf(programs: Programs): Answers {
       return programs.spawn(checkedPid(pid), fence, plan)
     },
     state: ({ pid }) => programs.stateOf(checkedPid(pid)),
-    end: async ({ pid, signal, graceMs }) => {
+    end: async (ask) => {
+      const { pid, signal, graceMs } = ask
+      checkedPid(pid)
       checkSignal(signal)
       if (!Number.isFinite(graceMs) || graceMs < 0) throw badAsk(`graceMs is ${graceMs}`)
-      const answer = await programs.end(checkedPid(pid), signal, graceMs)
+      const answer = await programs.end(ask)
       if (answer === null) throw unknownPid(pid)
       return answer
     },
@@ -73,6 +75,10 @@ export function answersOf(programs: Programs): Answers {
       return { end: program.outputEnd }
     },
     usage: ({ pids }) => ({ usages: programs.usages(pids) }),
+    recover: async () => {
+      await recover()
+      return { programs: programs.states() }
+    },
     acknowledge: ({ pid }) => {
       if (programs.get(checkedPid(pid))?.isRunning === true)
         throw badAsk(`${pid} is running: there is nothing to acknowledge yet.`)

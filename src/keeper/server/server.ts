@@ -10,6 +10,8 @@ export interface ServerOptions {
   readonly keeper: KeeperIdentity
   readonly token: string
   readonly programs: Programs
+  /** Takes over what other keepers have left. */
+  recover(): Promise<void>
   /** A daemon came or went. */
   changed(): void
   /** It said that it goes. */
@@ -34,7 +36,7 @@ export class Server {
 
   constructor(options: ServerOptions) {
     this.#options = options
-    this.#answers = answersOf(options.programs)
+    this.#answers = answersOf(options.programs, options.recover)
     this.#net = createServer((socket) => this.#connected(socket))
   }
 
