@@ -202,6 +202,33 @@ test('programs of a keeper that lives are left to it', async () => {
   await endAll(daemon, ['p_old'])
 })
 
+test('programs of a keeper of another protocol that dies are taken over when that is asked for', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  await daemon.sh('p_mine', 'exec sleep 300')
+  await using other = estate.sameFolder(7)
+  await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
+  const old = await other.connect()
+  const token = readFileSync(other.home.keeper.token, 'utf8').trim()
+  const me = { osPid: process.pid, startTime: startTimeOf(process.pid) }
+  await old.ask('hello', { protocol: 7, token, daemon: me })
+  await old.sh('p_theirs', 'exec sleep 300')
+  await old.sh('p_over', 'exit 6')
+  await old.exit('p_over')
+  expect((await daemon.ask('recover', {})).programs.map(({ pid }) => pid)).toEqual(['p_mine'])
+  await other.killKeeper()
+
+  const { programs } = await daemon.ask('recover', {})
+  const [mine, theirs, over] = ['p_mine', 'p_theirs', 'p_over'].map((pid) =>
+    programs.find((one) => one.pid === pid),
+  )
+  expect(mine).toMatchObject({ state: 'running', orphaned: false })
+  expect(theirs).toMatchObject({ state: 'running', orphaned: true })
+  expect(over).toMatchObject({ state: 'exited', exit: { exitCode: 6 } })
+  await endAll(daemon, ['p_mine', 'p_theirs'])
+})
+
 async function endAll(daemon: Daemon, pids: string[]): Promise<void> {
   for (const pid of pids) await daemon.ask('end', { pid, signal: 'SIGKILL', graceMs: 1 })
 }
