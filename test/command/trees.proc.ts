@@ -138,6 +138,17 @@ test('a program that ends within its grace ends as it likes, and that is on reco
   expect(await textOf(reeve, pid)).toMatch(/^ready\n(.*\n)?bye\n$/)
 })
 
+test('a shell that ends because its child was ended first has been ended all the same, thirty times', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  for (let times = 0; times < 30; times++) {
+    const { pid } = await start(reeve, 'sleep 1000; exit 9')
+    await until('its child is there', () => house.programs(pid).length === 2)
+    const { outcome } = (await reeve.kill({ pid })).record
+    expect(outcome, `the time after ${times}`).toMatchObject({ status: 'cancelled', reason: 'killed' })
+  }
+})
+
 test('a grace of 0 never forces: it was asked, and goes on', async () => {
   await using house = new Household()
   const reeve = await house.open()

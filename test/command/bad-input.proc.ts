@@ -1,0 +1,228 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { embed, type Reeve, ReeveError } from 'reeve'
+import { expect, test } from 'vitest'
+import { startDaemon } from './daemon-program.ts'
+import { codeOf, Household, runs, start } from './household.ts'
+
+const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }
+
+/** Each verb that is for one command, asked of a pid. */
+const COMMAND_VERBS: Readonly<Record<string, (reeve: Reeve, pid: string) => Promise<unknown>>> = {
+  poll: (reeve, pid) => reeve.poll({ pid }),
+  log: (reeve, pid) => reeve.log({ pid }),
+  search: (reeve, pid) => reeve.search({ pid, text: 'x' }),
+  screen: (reeve, pid) => reeve.screen({ pid }),
+  output: (reeve, pid) => reeve.output({ pid }),
+  usage: (reeve, pid) => reeve.usage({ pid }),
+  write: (reeve, pid) => reeve.write({ pid, text: 'x' }),
+  submit: (reeve, pid) => reeve.submit({ pid, text: 'x' }),
+  closeInput: (reeve, pid) => reeve.closeInput({ pid }),
+  resize: (reeve, pid) => reeve.resize({ pid, cols: 80, rows: 24 }),
+  signal: (reeve, pid) => reeve.signal({ pid, signal: 'SIGHUP' }),
+  attach: (reeve, pid) => reeve.attach({ pid }),
+  followOutput: (reeve, pid) => reeve.followOutput({ pid })[Symbol.asyncIterator]().next(),
+  'wait until': (reeve, pid) => reeve.wait({ pid, until: { text: 'x' } }),
+}
+
+async function codes(reeve: Reeve, pid: string): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {}
+  for (const [name, ask] of Object.entries(COMMAND_VERBS)) answers[name] = await codeOf(ask(reeve, pid))
+  return answers
+}
+
+const all = (code: string) => Object.fromEntries(Object.keys(COMMAND_VERBS).map((name) => [name, code]))
+
+test('a missing folder or program is a failed start that says what to do, and no ghost', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const file = join(house.folder, 'not-a-program')
+  writeFileSync(file, 'just text')
+  const tried = [
+    [SLEEPER, { cwd: '/no/such/folder' }, /\/no\/such\/folder/],
+    [SLEEPER, { cwd: file }, /not-a-program/],
+    [{ argv: ['no-such-program-anywhere'] }, {}, /no-such-program-anywhere/],
+    [{ argv: ['/no/such/program'] }, {}, /\/no\/such\/program/],
+    [{ argv: [file] }, {}, /not-a-program/],
+    [{ argv: ['/usr'] }, {}, /\/usr/],
+    [{ argv: ['no-such-program-anywhere'], pty: true }, {}, /no-such-program-anywhere/],
+    [{ argv: [file], pty: true }, {}, /not-a-program/],
+    [{ ...SLEEPER, pty: true }, { cwd: '/no/such/folder' }, /\/no\/such\/folder/],
+    [{ argv: ['no-such-program-anywhere'], output: 'direct' }, {}, /no-such-program-anywhere/],
+  ] as const
+  for (const [spec, request, message] of tried) {
+    const record = await start(reeve, { ...spec, argv: [...spec.argv] } as never, request)
+    expect(record.outcome, JSON.stringify(spec)).toMatchObject({
+      ...{ status: 'failed', reason: 'failed_start', exitCode: null, signal: null },
+      result: { message: expect.stringMatching(message), remedy: expect.stringMatching(/\w{3}/) },
+    })
+    expect(record.program).toBeNull()
+    expect(await reeve.poll({ pid: record.pid })).toMatchObject({ text: '', more: false })
+  }
+  expect(house.programs()).toEqual([])
+  // A shell that finds no such program says so itself, with the code that shells have for it.
+  expect((await runs(reeve, 'no-such-program-anywhere')).outcome).toMatchObject({
+    exitCode: 127,
+    reason: null,
+  })
+})
+
+test('a spec that makes no sense is refused before anything is registered', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const specs: object[] = [
+    {},
+    { run: 'true', argv: ['true'] },
+    { argv: [] },
+    { run: '' },
+    { run: 'a\0b' },
+    { argv: ['a\0b'] },
+    { run: 'true', limits: { memoryBytes: 1 } },
+    { run: 'true', limits: { cpuSeconds: -1 } },
+    { run: 'true', limits: { openFiles: 1.5 } },
+    { run: 'true', limits: { outputBytes: 0 } },
+    { run: 'true', limits: { wishes: 3 } },
+    { run: 'true', timeoutMs: 0 },
+    { run: 'true', idleTimeoutMs: -1 },
+    { run: 'true', graceMs: 'long' },
+    { run: 'true', endSignal: 'TERM' },
+    { run: 'true', pty: { cols: 0 } },
+    { run: 'true', pty: 'yes' },
+    { run: 'true', stdin: 'file' },
+    { run: 'true', output: 'split' },
+    { run: 'true', env: { 'A=B': 'c' } },
+    { run: 'true', env: { A: 'b\0c' } },
+    { run: 'true', shell: 'zsh' },
+  ]
+  for (const spec of specs)
+    expect(await codeOf(reeve.spawn({ kind: 'command', spec } as never)), JSON.stringify(spec)).toBe(
+      'invalid_input',
+    )
+  expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
+})
+
+test('a signal that does not exist is refused, by its form or by its name', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, SLEEPER)
+  for (const signal of ['SIGNONE', 'TERM', 'sigterm', '15', ''])
+    expect(await codeOf(reeve.signal({ pid, signal } as never)), signal).toBe('invalid_input')
+  const named = await start(reeve, { ...SLEEPER, endSignal: 'SIGNONE' })
+  expect(named.outcome).toMatchObject({ status: 'failed', reason: 'failed_start' })
+  expect((await reeve.show({ pid })).status).toBe('running')
+})
+
+test('every verb of commands says so when there is no such process', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  expect(await codes(reeve, 'p_nobody00000')).toEqual(all('unknown_pid'))
+  expect(await codeOf(reeve.kill({ pid: 'p_nobody00000' }))).toBe('unknown_pid')
+  expect(await codeOf(reeve.restart({ pid: 'p_nobody00000' }))).toBe('unknown_pid')
+})
+
+test('a command that has ended can be read for ever, and is written to no more', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await runs(reeve, { run: 'echo x', pty: true })
+  const read = {
+    poll: 'accepted',
+    log: 'accepted',
+    search: 'accepted',
+    screen: 'accepted',
+    output: 'accepted',
+  }
+  const followed = {
+    usage: 'accepted',
+    attach: 'accepted',
+    followOutput: 'accepted',
+    'wait until': 'accepted',
+  }
+  expect(await codes(reeve, pid)).toEqual({ ...all('already_ended'), ...read, ...followed })
+  for (const signal of ['pause', 'resume', 'interrupt'] as const)
+    expect(await codeOf(reeve.signal({ pid, signal })), signal).toBe('already_ended')
+  expect((await reeve.kill({ pid })).answer).toBe('already_ended')
+})
+
+test('what only commands have, other processes say they have not', async () => {
+  await using house = new Household()
+  const reeve = await house.open({}, { tools: { hang: () => new Promise(() => {}) } })
+  const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'elsewhere' } })
+  expect(await codes(reeve, record.pid)).toEqual(all('not_command'))
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+})
+
+test('a program that runs no commands says how it would, and leaves commands to one that does', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const without = await embed({ store: house.store })
+  const { pid } = await start(reeve, SLEEPER)
+  expect(await codes(without, pid)).toEqual(all('not_served'))
+  expect((await without.status()).keeper).toBeNull()
+  expect((await without.show({ pid })).status).toBe('running')
+  // What it registers is begun by the one that runs commands, and what it asks for reaches the program.
+  const other = await start(without, SLEEPER)
+  await reeve.waitFor({ pid: other.pid, types: ['program_started'] })
+  expect((await without.kill({ pid: other.pid })).record.outcome).toMatchObject({ signal: 'SIGTERM' })
+  await without.close()
+})
+
+test('a second daemon on the same folder is refused with the PID of the first', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house)
+  const refused = await embed({
+    store: join(house.folder, 'other.db'),
+    commands: { home: house.home.folder, environment: 'inherit' },
+  }).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  expect(refused).toBeInstanceOf(ReeveError)
+  expect(refused).toMatchObject({
+    code: 'daemon_already_running',
+    message: expect.stringContaining(String(daemon.osPid)),
+    details: { osPid: daemon.osPid },
+  })
+  // It did not disturb the first.
+  const { record } = await daemon.call('spawn', { kind: 'command', spec: { run: 'echo fine' } })
+  expect((await daemon.call('wait', { pid: record.pid })).type).toBe('ended')
+  await daemon.close()
+  await house.open()
+})
+
+test('a second daemon within the same program is refused as well', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  expect(await codeOf(house.open())).toBe('daemon_already_running')
+  expect((await runs(reeve, 'echo fine')).text).toBe('fine\n')
+})
+
+test('one command too many is refused, unless it is there already', async () => {
+  await using house = new Household()
+  const reeve = await house.open({ most: 2 })
+  const one = await start(reeve, SLEEPER, { idempotencyKey: 'one' })
+  await start(reeve, SLEEPER)
+  expect(await codeOf(start(reeve, SLEEPER))).toBe('too_many_commands')
+  expect(await codeOf(start(reeve, SLEEPER, { idempotencyKey: 'new' }))).toBe('too_many_commands')
+  const again = await reeve.spawn({ kind: 'command', spec: SLEEPER, idempotencyKey: 'one' })
+  expect([again.type, again.record.pid]).toEqual(['existing', one.pid])
+  expect((await reeve.list({ filter: { status: 'any' } })).processes).toHaveLength(2)
+  await reeve.kill({ pid: one.pid })
+  expect((await start(reeve, SLEEPER)).status).toBe('running')
+})
+
+test('the same command of the same owner, twice within seconds, is warned of', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const spawn = (spec: object, more: object = {}) =>
+    reeve.spawn({ kind: 'command', spec: spec as typeof SLEEPER, ...more })
+  const first = await spawn({ argv: ['sleep', '1000'] })
+  expect(first).not.toHaveProperty('warning')
+  expect((await spawn({ argv: ['sleep', '1000'] })).warning).toEqual({
+    code: 'duplicate_of',
+    pid: first.record.pid,
+  })
+  expect(await spawn({ argv: ['sleep', '1001'] })).not.toHaveProperty('warning')
+  expect(await spawn({ argv: ['sleep', '1000'] }, { cwd: '/' })).not.toHaveProperty('warning')
+  await reeve.openSession({ session: 's' })
+  expect(await spawn({ argv: ['sleep', '1000'] }, { owner: { session: 's' } })).not.toHaveProperty('warning')
+})

@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codeOf, ended, Household, start } from './household.ts'
+
+test('a wait for a line answers with it, printed before or after, also when it came in pieces', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const go = join(house.folder, 'go')
+  const { pid } = await start(
+    reeve,
+    `echo listening on 8080; while [ ! -e ${go} ]; do sleep 0.02; done; printf 're'; sleep 0.1; printf 'ady\\nrest\\n'; sleep 1000`,
+  )
+  const first = await reeve.wait({ pid, until: { pattern: 'on ([0-9]+)$' } })
+  expect(first).toMatchObject({ type: 'matched', line: { offset: 0, text: 'listening on 8080' } })
+  const ready = reeve.wait({ pid, until: { text: 'ready' } })
+  writeFileSync(go, '')
+  expect(await ready).toMatchObject({ type: 'matched', line: { offset: 18, text: 'ready' } })
+  expect(await reeve.wait({ pid, until: { text: 'listening' } })).toMatchObject({ type: 'matched' })
+  expect(await reeve.wait({ pid, until: { text: 'nowhere' }, timeoutMs: 50 })).toMatchObject({
+    type: 'timed_out',
+    record: { pid, status: 'running' },
+  })
+})
+
+test('a wait for a line ends with the process, whose last line counts without a newline', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, 'echo some; printf last; exit 2')
+  expect(await reeve.wait({ pid, until: { text: 'other' } })).toMatchObject({
+    type: 'ended',
+    record: { outcome: { exitCode: 2 } },
+  })
+  expect(await reeve.wait({ pid, until: { pattern: '^last$' } })).toMatchObject({
+    type: 'matched',
+    line: { offset: 5, text: 'last' },
+  })
+})
+
+test('a wait that takes too long says so, and what it was cut down to; the process lives on', async () => {
+  await using house = new Household()
+  const reeve = await house.open({}, { waits: { defaultMs: 30, mostMs: 60 } })
+  const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
+  expect(await reeve.wait({ pid })).toEqual({ type: 'timed_out', record: await reeve.show({ pid }) })
+  expect(await reeve.wait({ pid, timeoutMs: 10 })).not.toHaveProperty('clampedToMs')
+  expect(await reeve.wait({ pid, timeoutMs: 99_999 })).toMatchObject({ type: 'timed_out', clampedToMs: 60 })
+  expect(await reeve.wait({ pid, timeoutMs: 99_999, until: { text: 'x' } })).toMatchObject({
+    type: 'timed_out',
+    clampedToMs: 60,
+  })
+  expect((await reeve.show({ pid })).status).toBe('running')
+})
+
+test('a wait that is called off answers at once, and the process lives on', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
+  for (const until of [{}, { until: { text: 'x' } }]) {
+    const caller = new AbortController()
+    const waiting = reeve.wait({ pid, ...until }, { signal: caller.signal })
+    caller.abort()
+    expect(await waiting).toEqual({ type: 'interrupted' })
+    expect(await reeve.wait({ pid, ...until }, { signal: AbortSignal.abort() })).toEqual({
+      type: 'interrupted',
+    })
+  }
+  expect((await reeve.show({ pid })).status).toBe('running')
+  const both = new AbortController()
+  const following = reeve.followOutput({ pid }, { signal: both.signal })[Symbol.asyncIterator]().next()
+  both.abort()
+  expect((await following).done).toBe(true)
+})
+
+test('many wait for one end, and all of them hear the same', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
+  const waiting = Array.from({ length: 20 }, () => ended(reeve, pid))
+  await reeve.closeInput({ pid })
+  const outcomes = new Set((await Promise.all(waiting)).map(({ outcome }) => JSON.stringify(outcome)))
+  expect(outcomes.size).toBe(1)
+})
+
+test('a pattern that cannot be used is refused', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
+  expect(await codeOf(reeve.wait({ pid, until: { pattern: '(' } }))).toBe('invalid_input')
+  expect(await codeOf(reeve.search({ pid, pattern: '(' }))).toBe('invalid_input')
+  expect(await codeOf(reeve.wait({ pid, until: {} } as never))).toBe('invalid_input')
+  expect(await codeOf(reeve.wait({ pid, until: { text: 'a', pattern: 'b' } }))).toBe('invalid_input')
+})
