@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { leftBy } from '../examples/left-by.ts'
 
 test('the demo shows who did what, proves its claims, and leaves nothing behind', async () => {
   const { printed, code, folder } = await finished(start('demo'))
@@ -116,20 +117,4 @@ async function finished({ child, folder, out }: Running) {
 async function printedUntil({ child, out }: Running, pattern: RegExp): Promise<string> {
   while (!pattern.test(out.printed)) await once(child.stdout ?? child, 'data')
   return out.printed
-}
-
-/** OS processes that the demo started and that are still alive: all of them have its folder in their environment. */
-function leftBy(folder: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && textOf(`/proc/${name}/environ`).includes(`TMPDIR=${folder}`))
-    .map((osPid) => textOf(`/proc/${osPid}/cmdline`).replaceAll('\0', ' '))
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    // It has just ended, or is somebody else's.
-    return ''
-  }
 }

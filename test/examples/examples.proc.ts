@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { leftBy } from './left-by.ts'
 import { runNode } from './run-node.ts'
 
 test('a parent has its children’s results and the signal that was sent before it waited', async () => {
@@ -47,6 +48,31 @@ test('a follower that stopped goes on from its stored position, without gap or r
   )
 })
 
+test('a command whose daemon is killed goes on, and whoever comes back has its output and exit code', async () => {
+  expect(await run('background-command')).toBe(
+    [
+      'the build has begun, and its daemon was killed',
+      'came back: 1 command is still running',
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((step) => `step ${step} of 8`),
+      'build failed 3',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a program that needs a terminal is asked, answered and read like by a person', async () => {
+  expect(await run('drive-a-terminal')).toBe(
+    [
+      '│ Where to? [/opt/tea] /tmp/tea',
+      '│ Password:',
+      '│ Installing into /tmp/tea, with a password of 6 letters',
+      '│ Done.',
+      'installer completed',
+      '',
+    ].join('\n'),
+  )
+})
+
 /** Runs an example as its README says, and answers with what it printed. It must leave nothing behind. */
 async function run(example: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'examples-test-'))
@@ -54,5 +80,7 @@ async function run(example: string): Promise<string> {
   const ran = await runNode([`examples/${example}.ts`], { env: { TMPDIR: folder } })
   expect(ran).toMatchObject({ code: 0, complained: '' })
   expect(readdirSync(folder)).toEqual([])
+  // A keeper with nothing left to keep takes a moment to go.
+  await expect.poll(() => leftBy(folder), { timeout: 10_000 }).toEqual([])
   return ran.printed
 }

@@ -7,6 +7,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { leftBy } from './left-by.ts'
 import { runNode } from './run-node.ts'
 
 interface Program {
@@ -32,8 +33,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('README.md and docs/embed.md have programs to run', () => {
-  expect(programs.map(({ page }) => page)).toEqual(expect.arrayContaining(['README.md', 'docs/embed.md']))
+test('README.md and the pages of docs that explain a task have programs to run', () => {
+  const pages = ['README.md', 'docs/commands.md', 'docs/embed.md']
+  expect(programs.map(({ page }) => page)).toEqual(expect.arrayContaining(pages))
 })
 
 test('the programs of the documentation fit the types', () => {
@@ -46,9 +48,11 @@ test('the programs of the documentation fit the types', () => {
 describe('each page prints what it says', () => {
   test.each(programs)('$page', async ({ name, text }) => {
     const place = mkdtempSync(join(folder, 'run-'))
-    const ran = await runNode([join(folder, name)], { cwd: place })
+    const ran = await runNode([join(folder, name)], { cwd: place, env: { TMPDIR: place } })
     expect(ran).toMatchObject({ code: 0, complained: '' })
     expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
+    // A keeper with nothing left to keep takes a moment to go.
+    await expect.poll(() => leftBy(place), { timeout: 10_000 }).toEqual([])
   })
 })
 

@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** OS processes that run with this TMPDIR, and so were started, at whatever remove, by a program that was given it. */
+export function leftBy(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter(
+      (name) =>
+        /^\d+$/.test(name) && textOf(`/proc/${name}/environ`).split('\0').includes(`TMPDIR=${folder}`),
+    )
+    .map((osPid) => textOf(`/proc/${osPid}/cmdline`).replaceAll('\0', ' '))
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // It has just ended, or is somebody else's.
+    return ''
+  }
+}
