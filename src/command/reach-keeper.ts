@@ -17,6 +17,7 @@ export interface Reached {
 export interface Daemon {
   readonly osPid: number
   readonly startTime: string
+  readonly id: string
 }
 
 type Listening = { readonly onTell: (tell: Tell) => void; readonly onLost: () => void }

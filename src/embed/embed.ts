@@ -78,11 +78,11 @@ async function start(
   options: EmbedOptions,
 ): Promise<Reeve> {
   const onTrouble = options.onTrouble ?? warn
-  const { osPid, startTime } = holder
+  const { osPid, startTime, id } = holder
   const commands =
     options.commands === undefined
       ? undefined
-      : await Commands.open(options.commands, { osPid, startTime }, onTrouble)
+      : await Commands.open(options.commands, { osPid, startTime, id }, onTrouble)
   const waits = { ...WAITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))

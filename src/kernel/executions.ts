@@ -304,7 +304,10 @@ export class Executions {
           cause: null,
           replayKey: `drain:${attempt.fenceNumber}`,
         })
-        await Promise.race([attempt.ended, this.#after(DRAIN_MS)])
+        await this.#endedWithin(attempt, DRAIN_MS)
+        if (attempt.over) return
+        const still = new Error(`${attempt.record.pid} still runs, though it was to end with the daemon.`)
+        this.#edges.onTrouble(still, 'closing')
       }),
     )
   }
@@ -469,6 +472,13 @@ export class Executions {
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
     // Full until now: there may be work that was passed over.
     if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()
+  }
+
+  async #endedWithin(attempt: Attempt, ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#edges.clock.after(ms, late.resolve)
+    await Promise.race([attempt.ended, late.promise])
+    cancel()
   }
 
   #after(ms: number): Promise<void> {

@@ -150,7 +150,8 @@ export interface Asks {
     {
       readonly protocol: number
       readonly token: string
-      readonly daemon: { readonly osPid: number; readonly startTime: string }
+      /** `id` tells two daemons in one OS process apart. */
+      readonly daemon: { readonly osPid: number; readonly startTime: string; readonly id?: string }
     },
     { readonly keeper: KeeperIdentity; readonly programs: readonly ProgramState[] },
   ]

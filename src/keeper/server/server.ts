@@ -23,6 +23,7 @@ interface Daemon {
   readonly connection: Connection
   readonly osPid: number
   readonly startTime: string
+  readonly id: string | undefined
 }
 
 /** Serves one daemon at a time. */
@@ -130,7 +131,9 @@ export class Server {
       throw new Refused({ code: 'wrong_token', message: 'That is not the token of this keeper.' })
     const other = this.#daemon
     if (other !== null && other.connection !== connection) {
-      const isSameDaemon = other.osPid === daemon.osPid && other.startTime === daemon.startTime
+      // Its former connection is lost, and nobody has told us yet.
+      const isSameDaemon =
+        other.osPid === daemon.osPid && other.startTime === daemon.startTime && other.id === daemon.id
       if (!isSameDaemon && isAlive(other.osPid, other.startTime))
         throw new Refused({
           code: 'busy',
@@ -140,7 +143,7 @@ export class Server {
       programs.unfollow()
       other.connection.destroy()
     }
-    this.#daemon = { connection, osPid: daemon.osPid, startTime: daemon.startTime }
+    this.#daemon = { connection, osPid: daemon.osPid, startTime: daemon.startTime, id: daemon.id }
     this.#options.changed()
     return { keeper, programs: programs.states() }
   }
