@@ -16,7 +16,7 @@ import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
-import { timeOf } from './output/times.ts'
+import { offsetAt, timeOf } from './output/times.ts'
 import { Screens } from './screen/screen.ts'
 
 /** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
@@ -94,6 +94,10 @@ export class CommandOutput {
     const folder = await this.#folderOf(record)
     const chunk = await readRange(folder, offset, limit)
     return { ...chunk, at: chunk.bytes.length === 0 ? null : await timeOf(folder, chunk.offset) }
+  }
+
+  async offsetAt(record: ProcessRecord, time: number): Promise<number> {
+    return offsetAt(await this.#folderOf(record), time)
   }
 
   async length(record: ProcessRecord): Promise<number> {

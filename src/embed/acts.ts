@@ -13,6 +13,7 @@ import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
+import { served } from './command-in.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
@@ -216,6 +217,11 @@ export function actsOf(
         live,
         boot: kernel.boot,
       }
+    },
+    async refreshEnvironment() {
+      permit('write')
+      await served(commands).refreshEnvironment()
+      return {}
     },
     async recover() {
       permit('admin')

@@ -14,6 +14,10 @@ export function commandIn(commands: Commands | undefined, { kind, pid }: Process
       ),
     )
   }
+  return served(commands)
+}
+
+export function served(commands: Commands | undefined): Commands {
   if (commands === undefined) {
     throw new RefusedError(
       refusal(

@@ -43,9 +43,10 @@ export function outputActs(
       const { record, output } = await find(pid)
       return output.screen(record, scrollback)
     },
-    async output({ pid, offset, limit }) {
+    async output({ pid, offset, since, limit }) {
       const { record, output } = await find(pid)
-      return output.bytes(record, offset, limit)
+      const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
+      return output.bytes(record, from, limit)
     },
     async usage({ pid }) {
       const { record, output, served } = await find(pid)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { gap, readCodes } from './shapes/output.ts'
 import { rawBytes } from './shapes/raw-bytes.ts'
-import { count, processRef } from './shapes/scalars.ts'
+import { count, processRef, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** Offsets never shift. A page never spans a gap: it begins behind one, and names it. */
@@ -9,7 +9,10 @@ export const output = verb({
   summary: "Bytes of a command's output log, from an offset on.",
   input: z.strictObject({
     pid: processRef,
-    offset: count.default(0),
+    offset: count.exactOptional().describe('0 by default'),
+    since: time
+      .exactOptional()
+      .describe('instead of an offset: from what was printed at that time, or shortly before'),
     limit: z
       .number()
       .int()

@@ -30,6 +30,7 @@ import { prune } from './prune.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refer } from './refer.ts'
+import { refreshEnvironment } from './refresh-environment.ts'
 import { reown } from './reown.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
@@ -85,6 +86,7 @@ export const verbs = {
   putEnvironment,
   recover,
   refer,
+  refreshEnvironment,
   reown,
   resize,
   restart,
