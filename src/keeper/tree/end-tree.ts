@@ -14,7 +14,10 @@ export interface EndHow {
   readonly signal: string
   /** How long the tree may take before it is forced. 0: it is never forced. */
   readonly graceMs: number
-  /** Called once, right before the program itself is signalled for the first time. */
+  /**
+   * Called once, right before the first signal to anybody in the tree, if the program itself lives then: it may end of its
+   * own accord a moment later, because a child of it was ended, and yet it was our doing.
+   */
   readonly onSignalled?: () => void
 }
 
@@ -190,13 +193,13 @@ export class TreeEnd {
   #killCgroup(): void {
     const program = this.#program
     if (program.cgroup === null || !isLeaf(program.cgroup) || !isAllOurs(program)) return
-    if (isAlive(program.osPid, program.startTime ?? '')) this.#tellSignalled()
+    this.#tellSignalled()
     if (killCgroup(program.cgroup)) this.#isForced = true
   }
 
   #send(member: Member, signal: string): boolean {
     if (!isAlive(member.osPid, member.startTime)) return false
-    if (this.#tree.isProgram(member)) this.#tellSignalled()
+    this.#tellSignalled()
     try {
       if (!signalExact(member.osPid, member.startTime, signal)) return false
       this.#isSignalled = true
@@ -211,7 +214,8 @@ export class TreeEnd {
   #tellSignalled(): void {
     const tell = this.#onSignalled
     this.#onSignalled = undefined
-    tell?.()
+    const { osPid, startTime } = this.#program
+    if (tell !== undefined && startTime !== null && isAlive(osPid, startTime)) tell()
   }
 
   /** Only after `isGone`. */

@@ -60,8 +60,16 @@ export class TestProgram implements Disposable {
 
   [Symbol.dispose](): void {
     const left = new Set([...withMarker(this.marker), ...this.osPids.filter(lives)])
-    for (const osPid of left) process.kill(osPid, 'SIGKILL')
-    rmSync(this.folder, { recursive: true, force: true })
+    for (const osPid of left) kill(osPid)
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+  }
+}
+
+function kill(osPid: number): void {
+  try {
+    process.kill(osPid, 'SIGKILL')
+  } catch {
+    // It has gone by itself.
   }
 }
 
