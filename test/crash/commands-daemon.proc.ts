@@ -1,0 +1,154 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { InputOf, Reeve } from 'reeve'
+import { expect, test } from 'vitest'
+import { type DaemonProgram, startDaemon } from '../command/daemon-program.ts'
+import { ended, Household, textOf } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+import { Random } from '../simulation/random.ts'
+import { counting, expectWhole } from './counted.ts'
+
+type CommandSpec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
+
+async function endEvents(reeve: Reeve, pid: string): Promise<number> {
+  return (await reeve.events({ pid })).events.filter(({ type }) => type === 'ended').length
+}
+
+test('commands and terminals outlive a daemon that is killed again and again: no byte lost, the real codes, one end each', async () => {
+  await using house = new Household()
+  const go = join(house.folder, 'go')
+  const kinds: Readonly<Record<string, Partial<CommandSpec>>> = {
+    pipe: {},
+    tagged: { output: 'tagged' },
+    direct: { output: 'direct' },
+    input: { stdin: 'pipe' },
+    terminal: { pty: true },
+  }
+  let daemon: DaemonProgram = await startDaemon(house)
+  const keeper = house.keeper().id
+  const started: { name: string; pid: string; code: number }[] = []
+  for (let round = 0; round < 4; round++) {
+    for (const [name, spec] of Object.entries(kinds)) {
+      const code = 10 + started.length
+      const command = {
+        kind: 'command',
+        spec: { run: counting(go, { code, pause: '0.01' }), ...spec },
+      } as const
+      const { record } = await daemon.call('spawn', command)
+      started.push({ name: `${name} of round ${round}`, pid: record.pid, code })
+    }
+    await daemon.kill()
+    daemon = await startDaemon(house)
+  }
+  await daemon.kill()
+  const reeve = await house.open()
+  const { boot } = await reeve.status()
+  expect([...boot.adopted].sort()).toEqual(started.map(({ pid }) => pid).sort())
+  writeFileSync(go, '')
+  for (const { name, pid, code } of started) {
+    expect((await ended(reeve, pid)).outcome, name).toMatchObject({
+      status: 'failed',
+      exitCode: code,
+      reason: null,
+    })
+    expectWhole(await textOf(reeve, pid), name)
+    expect(await endEvents(reeve, pid), name).toBe(1)
+  }
+  expect(house.keeper().id).toBe(keeper)
+  expect(house.programs()).toEqual([])
+})
+
+test('a daemon that is killed amid its spawns has begun each of them at most once, and repeating them begins the rest', async () => {
+  const seed = 20_260_103
+  const random = new Random(seed)
+  await using house = new Household()
+  const ran = join(house.folder, 'ran')
+  writeFileSync(ran, '')
+  const keys = Array.from({ length: 120 }, (_, index) => `k${index}`)
+  const request = (key: string): InputOf<'spawn'> => ({
+    kind: 'command',
+    spec: { run: `echo ${key} >> ${ran}; echo ran ${key}; exit 5` },
+    lifetime: 'detached',
+    idempotencyKey: key,
+  })
+  for (let round = 0; round < 8; round++) {
+    const daemon = await startDaemon(house)
+    const enough = random.between(0, 40)
+    for (const [id, key] of keys.entries())
+      daemon.tell(JSON.stringify({ id, verb: 'spawn', input: request(key) }))
+    await until(
+      'some of them are answered',
+      () => daemon.said.filter((line) => 'answer' in line).length >= enough,
+    )
+    for (let turn = random.between(0, 20); turn > 0; turn--) await new Promise(setImmediate)
+    await daemon.kill()
+  }
+  const reeve = await house.open()
+  for (const key of keys) {
+    const { record } = await reeve.spawn(request(key))
+    const { outcome, pid } = await ended(reeve, record.pid)
+    expect([outcome?.status, outcome?.exitCode], `${key}, seed ${seed}`).toEqual(['failed', 5])
+    expect(await textOf(reeve, pid)).toBe(`ran ${key}\n`)
+    expect(await endEvents(reeve, pid)).toBe(1)
+  }
+  expect(readFileSync(ran, 'utf8').split('\n').filter(Boolean).sort()).toEqual([...keys].sort())
+})
+
+test('standard input works on after kill -9 of the daemon, and what was typed before is not typed again', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house)
+  const { record } = await daemon.call('spawn', { kind: 'command', spec: { argv: ['cat'], stdin: 'pipe' } })
+  const { pid } = record
+  await daemon.call('submit', { pid, text: 'one', seq: 1 })
+  await daemon.kill()
+  const reeve = await house.open()
+  expect(await reeve.submit({ pid, text: 'one', seq: 1 })).toEqual({ answer: 'replayed', bytes: 4 })
+  expect(await reeve.submit({ pid, text: 'two', seq: 2 })).toEqual({ answer: 'written', bytes: 4 })
+  await reeve.closeInput({ pid })
+  expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed' })
+  expect(await textOf(reeve, pid)).toBe('one\ntwo\n')
+})
+
+test('a kill that was asked of a daemon which then dies is carried through', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house)
+  const { record } = await daemon.call('spawn', {
+    kind: 'command',
+    spec: { run: "trap 'echo asked' TERM; echo ready; while :; do sleep 0.02; done" },
+  })
+  const { pid } = record
+  await daemon.call('wait', { pid, until: { text: 'ready' } })
+  daemon.tell(JSON.stringify({ id: 0, verb: 'kill', input: { pid, graceMs: 1_500 } }))
+  await daemon.call('wait', { pid, until: { text: 'asked' } })
+  await daemon.kill()
+  const reeve = await house.open()
+  expect((await ended(reeve, pid)).outcome).toMatchObject({
+    ...{ status: 'cancelled', reason: 'killed', signal: 'SIGKILL', source: 'host' },
+  })
+  expect(await endEvents(reeve, pid)).toBe(1)
+  expect(house.programs()).toEqual([])
+})
+
+test('what ended while its daemon was dead is settled with its real code, and told once', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house)
+  const go = join(house.folder, 'go')
+  const pids: string[] = []
+  for (let code = 1; code <= 20; code++) {
+    const { record } = await daemon.call('spawn', {
+      kind: 'command',
+      spec: { run: counting(go, { code, pause: '0.01' }) },
+    })
+    pids.push(record.pid)
+  }
+  await daemon.kill()
+  writeFileSync(go, '')
+  await until('all of them have ended', () => house.programs().length === 0)
+  const reeve = await house.open()
+  for (const [index, pid] of pids.entries()) {
+    expect((await ended(reeve, pid)).outcome).toMatchObject({ exitCode: index + 1, evidence: null })
+    expectWhole(await textOf(reeve, pid), pid)
+    expect(await endEvents(reeve, pid)).toBe(1)
+  }
+  expect((await reeve.status()).live).toBe(0)
+})

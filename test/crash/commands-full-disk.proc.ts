@@ -1,0 +1,108 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { ended, Household, start, textOf } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+
+const MiB = 1024 * 1024
+
+/** Whether this user may mount a small disk; otherwise these tests are skipped, and say so by their name. */
+const canMount = (() => {
+  if (process.getuid?.() !== 0) return false
+  const probe = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d'])
+  return probe.status === 0
+})()
+
+/** A household whose data folder is a disk of its own; the store is not on it. */
+function onSmallDisk(bytes: number): Household {
+  const house = new Household()
+  const { folder } = house.home
+  mkdirSync(folder)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'reeve-test', folder])
+  // Runs before the folder is removed. Lazily, because a test that failed may have left something there.
+  onTestFinished(() => void spawnSync('umount', ['-l', folder]))
+  return house
+}
+
+const free = (folder: string) => {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+/** Leaves about so much. */
+function fill(house: Household, leave: number): () => void {
+  const ballast = join(house.home.folder, 'ballast')
+  writeFileSync(ballast, Buffer.alloc(Math.max(0, free(house.home.folder) - leave)))
+  return () => rmSync(ballast)
+}
+
+const LINES = 400_000
+/** About 2.7 MB. */
+const COUNTING = { argv: ['seq', '1', String(LINES)] as [string, ...string[]] }
+const WHOLE = Array.from({ length: LINES }, (_, index) => `${index + 1}\n`).join('')
+
+/** The length of the log when it has stopped growing, while the command has not ended. */
+async function heldBack(reeve: Awaited<ReturnType<Household['open']>>, pid: string): Promise<number> {
+  let before = -1
+  let same = 0
+  return until('it is held back', async () => {
+    const { end } = await reeve.output({ pid, limit: 1 })
+    same = end === before ? same + 1 : 0
+    before = end
+    return same > 50 ? end + 1 : null
+  }).then((seen) => seen - 1)
+}
+
+for (const [name, minFreeBytes, leave] of [
+  ['a nearly full disk holds a command back before it is full', MiB, MiB + 600_000],
+  ['a disk that takes nothing any more holds a command back', 1, 600_000],
+] as const) {
+  test.skipIf(!canMount)(
+    `${name}, nothing is lost when there is space again (needs root, to mount one)`,
+    async () => {
+      await using house = onSmallDisk(8 * MiB)
+      const reeve = await house.open({ output: { minFreeBytes, tailBytes: 64 * MiB } })
+      const other = await start(reeve, { argv: ['sleep', '1000'] })
+      const makeRoom = fill(house, leave)
+      const { pid } = await start(reeve, COUNTING)
+      expect(await heldBack(reeve, pid)).toBeLessThan(WHOLE.length)
+      expect((await reeve.show({ pid })).status).toBe('running')
+      expect((await reeve.show({ pid: other.pid })).status).toBe('running')
+      expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
+      await until('somebody was told', () => house.troubles.some((line) => /disk|space|free/i.test(line)))
+      makeRoom()
+      expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
+      expect((await textOf(reeve, pid)) === WHOLE).toBe(true)
+      expect((await reeve.kill({ pid: other.pid })).answer).toBe('ended')
+    },
+  )
+}
+
+test.skipIf(!canMount)(
+  'a command that is held back by a full disk can be killed, and its record is kept (needs root, to mount one)',
+  async () => {
+    await using house = onSmallDisk(8 * MiB)
+    const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
+    const makeRoom = fill(house, MiB + 600_000)
+    const { pid } = await start(reeve, COUNTING)
+    await heldBack(reeve, pid)
+    const { answer, record } = await reeve.kill({ pid })
+    expect([answer, record.outcome?.status, record.outcome?.reason]).toEqual(['ended', 'cancelled', 'killed'])
+    expect(WHOLE.startsWith(await textOf(reeve, pid))).toBe(true)
+    makeRoom()
+    expect((await ended(reeve, (await start(reeve, 'exit 3')).pid)).outcome).toMatchObject({ exitCode: 3 })
+  },
+)
+
+test.skipIf(!canMount)(
+  'on a disk without room a command that prints little still ends with its code (needs root, to mount one)',
+  async () => {
+    await using house = onSmallDisk(8 * MiB)
+    const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
+    const makeRoom = fill(house, MiB - 100_000)
+    const { pid } = await start(reeve, { argv: ['sh', '-c', 'exit 6'] })
+    expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 6 })
+    makeRoom()
+  },
+)

@@ -1,0 +1,194 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reeve } from 'reeve'
+import { expect, test } from 'vitest'
+import { startDaemon } from '../command/daemon-program.ts'
+import { ended, Household, printed, start, textOf } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+import { Random } from '../simulation/random.ts'
+import { counting, expectWhole } from './counted.ts'
+
+const unseen = {
+  ...{ status: 'abandoned', exitCode: null, signal: null, evidence: 'keeper_lost' },
+}
+
+/** The keeper that serves this daemon, once it is another one than before. */
+function anotherKeeper(reeve: Reeve, house: Household, before: string): Promise<unknown> {
+  return until('another keeper has taken over', async () => {
+    const { keeper } = await reeve.status()
+    return keeper?.available === true && keeper.id !== before && house.keeper().id === keeper.id
+  })
+}
+
+test('a command without terminal and piped input lives on when its keeper is killed, and loses nothing', async () => {
+  await using house = new Household()
+  const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
+  const go = join(house.folder, 'go')
+  const merged = await start(reeve, counting(go, { code: 3 }))
+  const tagged = await start(reeve, { run: counting(go, { code: 3 }), output: 'tagged' })
+  const direct = await start(reeve, { run: counting(go, { code: 3 }), output: 'direct' })
+  const all = [merged, tagged, direct]
+  for (let times = 0; times < 4; times++) {
+    const lengths = await Promise.all(all.map(async ({ pid }) => (await reeve.output({ pid, limit: 1 })).end))
+    const former = await house.killKeeper()
+    await anotherKeeper(reeve, house, former.id)
+    for (const [index, { pid }] of all.entries())
+      await until(
+        'it prints on',
+        async () => (await reeve.output({ pid, limit: 1 })).end > (lengths[index] ?? 0),
+      )
+  }
+  for (const { pid } of all) {
+    const record = await reeve.show({ pid })
+    expect(record.status).toBe('running')
+    const { events } = await reeve.events({ pid })
+    expect(events.filter(({ type }) => type === 'taken_over')).toHaveLength(4)
+  }
+  writeFileSync(go, '')
+  for (const { pid } of all) {
+    expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
+    expectWhole(await textOf(reeve, pid))
+    const { events } = await reeve.events({ pid })
+    expect(events.filter(({ type }) => type === 'ended')).toHaveLength(1)
+  }
+})
+
+test('what is printed and ends before there is another keeper is in the log', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const go = join(house.folder, 'go')
+  const { pid, program } = await start(
+    reeve,
+    `echo before; while [ ! -e ${go} ]; do sleep 0.005; done; echo after; echo last`,
+  )
+  await printed(reeve, pid, 'before')
+  const { osPid } = house.keeper()
+  process.kill(osPid, 'SIGKILL')
+  writeFileSync(go, '')
+  expect(program?.osPid).toBeGreaterThan(0)
+  expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
+  expect(await textOf(reeve, pid)).toBe('before\nafter\nlast\n')
+})
+
+test('a command that was taken over is read, watched, paused and ended like any other, its code is never made up', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(
+    reeve,
+    "trap 'echo bye; exit 5' TERM; i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done",
+  )
+  await printed(reeve, pid, '3')
+  const former = await house.killKeeper()
+  await anotherKeeper(reeve, house, former.id)
+  await printed(reeve, pid, '60')
+  expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
+  expect((await reeve.signal({ pid, signal: 'pause' })).record.status).toBe('paused')
+  expect((await reeve.signal({ pid, signal: 'resume' })).record.status).toBe('running')
+  const { answer, record } = await reeve.kill({ pid, graceMs: 20_000 })
+  expect(answer).toBe('ended')
+  expect(record.outcome).toMatchObject(unseen)
+  expect(await textOf(reeve, pid)).toContain('bye\n')
+  expect(house.programs()).toEqual([])
+})
+
+test('one with piped input sees its end, and a terminal program is ended for certain', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const piped = await start(reeve, { run: 'cat; echo end of input', stdin: 'pipe' })
+  const stubborn = await start(reeve, {
+    run: "trap '' HUP TERM INT; echo ready; while :; do sleep 0.05; done",
+    pty: true,
+  })
+  await reeve.submit({ pid: piped.pid, text: 'typed' })
+  await printed(reeve, piped.pid, 'typed')
+  await printed(reeve, stubborn.pid, 'ready')
+  await house.killKeeper()
+  expect((await ended(reeve, piped.pid)).outcome).toMatchObject(unseen)
+  expect(await textOf(reeve, piped.pid)).toBe('typed\nend of input\n')
+  expect((await ended(reeve, stubborn.pid)).outcome).toMatchObject(unseen)
+  expect(house.programs()).toEqual([])
+  // And it goes on as if nothing had been.
+  expect((await ended(reeve, (await start(reeve, 'exit 3')).pid)).outcome).toMatchObject({ exitCode: 3 })
+})
+
+test('daemon and keeper killed together: the next daemon finds what lives, and settles what does not', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house, { output: { tailBytes: 256 * 1024 * 1024 } })
+  const go = join(house.folder, 'go')
+  const spawn = async (spec: object) =>
+    (await daemon.call('spawn', { kind: 'command', spec: spec as { run: string } })).record.pid
+  const counted = await spawn({ run: counting(go, { code: 3 }) })
+  const gone = await spawn({ argv: ['sleep', '1000'] })
+  const terminal = await spawn({ argv: ['sleep', '1000'], pty: true })
+  await daemon.call('wait', { pid: counted, until: { text: 'line 1000' } })
+  const former = await house.killKeeper()
+  await daemon.kill()
+  for (const osPid of house.programs(gone)) process.kill(osPid, 'SIGKILL')
+  await until('it is gone', () => house.programs(gone).length === 0)
+
+  const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
+  expect(house.keeper().id).not.toBe(former.id)
+  expect((await ended(reeve, gone)).outcome).toMatchObject(unseen)
+  expect((await ended(reeve, terminal)).outcome).toMatchObject(unseen)
+  expect((await reeve.show({ pid: counted })).status).toBe('running')
+  const { end } = await reeve.output({ pid: counted, limit: 1 })
+  await until('it prints on', async () => (await reeve.output({ pid: counted, limit: 1 })).end > end)
+  void writeFileSync(go, '')
+  expect((await ended(reeve, counted)).outcome).toMatchObject(unseen)
+  expectWhole(await textOf(reeve, counted))
+  expect((await reeve.events({ pid: counted })).events.map(({ type }) => type)).toContain('taken_over')
+})
+
+test('a keeper that is killed amid spawns begins none of them twice, and none is left without an outcome', async () => {
+  const seed = 20_260_104
+  const random = new Random(seed)
+  await using house = new Household()
+  const reeve = await house.open()
+  const ran = join(house.folder, 'ran')
+  writeFileSync(ran, '')
+  const count = 120
+  let begun = 0
+  const spawning = Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const { pid } = await start(reeve, `echo ${index} >> ${ran}; echo ran; exit 7`)
+      begun += 1
+      return { index, record: await ended(reeve, pid) }
+    }),
+  )
+  for (let times = 0; times < 3; times++) {
+    const from = begun
+    const enough = from + random.between(5, 25)
+    await until('some more have begun', () => begun >= Math.min(enough, count))
+    const former = await house.killKeeper()
+    await anotherKeeper(reeve, house, former.id)
+  }
+  const lines = (await spawning).map(({ index, record }) => ({
+    index,
+    outcome: record.outcome,
+    pid: record.pid,
+  }))
+  const executed = readFileSync(ran, 'utf8').split('\n').filter(Boolean)
+  expect(new Set(executed).size, `seed ${seed}`).toBe(executed.length)
+  for (const { index, outcome, pid } of lines) {
+    if (outcome?.status === 'abandoned') {
+      expect(outcome).toMatchObject(unseen)
+      continue
+    }
+    expect([outcome?.status, outcome?.exitCode], `${index}, seed ${seed}`).toEqual(['failed', 7])
+    expect(executed).toContain(String(index))
+    expect(await textOf(reeve, pid)).toBe('ran\n')
+  }
+  // What the keepers saw is far more than what they lost.
+  expect(lines.filter(({ outcome }) => outcome?.status === 'failed').length).toBeGreaterThan(count / 2)
+  expect(house.programs()).toEqual([])
+})
+
+test('a command that is spawned while the keeper is away begins when there is another', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await start(reeve, { argv: ['sleep', '1000'] })
+  process.kill(house.keeper().osPid, 'SIGKILL')
+  const { pid } = await start(reeve, 'echo here; exit 4')
+  expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 4 })
+  expect(await textOf(reeve, pid)).toBe('here\n')
+})
