@@ -1,9 +1,7 @@
 import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
-import { isLeaf, killCgroup } from './cgroup-files.ts'
-import { bootId, hasSomebody, isAlive, signalExact, whoIs } from './identity.ts'
-import { isAllOurs, type Member } from './members.ts'
-import { codeOf, statOf } from './stat.ts'
-import { keyOf, TreeLook } from './tree-look.ts'
+import { bootId, hasSomebody, isAlive, whoIs } from './identity.ts'
+import { TreeLook } from './tree-look.ts'
+import { TreeSignals } from './tree-signals.ts'
 
 export interface EndTarget {
   readonly program: ProgramIdentity
@@ -56,10 +54,11 @@ const STRENGTH: Readonly<Record<string, number>> = {
 /**
  * The end of one tree, under way.
  *
- * | state   | what is done                                          | then                                      |
- * | looking | identity first, then who is there                     | asking; `not_ours`, `already_gone`        |
- * | asking  | the signal, children before parents; looks            | `asked`; forcing, when the grace is over  |
- * | forcing | all are stopped, so that none is born; SIGKILL; looks | `forced`; `survived`, when time is up     |
+ * | state   | what is done                                        | then                                     |
+ * | looking | identity first, then who is there                   | asking; `not_ours`, `already_gone`       |
+ * | asking  | the signal, children before parents; looks          | `asked`; forcing, when the grace is over |
+ * | forcing | the cgroup is killed; who is left is stopped, so    | `forced`; `survived`, when time is up    |
+ * |         | that none is born, and then killed; looks           |                                          |
  *
  * Invariant: `already_gone`, `asked` and `forced` are answered only after `isGone` has seen that nobody is left.
  *
@@ -70,12 +69,9 @@ export class TreeEnd {
   readonly #program: ProgramIdentity
   readonly #tree: TreeLook
   readonly #abort: AbortSignal | undefined
-  #onSignalled: (() => void) | undefined
+  readonly #signals: TreeSignals
   #signal: string
   #forceAt: number
-  readonly #asked = new Set<string>()
-  #isSignalled = false
-  #isForced = false
   #isNudged = false
   #wake: () => void = () => {}
 
@@ -83,7 +79,7 @@ export class TreeEnd {
     this.#program = target.program
     this.#tree = new TreeLook(target.program, target.marker)
     this.#abort = abort
-    this.#onSignalled = how.onSignalled
+    this.#signals = new TreeSignals(target.program, how.onSignalled)
     this.#signal = how.signal
     this.#forceAt = forceAt(how.graceMs)
     abort?.addEventListener('abort', this.nudge, { once: true })
@@ -125,8 +121,7 @@ export class TreeEnd {
       if (this.#signal === 'SIGKILL' || now >= this.#forceAt) return false
       if (askedWith !== this.#signal) {
         askedWith = this.#signal
-        this.#asked.clear()
-        this.#askKnown()
+        this.#signals.ask(this.#tree.members, askedWith)
         pauseMs = FIRST_PAUSE_MS
       }
       await this.#pause(Math.min(pauseMs, this.#forceAt - now))
@@ -139,13 +134,13 @@ export class TreeEnd {
       hasLooked = true
       if (await this.#tree.isGone()) return true
       // Who came after the signal is left to the program, which may be tidying up; but not when that has gone.
-      if (!this.#hasProgram()) this.#askKnown()
+      if (!this.#hasProgram()) this.#signals.ask(this.#tree.members, askedWith)
     }
   }
 
   async #force(): Promise<EndAnswer> {
     const begun = performance.now()
-    this.#killCgroup()
+    this.#signals.killCgroup()
     await this.#stopAll(begun + STOP_MS)
     let fewest = Number.POSITIVE_INFINITY
     let until = 0
@@ -158,8 +153,7 @@ export class TreeEnd {
       if (now >= until) {
         return { how: 'survived', survivors: this.#tree.members.map(({ osPid, name }) => ({ osPid, name })) }
       }
-      this.#killCgroup()
-      for (const member of this.#tree.members) if (this.#send(member, 'SIGKILL')) this.#isForced = true
+      this.#signals.kill(this.#tree.members)
       await this.#pause(FORCE_PAUSE_MS)
     }
     return this.#gone()
@@ -167,61 +161,15 @@ export class TreeEnd {
 
   /** Who is stopped has no children any more, and is still there to lead to those it had: so none is lost from sight. */
   async #stopAll(until: number): Promise<void> {
-    const stopped = new Set<string>()
     for (let look = 0; look < STOP_LOOKS && performance.now() < until; look++) {
       await this.#tree.again()
-      const running = this.#tree.members.filter((member) => !stopped.has(keyOf(member)))
-      if (running.length === 0) return
-      for (const member of running) {
-        stopped.add(keyOf(member))
-        if (this.#send(member, 'SIGSTOP')) this.#isForced = true
-      }
+      if (!this.#signals.stop(this.#tree.members)) return
     }
-  }
-
-  #askKnown(): void {
-    for (const member of this.#tree.members) {
-      if (this.#asked.has(keyOf(member))) continue
-      this.#asked.add(keyOf(member))
-      // One that is stopped acts on no signal but SIGKILL until it goes on.
-      if (this.#send(member, this.#signal) && statOf(member.osPid)?.state === 'T')
-        this.#send(member, 'SIGCONT')
-    }
-  }
-
-  /** All that are in it, and those that they are just giving birth to. */
-  #killCgroup(): void {
-    const program = this.#program
-    if (program.cgroup === null || !isLeaf(program.cgroup) || !isAllOurs(program)) return
-    this.#tellSignalled()
-    if (killCgroup(program.cgroup)) this.#isForced = true
-  }
-
-  #send(member: Member, signal: string): boolean {
-    if (!isAlive(member.osPid, member.startTime)) return false
-    this.#tellSignalled()
-    try {
-      if (!signalExact(member.osPid, member.startTime, signal)) return false
-      this.#isSignalled = true
-      return true
-    } catch (error) {
-      // It runs as another user, by sudo perhaps. It is still there, and is named as a survivor.
-      if (codeOf(error) === 'EPERM') return false
-      throw error
-    }
-  }
-
-  #tellSignalled(): void {
-    const tell = this.#onSignalled
-    this.#onSignalled = undefined
-    const { osPid, startTime } = this.#program
-    if (tell !== undefined && startTime !== null && isAlive(osPid, startTime)) tell()
   }
 
   /** Only after `isGone`. */
   #gone(): EndAnswer {
-    if (this.#isForced) return { how: 'forced' }
-    return { how: this.#isSignalled ? 'asked' : 'already_gone' }
+    return { how: this.#signals.done ?? 'already_gone' }
   }
 
   #hasProgram(): boolean {

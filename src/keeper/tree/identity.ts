@@ -7,7 +7,7 @@ import { isForbidden, isOver, type ProcStat, statOf } from './stat.ts'
 
 export { bootId, pidNamespace } from './boot.ts'
 export { signalExact } from './signal-exact.ts'
-export { type ProcStat, statOf } from './stat.ts'
+export { statOf } from './stat.ts'
 
 /**
  * Who has a program's PID now. `gone`: nobody, or its zombie, or it was another boot. `unreadable`: its start time was
@@ -15,8 +15,9 @@ export { type ProcStat, statOf } from './stat.ts'
  */
 export function whoIs(program: ProgramIdentity): 'ours' | 'gone' | 'stranger' | 'unreadable' {
   const boot = bootId()
-  if (program.startTime === null || program.boot === '' || boot === '') return 'unreadable'
+  if (program.boot === '' || boot === '') return 'unreadable'
   if (program.boot !== boot) return 'gone'
+  if (program.startTime === null) return 'unreadable'
   const stat = statIfReadable(program.osPid)
   if (stat === 'unreadable') return 'unreadable'
   if (stat === null) return 'gone'
@@ -56,9 +57,19 @@ export function signalGroup(
   const group = membersOf(program, marker, { table }).filter(
     ({ osPid }) => table.processes.get(osPid)?.group === program.group,
   )
-  let sent = false
-  for (const { osPid, startTime } of group) sent = signalExact(osPid, startTime, signal) || sent
-  return sent ? 'sent' : 'ended'
+  let sent = 0
+  let forbidden: unknown
+  for (const { osPid, startTime } of group) {
+    try {
+      if (signalExact(osPid, startTime, signal)) sent++
+    } catch (error) {
+      if (!isForbidden(error)) throw error
+      forbidden = error
+    }
+  }
+  // One that runs as another user is passed over, as the system does with a group; but not if there is nobody else.
+  if (sent === 0 && forbidden !== undefined) throw forbidden
+  return sent > 0 ? 'sent' : 'ended'
 }
 
 /** Some systems hide the processes of other users, and so those that a program started as another. */

@@ -48,8 +48,3 @@ export class TreeLook {
     return osPid === this.#program.osPid
   }
 }
-
-/** Names one OS process of this boot. */
-export function keyOf({ osPid, startTime }: Member): string {
-  return `${osPid}:${startTime}`
-}

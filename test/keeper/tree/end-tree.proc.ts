@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { endTree, TreeEnd } from '../../../src/keeper/tree/end-tree.ts'
 import { statOf } from '../../../src/keeper/tree/identity.ts'
@@ -250,6 +252,19 @@ test('where a stranger has the PID of the program, what the program left is ende
     how: 'asked',
   })
   expect(lives(leftBehind!)).toBe(false)
+  expect(lives(osPid!)).toBe(true)
+})
+
+test.runIf(process.getuid?.() === 0)('who may not be signalled is named as a survivor', async () => {
+  using started = new TestProgram(POLITE)
+  const [osPid] = await started.whenThereAre(1)
+  const target = JSON.stringify({ program: started.program, marker: started.marker })
+  const nobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const
+  const ended = fileURLToPath(new URL('fixtures/end-it.ts', import.meta.url))
+  expect(JSON.parse(execFileSync(process.execPath, [ended, target], nobody))).toEqual({
+    how: 'survived',
+    survivors: [{ osPid, name: 'sleep' }],
+  })
   expect(lives(osPid!)).toBe(true)
 })
 
