@@ -11,7 +11,8 @@ import { type Stage, tell } from './story.ts'
 import { isGone, killHard, looking, startWorker } from './worker-process.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const DEADLINE_MS = 20_000
+/** Five times what it takes, for a machine that is busy with other things. */
+const DEADLINE_MS = 40_000
 /** How long the keeper may take to go when it has nothing left to keep. */
 const KEEPER_MS = 3_000
 

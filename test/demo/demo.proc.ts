@@ -115,6 +115,13 @@ async function finished({ child, folder, out }: Running) {
 }
 
 async function printedUntil({ child, out }: Running, pattern: RegExp): Promise<string> {
-  while (!pattern.test(out.printed)) await once(child.stdout ?? child, 'data')
+  const closed = once(child, 'close')
+  while (!pattern.test(out.printed)) {
+    const isOver = await Promise.race([
+      once(child.stdout ?? child, 'data').then(() => false),
+      closed.then(() => true),
+    ])
+    if (isOver) throw new Error(`It ended without printing ${pattern}:\n${out.printed}${out.complained}`)
+  }
   return out.printed
 }
