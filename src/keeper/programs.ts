@@ -160,7 +160,7 @@ export class Programs {
 
   async #spawn(pid: string, fence: number, plan: SpawnPlan): Promise<ProgramState> {
     const { live, keeper } = this.#place
-    const prepared = await prepare(this.#place, pid, plan)
+    const prepared = await prepare(this.#place, plan)
     // From here on nothing is waited for until the program is there, so that nothing comes in between.
     try {
       if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))

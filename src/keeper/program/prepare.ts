@@ -11,12 +11,13 @@ export interface Prepared {
   readonly hasTurn: boolean
 }
 
-export async function prepare(place: ProgramPlace, pid: string, plan: SpawnPlan): Promise<Prepared> {
+export async function prepare(place: ProgramPlace, plan: SpawnPlan): Promise<Prepared> {
   try {
     const pty = plan.pty === null ? null : await ptyLibrary()
     if (pty === null && (plan.output !== 'direct' || plan.stdin === 'pipe')) await fifosReady(place)
     // Last: a turn is over with the next turn of the event loop.
-    return { pty, failure: null, hasTurn: plan.tree === 'auto' && (await hasTurn(place, pid)) }
+    const isReady = await standsAlone(place)
+    return { pty, failure: null, hasTurn: isReady && plan.tree === 'auto' }
   } catch (error) {
     if (error instanceof FailedStart) return { pty: null, failure: error, hasTurn: false }
     throw error
@@ -45,15 +46,20 @@ async function ptyLibrary(): Promise<PtyLibrary> {
   }
 }
 
-async function hasTurn({ cgroups, trouble }: ProgramPlace, pid: string): Promise<boolean> {
+/**
+ * A program is born into the leaf that the keeper stands in, whether it is to have one of its own or not: in a used one it
+ * would be ended together with another program. False where there are no cgroups.
+ */
+async function standsAlone({ cgroups }: ProgramPlace): Promise<boolean> {
   if (cgroups === null) return false
   try {
     await cgroups.ready()
     return true
   } catch (error) {
-    // Its tree is then found by its marker, and the record says so.
-    trouble(pid, `It has no cgroup of its own: ${messageOf(error)}.`)
-    return false
+    throw new FailedStart(
+      `It would have shared a cgroup with another program: ${messageOf(error)}.`,
+      'Try again. If it stays so, look at the cgroups of this machine: they cannot be changed any more.',
+    )
   }
 }
 
