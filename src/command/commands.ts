@@ -83,6 +83,7 @@ export class Commands {
     daemon: Daemon,
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
+    if (process.platform !== 'linux') throw needsLinux()
     const { home, id } = prepareHome(options.home)
     const shell = options.shell ?? userShell()
     const settings: Settings = {
@@ -226,6 +227,14 @@ function throwIfSurvived(pid: Pid, answer: EndAnswer | undefined): void {
       'They may hang in the operating system; look at them there.',
       { survivors: answer.survivors },
     ),
+  )
+}
+
+function needsLinux(): ReeveError {
+  return new ReeveError(
+    'keeper_unavailable',
+    `Commands are run on Linux only so far, and this is ${process.platform}.`,
+    'On Windows use WSL; everything else works here, without the commands option.',
   )
 }
 
