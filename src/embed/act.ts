@@ -6,7 +6,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
 
-export type Act<Name extends VerbName> = (
+type Act<Name extends VerbName> = (
   input: ParsedInputOf<Name>,
   options: CallOptions,
 ) => Promise<OutputOf<Name>>

@@ -53,7 +53,7 @@ export async function interruptScope(
 }
 
 /** Stops these, each by itself: what one refuses does not keep the others. */
-export async function stopAll(
+async function stopAll(
   kernel: Kernel,
   actor: Actor,
   records: readonly ProcessRecord[],

@@ -23,7 +23,7 @@ export interface Home {
   readonly keeper: KeeperFiles
 }
 
-export interface KeeperFiles {
+interface KeeperFiles {
   readonly folder: string
   readonly socket: string
   readonly token: string

@@ -17,8 +17,8 @@
  * | stdout, stderr | (mode `tagged`) the same, and which stream it is |
  * | size   | the terminal has been this large since: cols × 65536 + rows |
  */
-export const SORTS = ['time', 'stdout', 'stderr', 'size'] as const
-export type IndexSort = (typeof SORTS)[number]
+const SORTS = ['time', 'stdout', 'stderr', 'size'] as const
+type IndexSort = (typeof SORTS)[number]
 
 export interface IndexEntry {
   readonly offset: number

@@ -8,7 +8,7 @@
 export const PROTOCOL = 1
 
 /** What ends lines: longer ones are a broken peer. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024
+const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 /** One keeper: a holder of leases, known by its OS process on one boot. */
 export interface KeeperIdentity {
@@ -124,7 +124,7 @@ export interface SpawnPlan {
   readonly tree: 'auto' | 'marker'
 }
 
-export interface Survivor {
+interface Survivor {
   readonly osPid: number
   readonly name: string
 }
