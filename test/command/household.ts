@@ -7,6 +7,9 @@ import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { cgroupsNamed, endForCertain, isAlive, markedWith } from './os-processes.ts'
+import { textOf } from './read-output.ts'
+
+export { bytesOf, textOf } from './read-output.ts'
 
 type CommandsOptions = NonNullable<EmbedOptions['commands']>
 type Spec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
@@ -137,21 +140,6 @@ export async function runs(reeve: Reeve, what: string | Spec, request: CommandRe
   const { pid } = await start(reeve, what, request)
   const { outcome } = await ended(reeve, pid)
   return { pid, outcome, text: await textOf(reeve, pid) }
-}
-
-/** All that is kept of its output, as text. */
-export async function textOf(reeve: Pick<Reeve, 'output'>, pid: string): Promise<string> {
-  return (await bytesOf(reeve, pid)).toString('utf8')
-}
-
-export async function bytesOf(reeve: Pick<Reeve, 'output'>, pid: string): Promise<Buffer> {
-  const pages: Uint8Array[] = []
-  for (let offset = 0; ; ) {
-    const page = await reeve.output({ pid, offset, limit: 1024 * 1024 })
-    pages.push(page.bytes)
-    offset = page.next
-    if (page.bytes.length === 0 || offset >= page.end) return Buffer.concat(pages)
-  }
 }
 
 /** Waits until it has printed a text; fails if it ends before. */

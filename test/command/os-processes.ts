@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { MARKER } from '../../src/keeper/protocol/home.ts'
 import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
@@ -42,8 +42,16 @@ export function markedWith(ending: string): number[] {
   })
 }
 
-export function openDescriptors(osPid: number): number {
-  return readdirSync(`/proc/${osPid}/fd`).length
+/** What an OS process has open, and how many of each: `socket`, `pipe`, a path; numbered things by their sort alone. */
+export function openDescriptors(osPid: number): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const name of readdirSync(`/proc/${osPid}/fd`)) {
+    const target = linkOf(`/proc/${osPid}/fd/${name}`)
+      .replace(/:\[\d+\]$/, '')
+      .replace(/\d+-\d+-\d+/, '*')
+    found.set(target, (found.get(target) ?? 0) + 1)
+  }
+  return found
 }
 
 /** Of this name, next to where this program stands. */
@@ -60,6 +68,15 @@ function osPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // Closed since it was listed.
+    return 'closed'
+  }
 }
 
 function variablesOf(osPid: number): string[] {

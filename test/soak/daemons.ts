@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { InputOf, OutputOf, VerbName } from 'reeve'
+
+const PROGRAM = fileURLToPath(new URL('../fixtures/daemon.ts', import.meta.url))
+
+/** The daemon said no. */
+export class Refused extends Error {
+  readonly code: string
+  constructor({ code, message }: { code: string; message: string }) {
+    super(`${code}: ${message}`)
+    this.code = code
+  }
+}
+
+/** A daemon in an OS process of its own that is killed again and again. What was asked of one is asked of the next. */
+export class Daemons {
+  readonly #store: string
+  readonly #commands: object
+  readonly #troubles: string[] = []
+  #daemon: Promise<Daemon>
+  #isOver = false
+  #started = 0
+
+  constructor(store: string, commands: object) {
+    this.#store = store
+    this.#commands = commands
+    this.#daemon = this.#start()
+  }
+
+  get started(): number {
+    return this.#started
+  }
+
+  /** What went wrong in work that nobody waited for. */
+  get troubles(): readonly string[] {
+    return this.#troubles
+  }
+
+  /** Only for what may be asked twice: a daemon that is killed has done it, or not. */
+  async call<Name extends VerbName>(verb: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
+    for (;;) {
+      const daemon = await this.#daemon
+      const answer = await daemon.ask(verb, input)
+      if (answer !== GONE) return answer as OutputOf<Name>
+    }
+  }
+
+  ready(): Promise<unknown> {
+    return this.#daemon
+  }
+
+  /** `kill -9`, and starts the next. Answers with how many spawns it was in the middle of. */
+  async kill(): Promise<number> {
+    const daemon = await this.#daemon
+    const spawning = daemon.asking('spawn')
+    const gone = daemon.kill()
+    this.#daemon = gone.then(() => this.#start())
+    await gone
+    return spawning
+  }
+
+  /** No more of them. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    const daemon = await this.#daemon.catch(() => null)
+    await daemon?.kill()
+  }
+
+  async #start(): Promise<Daemon> {
+    if (this.#isOver) throw new Error('The soak is over')
+    this.#started += 1
+    return Daemon.start([this.#store, JSON.stringify(this.#commands)], (trouble) =>
+      this.#troubles.push(trouble),
+    )
+  }
+}
+
+const GONE = Symbol('the daemon was killed before it answered')
+
+interface Asked {
+  readonly verb: string
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+class Daemon {
+  readonly #child: ChildProcess
+  readonly #gone: Promise<void>
+  readonly #asked = new Map<number, Asked>()
+  #isGone = false
+  #isKilled = false
+  #last = 0
+
+  static async start(args: readonly string[], onTrouble: (trouble: string) => void): Promise<Daemon> {
+    const child = spawn(process.execPath, ['--conditions=reeve-source', PROGRAM, ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const daemon = new Daemon(child)
+    await daemon.#listen(onTrouble)
+    return daemon
+  }
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    this.#gone = new Promise((resolve) => child.once('close', () => resolve()))
+  }
+
+  asking(verb: string): number {
+    return [...this.#asked.values()].filter((one) => one.verb === verb).length
+  }
+
+  ask(verb: string, input: unknown): Promise<unknown> {
+    if (this.#isGone) return Promise.resolve(GONE)
+    this.#last += 1
+    const id = this.#last
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { verb, resolve, reject })
+      this.#child.stdin?.write(`${JSON.stringify({ id, verb, input })}\n`)
+    })
+  }
+
+  async kill(): Promise<void> {
+    this.#isKilled = true
+    if (!this.#isGone) this.#child.kill('SIGKILL')
+    await this.#gone
+  }
+
+  /** Comes back when it is ready. One that ends by itself fails whoever asks. */
+  #listen(onTrouble: (trouble: string) => void): Promise<void> {
+    let complaint = ''
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      complaint = `${complaint}${text}`.slice(-4_000)
+    })
+    // What is written to one that was killed is asked of the next.
+    this.#child.stdin?.on('error', () => {})
+    return new Promise((resolve, reject) => {
+      const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream })
+      lines.on('line', (line) => {
+        // The last line of one that was killed may be cut.
+        if (!line.endsWith('}')) return
+        const said = JSON.parse(line) as Record<string, unknown>
+        if ('ready' in said) resolve()
+        else if ('trouble' in said) onTrouble(String(said['trouble']))
+        else this.#answered(said)
+      })
+      void this.#gone.then(() => {
+        this.#isGone = true
+        const error = new Error(`A daemon ended by itself: ${complaint}`)
+        for (const asked of this.#asked.values())
+          if (this.#isKilled) asked.resolve(GONE)
+          else asked.reject(error)
+        this.#asked.clear()
+        reject(error)
+      })
+    })
+  }
+
+  #answered(said: Record<string, unknown>): void {
+    const asked = this.#asked.get(said['id'] as number)
+    this.#asked.delete(said['id'] as number)
+    if ('error' in said) asked?.reject(new Refused(said['error'] as { code: string; message: string }))
+    else asked?.resolve(said['answer'])
+  }
+}

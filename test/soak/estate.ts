@@ -1,0 +1,105 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import {
+  cgroupsNamed,
+  childrenOf,
+  endForCertain,
+  isAlive,
+  markedWith,
+  openDescriptors,
+} from '../command/os-processes.ts'
+import { startTimeOf, until } from '../keeper/client.ts'
+
+/** Node opens one for itself when the first file is watched, and keeps it. */
+const ONCE = 'anon_inode:inotify'
+
+type Open = ReadonlyMap<string, number>
+
+/** The folder of one soak, and what can be seen of its keeper from outside. */
+export class Estate {
+  readonly folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
+  readonly store = join(this.folder, 'reeve.db')
+  readonly home: Home = homeAt(join(this.folder, 'home'), PROTOCOL)
+
+  get commands() {
+    return { home: this.home.folder, environment: 'inherit', shell: '/bin/sh' } as const
+  }
+
+  /** Null where none answers for the folder at this moment. */
+  keeper(): KeeperIdentity | null {
+    try {
+      return JSON.parse(readFileSync(this.home.keeper.identity, 'utf8')) as KeeperIdentity
+    } catch {
+      // Withdrawn, or just being written.
+      return null
+    }
+  }
+
+  /** What the keeper has open now. What it has more of at the end than when it rested before is a leak. */
+  open(): Open {
+    const keeper = this.keeper()
+    if (keeper === null) throw new Error('There is no keeper')
+    return openDescriptors(keeper.osPid)
+  }
+
+  programs(): number[] {
+    return existsSync(this.home.identity) ? markedWith(`@${this.#id()}`) : []
+  }
+
+  /** What is left of commands that have all ended, while the keeper is still there. */
+  async leftovers(before: Open): Promise<string[]> {
+    const look = () => {
+      const keeper = this.keeper()
+      const zombies = keeper === null ? [] : childrenOf(keeper.osPid).filter(({ state }) => state === 'Z')
+      return [
+        ...this.programs().map((osPid) => `the program with PID ${osPid} lives on`),
+        ...zombies.map(({ osPid }) => `the keeper has not buried PID ${osPid}`),
+        ...[...this.open()]
+          .filter(([what, count]) => count > (before.get(what) ?? (what === ONCE ? 1 : 0)))
+          .map(
+            ([what, count]) =>
+              `the keeper has ${count} descriptors of ${what}, and had ${before.get(what) ?? 0}`,
+          ),
+        ...readdirSync(this.home.fifos)
+          .filter((name) => !name.startsWith('ready-'))
+          .map((name) => `the pipe ${name} was not removed`),
+        ...readdirSync(this.home.live).map((name) => `${name} was not cleared`),
+      ]
+    }
+    // It is given time to tidy up after the last of them.
+    await until('nothing is left', () => look().length === 0).catch(() => {})
+    return look()
+  }
+
+  /** What is left when the last daemon has gone. */
+  async remains(keeper: KeeperIdentity | null): Promise<string[]> {
+    const look = () => [
+      ...(keeper !== null && isAlive(keeper) ? ['the keeper has not gone'] : []),
+      ...cgroupsNamed(`reeve-${this.#id()}`).map((path) => `the cgroup ${path} was not removed`),
+      ...readdirSync(this.home.fifos).map((name) => `the pipe ${name} was not removed`),
+    ]
+    await until('nothing is left', () => look().length === 0).catch(() => {})
+    return look()
+  }
+
+  /** Errors that a keeper met and went on after. */
+  complaints(): string[] {
+    return readFileSync(this.home.keeper.log, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('Went on after'))
+  }
+
+  async remove(): Promise<void> {
+    for (const osPid of this.programs()) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
+    const keeper = this.keeper()
+    if (keeper !== null) await endForCertain(keeper)
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #id(): string {
+    return (JSON.parse(readFileSync(this.home.identity, 'utf8')) as { id: string }).id
+  }
+}

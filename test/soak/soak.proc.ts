@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { exitOf } from '../keeper/client.ts'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+
+async function soak(...args: string[]): Promise<{ code: number | null; said: string[] }> {
+  const program = spawn(process.execPath, ['--conditions=reeve-source', MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  program.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const code = await exitOf(program)
+  return { code, said: text.trimEnd().split('\n') }
+}
+
+const TIMES = { timeout: 180_000 }
+
+test(
+  'a short soak holds: commands and terminals under a daemon that is killed again and again',
+  TIMES,
+  async () => {
+    const { code, said } = await soak('--minutes', '0.15', '--commands', '20', '--seed', '1')
+    expect(said.at(-1)).toMatch(/^The soak held: \d+ commands, [1-9]\d* daemons killed/)
+    expect(code).toBe(0)
+  },
+)
+
+test('a short soak holds while keepers are killed too', TIMES, async () => {
+  const { code, said } = await soak('--minutes', '0.15', '--commands', '20', '--seed', '2', '--keeper')
+  expect(said.at(-1)).toMatch(/^The soak held: .* [1-9]\d* keepers killed/)
+  expect(code).toBe(0)
+})
