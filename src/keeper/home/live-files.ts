@@ -4,13 +4,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
+import { removeFile } from '../remove-file.ts'
 
 /** What is kept of a plan: all but the environment and the input, which are secret more often than not. */
 export interface KeptPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
@@ -49,7 +49,7 @@ export class LiveFiles {
       writeSync(fd, JSON.stringify(intent))
     } catch (error) {
       // Half an intent would say that it was begun.
-      rmSync(this.#path(intent.pid, 'intent'), { force: true })
+      removeFile(this.#path(intent.pid, 'intent'))
       throw error
     } finally {
       closeSync(fd)
@@ -61,24 +61,21 @@ export class LiveFiles {
     writeFileSync(this.#path(pid, 'program'), JSON.stringify(program), { mode: 0o600 })
   }
 
-  /** Seen whole or not at all, also after a crash; `durable` makes it outlive a power cut as well. */
+  /** With one write, so that it is there or not; `durable` makes it outlive a power cut as well. */
   writeSettled(state: SettledState, durable: boolean): void {
-    const path = this.#path(state.pid, 'exit')
-    const made = `${path}.new`
-    const fd = openSync(made, 'w', 0o600)
+    const fd = openSync(this.#path(state.pid, 'exit'), 'w', 0o600)
     try {
       writeSync(fd, JSON.stringify(state))
       if (durable) fsyncSync(fd)
     } finally {
       closeSync(fd)
     }
-    renameSync(made, path)
     if (durable) syncFolder(this.#folder)
   }
 
   /** The intent goes first: without it the others mean nothing, so that half of this is as good as all of it. */
   forget(pid: string): void {
-    for (const ending of ENDINGS) rmSync(this.#path(pid, ending), { force: true })
+    for (const ending of ENDINGS) removeFile(this.#path(pid, ending))
   }
 
   /** The pids that were begun. What has lost its intent is swept up. */

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { IndexWriter } from './index-writer.ts'
 import type { ProgramLog } from './program-log.ts'
@@ -48,7 +48,6 @@ export class OutputLog implements ProgramLog {
 
   /** Goes on with what an earlier keeper wrote there. */
   constructor(folder: string, caps: OutputCaps, events: LogEvents) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#folder = folder
     this.#caps = caps
     this.#events = events

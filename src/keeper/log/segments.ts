@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { segmentName, segmentOffset } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
@@ -23,17 +23,16 @@ export class Segments {
   #end = 0
   #fd: number | null = null
 
-  /** The folder exists. What is there of an earlier keeper is gone on with. */
+  /** What is there of an earlier keeper is gone on with. The first segment is made with the first byte. */
   constructor(folder: string, caps: OutputCaps, fellOut: (from: number, to: number) => void) {
     this.#folder = folder
     this.#caps = caps
     this.#fellOut = fellOut
-    const found = foundSegments(folder)
+    const found = isNewFolder(folder) ? [] : foundSegments(folder)
     const last = found.pop()
     for (const segment of found) if (segment.offset >= caps.headBytes) this.#addToTail(segment)
     this.#offset = last?.offset ?? 0
     this.#end = this.#offset + (last?.bytes ?? 0)
-    this.#fd = this.#open()
   }
 
   get end(): number {
@@ -88,6 +87,17 @@ export class Segments {
 
   #open(): number {
     return openSync(join(this.#folder, segmentName(this.#offset)), 'a', 0o600)
+  }
+}
+
+/** Makes the folder if it is not there. */
+function isNewFolder(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
 import type { Stream } from '../log/output-log.ts'
+import { removeFile } from '../remove-file.ts'
 import { FifoReader } from './fifo-reader.ts'
 import type { Output, OutputEvents } from './output.ts'
 
@@ -48,7 +48,7 @@ export class FifoOutput implements Output {
 
   /** Whoever still writes has it open already; no later keeper is to look for it. */
   leaderGone(): void {
-    for (const path of this.#paths.splice(0)) rmSync(path, { force: true })
+    for (const path of this.#paths.splice(0)) removeFile(path)
   }
 
   close(): void {

@@ -1,5 +1,6 @@
-import { constants, openSync, rmSync } from 'node:fs'
+import { constants, openSync } from 'node:fs'
 import type { Stream } from '../log/output-log.ts'
+import { removeFile } from '../remove-file.ts'
 import type { OpenedFifo } from './fifo-output.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { forkChild } from './fork-child.ts'
@@ -19,7 +20,7 @@ export function forkWithFifos(
   const fifos: OpenedFifo[] = []
   const open = (stream: Stream | null) => {
     const path = pool.take(fifoName(request.pid, stream))
-    opened.otherwise(() => rmSync(path, { force: true }))
+    opened.otherwise(() => removeFile(path))
     const fd = opened.keepers(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
     fifos.push({ fd, path, stream })
     return opened.programs(openSync(path, constants.O_RDWR))

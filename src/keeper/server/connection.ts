@@ -16,6 +16,7 @@ export class Connection {
   /** Programs whose logs have grown since that was last told, and their ends. */
   readonly #grown = new Map<string, number>()
   #grewTimer: NodeJS.Timeout | null = null
+  readonly #said: string[] = []
 
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket
@@ -43,9 +44,17 @@ export class Connection {
     })
   }
 
+  /** With all that is said in the same turn of the event loop. */
   send(message: Answer | Tell): void {
+    if (this.#said.length === 0) setImmediate(() => this.flush())
+    this.#said.push(lineOf(message))
+  }
+
+  flush(): void {
+    if (this.#said.length === 0) return
+    const lines = this.#said.splice(0).join('')
     if (this.#socket.destroyed) return
-    this.#socket.write(lineOf(message))
+    this.#socket.write(lines)
     if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.destroy()
   }
 
@@ -56,6 +65,7 @@ export class Connection {
   }
 
   close(): void {
+    this.flush()
     this.#socket.end()
   }
 
