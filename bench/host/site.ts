@@ -30,6 +30,9 @@ export async function openReeve(site: Site): Promise<Embedded> {
   })
   const { keeper } = await reeve.status()
   if (keeper === null) throw new Error('There is no keeper.')
+  // The first command waits until the user's login environment has been read, which happens once.
+  const { record } = await reeve.spawn(command('true'))
+  await reeve.wait({ pid: record.pid })
   return {
     reeve,
     keeperPid: keeper.osPid,

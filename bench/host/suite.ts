@@ -9,7 +9,7 @@ import { besidePeers } from './peers.ts'
 import { restart } from './restart.ts'
 import type { Site } from './site.ts'
 import { endStrays, MARK } from './strays.ts'
-import { lines, linesWithWait, terminal } from './throughput.ts'
+import { followed, lines, linesWithWait, terminal } from './throughput.ts'
 import { treeKill } from './tree-kill.ts'
 import { turnover } from './turnover.ts'
 
@@ -24,14 +24,14 @@ const FULL = {
   restart: { count: 200, rounds: 3 },
 }
 const QUICK: typeof FULL = {
-  turnover: { count: 80, rounds: 2 },
+  turnover: { count: 80, rounds: 3 },
   latency: { starts: 20, exits: 10 },
-  lines: { bytes: 50e6, rounds: 2 },
-  terminal: { bytes: 5e6, rounds: 2 },
+  lines: { bytes: 200e6, rounds: 3 },
+  terminal: { bytes: 20e6, rounds: 3 },
   kills: 1,
   crash: { ticks: 40, beforeKillMs: 500 },
-  idle: { count: 50, settleMs: 1_000 },
-  restart: { count: 50, rounds: 1 },
+  idle: { count: 200, settleMs: 1_000 },
+  restart: { count: 200, rounds: 1 },
 }
 
 /** What it costs that a command has a durable record, a keeper and an output log. */
@@ -62,6 +62,7 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
     latency: () => latency(site, size.latency),
     lines: () => lines(site, size.lines),
     'lines with a wait': () => linesWithWait(site, size.lines),
+    'lines followed': () => followed(site, size.lines),
     terminal: () => terminal(site, size.terminal),
     'tree kill': () => treeKill(site, size.kills),
     crash: () => crash(site, size.crash),

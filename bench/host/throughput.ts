@@ -44,6 +44,25 @@ export async function* linesWithWait(site: Site, size: Size): AsyncGenerator<Fig
   })
 }
 
+/**
+ * Whoever waits for a line, or follows, reads the log, and the log keeps its first and last bytes alone: what falls out
+ * before it is read is a gap. This is how much is not.
+ */
+export async function* followed(site: Site, { bytes }: Size): AsyncGenerator<Figure> {
+  const data = join(freshFolder(site, 'followed'), 'data')
+  writeNumberedLines(data, bytes)
+  const { reeve, close } = await openReeve(site)
+  try {
+    const { record } = await reeve.spawn(command(`cat ${quoted(data)}`))
+    let read = 0
+    for await (const piece of reeve.followOutput({ pid: record.pid })) read += piece.bytes.length
+    yield figure(`${bytes / MB} MB of lines: read by a follower`, (read / bytes) * 100, '%')
+  } finally {
+    await close()
+    rmSync(data)
+  }
+}
+
 /** The same through a terminal, which makes of each line feed two bytes. */
 export async function* terminal(site: Site, size: Size): AsyncGenerator<Figure> {
   const stored = size.bytes + size.bytes / LINE_BYTES
