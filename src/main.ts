@@ -6,7 +6,7 @@ const HELP = `Usage: reeve <word>
   help      this text; also --help, -h
   version   which Reeve this is; also --version, -v
 
-As a library: import { embed } from 'reeve'. See README.md and docs/embed.md.`
+As a library: import { embed } from 'reeve'. See README.md, docs/embed.md and docs/commands.md.`
 
 const WORDS = ['demo', 'help', 'version', '--help', '--version']
 
