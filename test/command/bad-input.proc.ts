@@ -146,9 +146,10 @@ test('a command that has ended can be read for ever, and is written to no more',
 test('what only commands have, other processes say they have not', async () => {
   await using house = new Household()
   const reeve = await house.open({}, { tools: { hang: () => new Promise(() => {}) } })
-  const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'elsewhere' } })
-  expect(await codes(reeve, record.pid)).toEqual(all('not_command'))
-  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  const { record: elsewhere } = await reeve.spawn({ kind: 'external', spec: { description: 'elsewhere' } })
+  const { record: tool } = await reeve.spawn({ kind: 'tool', spec: { tool: 'hang' } })
+  for (const { pid } of [elsewhere, tool]) expect(await codes(reeve, pid)).toEqual(all('not_command'))
+  await reeve.end({ pid: elsewhere.pid, status: 'completed', replayKey: 'e' })
 })
 
 test('a program that runs no commands says how it would, and leaves commands to one that does', async () => {

@@ -187,9 +187,9 @@ class Run {
     let abandoned = 0
     const ends = await endsOf(reeve)
     for (const { piece, pid } of this.#done) {
-      const { outcome } = await reeve.show({ pid })
-      if (outcome?.status === 'abandoned') abandoned += 1
-      const wrong = wrongIn(piece, outcome, await textOf(reeve, pid), this.#options.keeper)
+      const record = await reeve.show({ pid })
+      if (record.status === 'abandoned') abandoned += 1
+      const wrong = wrongIn(piece, record, await textOf(reeve, pid), this.#options.keeper)
       if (ends.get(pid) !== 1) wrong.push(`it has ended ${ends.get(pid) ?? 0} times`)
       problems.push(...wrong.map((what) => `${piece.key} (${piece.sort}, ${pid}): ${what}`))
     }

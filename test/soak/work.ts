@@ -1,4 +1,4 @@
-import type { InputOf, Outcome } from 'reeve'
+import type { InputOf, ProcessRecord } from 'reeve'
 import type { Random } from '../simulation/random.ts'
 
 /** How a command of the soak is connected: this decides what may become of it when its keeper dies. */
@@ -54,7 +54,12 @@ echo "${key} sum $s"; exit ${code}`
 const STEP = 's=$(((s*31+i)%1000003))'
 
 /** What is wrong with how a piece ended and what it printed; nothing where all is well. */
-export function wrongIn(piece: Piece, outcome: Outcome | null, text: string, mayLose: boolean): string[] {
+export function wrongIn(
+  piece: Piece,
+  { outcome, program }: Pick<ProcessRecord, 'outcome' | 'program'>,
+  text: string,
+  mayLose: boolean,
+): string[] {
   if (outcome === null) return ['it has not ended']
   const { status, exitCode, signal, reason, evidence } = outcome
   const how = `${status} ${exitCode} ${signal} ${reason} ${evidence}`
@@ -64,7 +69,7 @@ export function wrongIn(piece: Piece, outcome: Outcome | null, text: string, may
   if (!mayLose || how !== 'abandoned null null keeper_lost keeper_lost') return [`it ended as ${how}`]
   // A keeper that died between the intent and the fork leaves nothing to run; it is never tried again.
   const livesOn = !piece.isFed && piece.sort !== 'terminal'
-  const isFine = livesOn ? printed.isWhole || text === '' : printed.isBeginning
+  const isFine = livesOn ? printed.isWhole || (program === null && text === '') : printed.isBeginning
   return isFine ? [] : [`it was abandoned, and its output is wrong: ${printed.what}`]
 }
 
