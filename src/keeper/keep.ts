@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LiveFiles } from './home/live-files.ts'
 import { type Lock, takeLock } from './home/lock.ts'
 import { prepareHome } from './home/prepare-home.ts'
+import { SpareFiles } from './home/spare-files.ts'
 import { OrphanWatch } from './orphan-watch.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
@@ -42,7 +44,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     ...{ keeper, homeId: id, output: home.output, cgroups },
     fifos: new FifoPool(home.fifos, `ready-${protocol}.`),
     usageLimits: new UsageLimits(),
-    live: new LiveFiles(home.live),
+    live: new LiveFiles(home.live, new SpareFiles(join(home.keeper.folder, 'spare'))),
     trouble: (pid, message) => {
       note(`${pid}: ${message}`)
       server.tell({ tell: 'trouble', pid, message })

@@ -1,16 +1,17 @@
 import {
   closeSync,
   fsyncSync,
+  linkSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
-  writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
 import { removeFile } from '../remove-file.ts'
+import type { SpareFiles } from './spare-files.ts'
 
 /** What is kept of a plan: all but the environment and the input, which are secret more often than not. */
 export interface KeptPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
@@ -28,54 +29,43 @@ export interface Intent {
 
 export type SettledState = Exclude<ProgramState, { state: 'running' }>
 
-/** The files of `live/`: what a keeper must know of the work of the one before it. */
+/** The files of `live/`: what a keeper must know of the work of the one before it. Each is there as a whole, or not. */
 export class LiveFiles {
   readonly #folder: string
+  readonly #files: SpareFiles
 
-  constructor(folder: string) {
+  constructor(folder: string, files: SpareFiles) {
     this.#folder = folder
+    this.#files = files
   }
 
   /** False if there is one already: then this pid has been begun, and is never begun again. */
   claim(intent: Intent): boolean {
-    let fd: number
+    const path = this.#files.fill(JSON.stringify(intent), false)
     try {
-      fd = openSync(this.#path(intent.pid, 'intent'), 'wx', 0o600)
+      linkSync(path, this.#path(intent.pid, 'intent'))
+      return true
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
       throw error
-    }
-    try {
-      writeSync(fd, JSON.stringify(intent))
-    } catch (error) {
-      // Half an intent would say that it was begun.
-      removeFile(this.#path(intent.pid, 'intent'))
-      throw error
     } finally {
-      closeSync(fd)
+      removeFile(path)
     }
-    return true
   }
 
   writeProgram(pid: string, program: ProgramIdentity): void {
-    writeFileSync(this.#path(pid, 'program'), JSON.stringify(program), { mode: 0o600 })
+    renameSync(this.#files.fill(JSON.stringify(program), false), this.#path(pid, 'program'))
   }
 
-  /** With one write, so that it is there or not; `durable` makes it outlive a power cut as well. */
+  /** `durable`: it outlives a power cut as well. */
   writeSettled(state: SettledState, durable: boolean): void {
-    const fd = openSync(this.#path(state.pid, 'exit'), 'w', 0o600)
-    try {
-      writeSync(fd, JSON.stringify(state))
-      if (durable) fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+    renameSync(this.#files.fill(JSON.stringify(state), durable), this.#path(state.pid, 'exit'))
     if (durable) syncFolder(this.#folder)
   }
 
   /** The intent goes first: without it the others mean nothing, so that half of this is as good as all of it. */
   forget(pid: string): void {
-    for (const ending of ENDINGS) removeFile(this.#path(pid, ending))
+    for (const ending of ENDINGS) this.#files.takeBack(this.#path(pid, ending))
   }
 
   /** The pids that were begun. What has lost its intent is swept up. */
@@ -90,7 +80,7 @@ export class LiveFiles {
     return pids
   }
 
-  /** Undefined where the file is missing, or was cut short by a crash. */
+  /** Undefined where the file is missing, or was cut short by a power cut. */
   intentOf(pid: string): Intent | undefined {
     return read<Intent>(this.#path(pid, 'intent'))
   }
@@ -121,7 +111,7 @@ function read<Content>(path: string): Content | undefined {
   try {
     return JSON.parse(text) as Content
   } catch {
-    // Cut short by a crash of the keeper that wrote it; what it was going to say is then found out by looking.
+    // Cut short when the machine lost power; what it was going to say is then found out by looking.
     return undefined
   }
 }

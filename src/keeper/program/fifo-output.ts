@@ -1,5 +1,6 @@
 import type { Stream } from '../log/output-log.ts'
 import { removeFile } from '../remove-file.ts'
+import type { FifoPool } from './fifo-pool.ts'
 import { FifoReader } from './fifo-reader.ts'
 import type { Output, OutputEvents } from './output.ts'
 
@@ -12,10 +13,12 @@ export interface OpenedFifo {
 
 /** Output through one FIFO, or through two where the streams are to be told apart. */
 export class FifoOutput implements Output {
+  readonly #pool: FifoPool
   readonly #readers: FifoReader[]
   readonly #paths: string[]
 
-  constructor(fifos: readonly OpenedFifo[], events: OutputEvents) {
+  constructor(fifos: readonly OpenedFifo[], pool: FifoPool, events: OutputEvents) {
+    this.#pool = pool
     this.#paths = fifos.map(({ path }) => path)
     const ended = () => {
       if (!this.isOpen) events.ended()
@@ -46,13 +49,18 @@ export class FifoOutput implements Output {
     for (const reader of this.#readers) reader.drain()
   }
 
-  /** Whoever still writes has it open already; no later keeper is to look for it. */
-  leaderGone(): void {
-    for (const path of this.#paths.splice(0)) removeFile(path)
+  /**
+   * Whoever still writes has it open already; no later keeper is to look for it. Only what is proved to be nobody's is used
+   * again: another that had it open for reading would be given the output of the next.
+   */
+  leaderGone(nobodyLeft: boolean): void {
+    for (const path of this.#paths.splice(0))
+      if (nobodyLeft && !this.isOpen) this.#pool.takeBack(path)
+      else removeFile(path)
   }
 
   close(): void {
     for (const reader of this.#readers) reader.close()
-    this.leaderGone()
+    this.leaderGone(false)
   }
 }

@@ -2,10 +2,11 @@ import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeFile } from '../remove-file.ts'
 
 /**
  * Named FIFOs, made in advance: Node has no call for it, and a `mkfifo` per program would cost as much as the program.
- * A FIFO takes the name of its program when it is given out, and is then the program's to remove.
+ * A FIFO takes the name of its program when it is given out. Most come back, since to make one is slow (see SpareFiles).
  */
 export class FifoPool {
   readonly folder: string
@@ -13,6 +14,7 @@ export class FifoPool {
   readonly #ready: string[] = []
   #making: Promise<void> | null = null
   #closed = false
+  #used = 0
 
   /** `prefix` is this keeper's alone: what bears it at the start was left by one that is dead. */
   constructor(folder: string, prefix: string) {
@@ -37,6 +39,17 @@ export class FifoPool {
       execFileSync('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'] })
     else renameSync(made, path)
     return path
+  }
+
+  /** Nobody has it open any more, and nothing is in it: it is as good as new. */
+  takeBack(path: string): void {
+    if (this.#ready.length >= MOST) {
+      removeFile(path)
+      return
+    }
+    const again = join(this.folder, `${this.#prefix}${this.#used++}`)
+    renameSync(path, again)
+    this.#ready.push(again)
   }
 
   close(): void {
@@ -70,5 +83,6 @@ export class FifoPool {
 
 const BATCH = 64
 const LOW = 32
+const MOST = 256
 /** Standard output, standard error and standard input. */
 const PER_PROGRAM = 3

@@ -10,8 +10,8 @@ export interface Output {
   expectAnswer(): void
   /** Reads, here and now, what was written before this call. */
   drain(): void
-  /** The program itself has ended; what comes now comes from its descendants. */
-  leaderGone(): void
+  /** The program itself has ended; what comes now comes from its descendants, unless `nobodyLeft`. */
+  leaderGone(nobodyLeft: boolean): void
   close(): void
 }
 

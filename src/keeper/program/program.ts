@@ -112,11 +112,10 @@ export class Program {
     const { pid, tree, log } = this.#parts
     const at = Date.now()
     const because = orNull(() => tree.wasOutOfMemory()) === true ? 'limit:memory' : this.#because
-    this.#drainLast()
-    const exit = {
-      ...{ exitCode, signal, at, because, outputEnd: log.end },
-      ...{ usage: orNull(() => tree.lastUsage()), leftBehind: orNull(() => tree.count()) },
-    }
+    const leftBehind = orNull(() => tree.count())
+    this.#drainLast(leftBehind === 0)
+    const usage = orNull(() => tree.lastUsage())
+    const exit = { exitCode, signal, at, because, outputEnd: log.end, usage, leftBehind }
     this.#settleWhenWritten({ state: 'exited', pid, program: tree.identity, exit })
   }
 
@@ -124,7 +123,7 @@ export class Program {
   async vanished(): Promise<void> {
     const { pid, tree, log, plan } = this.#parts
     if (this.#state !== 'running') return
-    this.#drainLast()
+    this.#drainLast(false)
     try {
       await tree.end({ signal: plan.endSignal, graceMs: plan.graceMs || FOR_CERTAIN_MS })
     } finally {
@@ -199,7 +198,7 @@ export class Program {
     void this.end(endSignal, graceMs, because)
   }
 
-  #drainLast(): void {
+  #drainLast(nobodyLeft: boolean): void {
     const { input, output, tree } = this.#parts
     this.#state = 'ending'
     this.#isPaused = false
@@ -207,7 +206,7 @@ export class Program {
     this.#stopWatching()
     input?.close()
     output.drain()
-    output.leaderGone()
+    output.leaderGone(nobodyLeft)
     tree.leaderGone()
   }
 

@@ -96,7 +96,10 @@ function planned(
     return { log, fork: () => filled(fork(), (forked) => () => new PtyOutput(forked.pty, events)) }
   }
   const fork = () => forkWithFifos(request, place.fifos, exited)
-  return { log, fork: () => filled(fork(), (forked) => () => new FifoOutput(forked.fifos, events)) }
+  return {
+    log,
+    fork: () => filled(fork(), (forked) => () => new FifoOutput(forked.fifos, place.fifos, events)),
+  }
 }
 
 function filled<Success extends Forked>(

@@ -48,7 +48,7 @@ function refilled(place: ProgramPlace, { pid, plan }: Intent, tree: ProgramTree,
   const { log, events } = filling.openLog()
   const streams = plan.output === 'tagged' ? (['stdout', 'stderr'] as const) : [null]
   const fifos = streams.flatMap((stream) => reopened(join(place.fifos.folder, fifoName(pid, stream)), stream))
-  return { log, output: new FifoOutput(fifos, events) }
+  return { log, output: new FifoOutput(fifos, place.fifos, events) }
 }
 
 function reopened(path: string, stream: Stream | null): OpenedFifo[] {

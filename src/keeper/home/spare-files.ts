@@ -1,0 +1,66 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { removeFile } from '../remove-file.ts'
+
+/**
+ * Small files that are used again. To make a file is slow where many were deleted just before (ext4 looks for an inode that
+ * has not been in use for some seconds), and a keeper makes and deletes a few for every program.
+ */
+export class SpareFiles {
+  readonly #folder: string
+  readonly #spare: string[] = []
+  #made = 0
+
+  /** The folder is this keeper's alone, and on the same disk as what the files are for. */
+  constructor(folder: string) {
+    this.#folder = folder
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  }
+
+  /** The path of a file with just this in it. It is for the caller to move it to where it belongs. */
+  fill(text: string, durable: boolean): string {
+    const path = this.#spare.pop() ?? join(this.#folder, String(++this.#made))
+    const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+    try {
+      const bytes = writeSync(fd, text)
+      if (fstatSync(fd).size > bytes) ftruncateSync(fd, bytes)
+      if (durable) fsyncSync(fd)
+    } catch (error) {
+      removeFile(path)
+      throw error
+    } finally {
+      closeSync(fd)
+    }
+    return path
+  }
+
+  /** It is not needed any more where it is. Nothing happens if it is not there. */
+  takeBack(path: string): void {
+    if (this.#spare.length >= MOST_SPARE) {
+      removeFile(path)
+      return
+    }
+    const spare = join(this.#folder, String(++this.#made))
+    try {
+      renameSync(path, spare)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+      throw error
+    }
+    this.#spare.push(spare)
+  }
+}
+
+const MOST_SPARE = 256
