@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from './proc.ts'
 
 /** In the environment of everything that a run starts. */
@@ -6,13 +7,23 @@ export const MARK = 'REEVE_BENCH_RUN'
 
 /** Ends what a run has left: keepers and programs, which are made to outlive those who started them. */
 export function endStrays(run: string): void {
-  for (const osPid of strays(run)) {
-    try {
-      process.kill(osPid, 'SIGKILL')
-    } catch (error) {
-      // It was just ending by itself.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-    }
+  for (const osPid of strays(run)) send(osPid, 'SIGKILL')
+}
+
+/** The same, after those that have something to tidy up, as a keeper has, were given the time to do so. */
+export async function dismissStrays(run: string): Promise<void> {
+  for (const osPid of strays(run)) send(osPid, 'SIGTERM')
+  const deadline = Date.now() + 3_000
+  while (strays(run).length > 0 && Date.now() < deadline) await pause(20)
+  endStrays(run)
+}
+
+function send(osPid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(osPid, signal)
+  } catch (error) {
+    // It was just ending by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

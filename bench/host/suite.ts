@@ -8,7 +8,7 @@ import { latency } from './latency.ts'
 import { besidePeers } from './peers.ts'
 import { restart } from './restart.ts'
 import type { Site } from './site.ts'
-import { endStrays, MARK } from './strays.ts'
+import { dismissStrays, endStrays, MARK } from './strays.ts'
 import { followed, lines, linesWithWait, terminal } from './throughput.ts'
 import { treeKill } from './tree-kill.ts'
 import { turnover } from './turnover.ts'
@@ -41,12 +41,11 @@ export const host: Suite = {
     if (process.platform !== 'linux') throw new Error('The suite host reads /proc, and so needs Linux.')
     // Whatever this run starts has it in its environment, and so is found if the run ends too early.
     process.env[MARK] = options.folder
-    const sweep = () => endStrays(options.folder)
-    process.once('exit', sweep)
+    process.once('exit', () => endStrays(options.folder))
     try {
       yield* measured(options)
     } finally {
-      sweep()
+      await dismissStrays(options.folder)
     }
   },
 }

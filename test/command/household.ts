@@ -90,13 +90,19 @@ export class Household implements AsyncDisposable {
   async #nothingIsLeft(): Promise<void> {
     if (!this.#known()) return
     await until('the keeper is gone: there is nothing to keep', () => !this.#keeperLives())
-    const left = [
+    // A keeper that nobody saw may be tidying up still.
+    await until('nothing is left', () => this.#left().length === 0).catch(() => {
+      throw new Error(`This was left behind: ${this.#left().join(', ')}`)
+    })
+  }
+
+  #left(): string[] {
+    return [
       ...this.programs().map((osPid) => `the program with PID ${osPid}`),
       ...readdirSync(this.home.fifos).map((name) => `the pipe ${name}`),
       ...cgroupsNamed(`reeve-${this.id}`).map((path) => `the cgroup ${path}`),
       ...descriptorsBelow(this.folder).map((path) => `a descriptor of ${path}`),
     ]
-    if (left.length > 0) throw new Error(`This was left behind: ${left.join(', ')}`)
   }
 
   #keeperLives(): boolean {

@@ -85,7 +85,7 @@ test('what a command has used is measured, also after its end', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await start(reeve, {
-    run: 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; sleep 1000',
+    run: 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exec sleep 1000',
   })
   await printed(reeve, pid, 'done')
   const live = await reeve.usage({ pid })

@@ -16,6 +16,8 @@ import {
   type SpawnPlan,
   type Tell,
 } from '../../src/keeper/protocol/messages.ts'
+import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
+import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const main = join(root, 'src', 'keeper', 'main.ts')
@@ -125,6 +127,7 @@ export class Estate implements AsyncDisposable {
       await gone
     }
     for (const daemon of this.#daemons) daemon.close()
+    removeCgroups(idIn(this.home.identity))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -279,6 +282,17 @@ export function startTimeOf(osPid: number): string {
     return fields[0] === 'Z' ? '' : (fields[19] ?? '')
   } catch {
     return ''
+  }
+}
+
+/** Of keepers that could not do so themselves. */
+function removeCgroups(homeId: string | null): void {
+  const { unified, memoryV1 } = ownCgroups()
+  for (const group of [unified, memoryV1]) {
+    if (group === null || homeId === null) continue
+    const base = join(group, `reeve-${homeId}`)
+    for (const leaf of groupsBelow(base)) removeCgroup(leaf)
+    removeIfEmpty(base)
   }
 }
 

@@ -115,9 +115,12 @@ export class DirectLog implements ProgramLog {
     this.#freedTo = to
     execFile('fallocate', ['-p', '-o', String(from), '-l', String(to - from), this.path], (error) => {
       this.#isFreeing = false
-      if (error === null) return
-      this.#canFree = false
-      this.#cannotFree(error)
+      // It may have grown by more than a segment in the meantime, also by the last that its program wrote.
+      if (error === null) this.#freeMiddle()
+      else {
+        this.#canFree = false
+        this.#cannotFree(error)
+      }
     })
   }
 

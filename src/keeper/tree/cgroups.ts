@@ -125,6 +125,8 @@ export class Cgroups {
     await this.#standing.leave()
     this.#removal.close()
     for (const leaf of this.#leaves()) if (keeperOf(leaf).osPid === process.pid) this.#removeNow(leaf)
+    // Again: one that died just before this keeper came may have been in its leaf still.
+    this.#removeLeavesOfTheDead()
     removeIfEmpty(this.#base)
   }
 
