@@ -1,10 +1,12 @@
+import { resolve } from 'node:path'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import type { Home } from '../keeper/protocol/home.ts'
-import type { EndAnswer, SpawnPlan } from '../keeper/protocol/messages.ts'
+import { type Home, homeAt } from '../keeper/protocol/home.ts'
+import { type EndAnswer, PROTOCOL, type SpawnPlan } from '../keeper/protocol/messages.ts'
+import { prepareHome } from '../keeper/protocol/prepare-home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { CommandOutput } from './command-output.ts'
@@ -14,7 +16,7 @@ import { LinkLost } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
-import { type Daemon, prepareHome, reachKeeper, reachOlder } from './reach-keeper.ts'
+import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
 
 export interface CommandsOptions {
   /** The data folder: output logs, pipes, and the keeper's socket. Shared with nobody. */
@@ -84,7 +86,8 @@ export class Commands {
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
     if (process.platform !== 'linux') throw needsLinux()
-    const { home, id } = prepareHome(options.home)
+    const home = homeAt(resolve(options.home), PROTOCOL)
+    const { id } = prepareHome(home)
     const shell = options.shell ?? userShell()
     const settings: Settings = {
       shell,

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ReeveError } from '../core/errors.ts'
 import { type Home, homeAt, MARKER } from '../keeper/protocol/home.ts'
@@ -24,17 +23,6 @@ type Listening = { readonly onTell: (tell: Tell) => void; readonly onLost: () =>
 
 const START_MS = 10_000
 const LOOK_MS = 5
-
-/** Makes the data folder what it must be, and answers with its id. */
-export function prepareHome(given: string): { home: Home; id: string } {
-  const home = homeAt(resolve(given), PROTOCOL)
-  for (const made of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
-    mkdirSync(made, { recursive: true, mode: 0o700 })
-  writeOnce(home.identity, `${JSON.stringify({ id: randomBytes(8).toString('hex') })}\n`)
-  writeOnce(home.keeper.token, randomBytes(24).toString('hex'))
-  const { id } = JSON.parse(readFileSync(home.identity, 'utf8')) as { id: string }
-  return { home, id }
-}
 
 /** The keeper of this folder: the one there is, or one that is started now. */
 export async function reachKeeper(home: Home, daemon: Daemon, listening: Listening): Promise<Reached> {
@@ -149,12 +137,4 @@ function unstartable(home: Home, why: string): ReeveError {
     `No keeper could be started for ${home.folder}: ${why}.`,
     'Look at its log, and whether the folder can be written to.',
   )
-}
-
-function writeOnce(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
 }

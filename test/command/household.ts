@@ -5,7 +5,7 @@ import { type EmbedOptions, embed, type InputOf, type ProcessRecord, type Reeve,
 import { onTestFinished } from 'vitest'
 import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
-import { startTimeOf, until } from '../keeper/client.ts'
+import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 import { cgroupsNamed, endForCertain, isAlive, markedWith } from './os-processes.ts'
 import { textOf } from './read-output.ts'
 
@@ -84,6 +84,7 @@ export class Household implements AsyncDisposable {
       await endForCertain({ osPid, startTime: startTimeOf(osPid) })
     this.#keeperLives()
     for (const keeper of this.#keepers.values()) await endForCertain(keeper)
+    if (this.#known()) removeCgroups(this.id)
     rmSync(this.folder, { recursive: true, force: true })
   }
 

@@ -286,7 +286,7 @@ export function startTimeOf(osPid: number): string {
 }
 
 /** Of keepers that could not do so themselves. */
-function removeCgroups(homeId: string | null): void {
+export function removeCgroups(homeId: string | null): void {
   const { unified, memoryV1 } = ownCgroups()
   for (const group of [unified, memoryV1]) {
     if (group === null || homeId === null) continue

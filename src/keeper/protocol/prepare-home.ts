@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Home } from '../protocol/home.ts'
+import type { Home } from './home.ts'
 
 export interface PreparedHome {
   /** Of the folder, for as long as it exists. */
