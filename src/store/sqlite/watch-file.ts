@@ -2,7 +2,7 @@ import { watch } from 'node:fs'
 import type { Cancel } from '../../core/clock.ts'
 
 /** A safety net for file systems that tell nothing; what is told comes at once. */
-const LOOK_MS = 250
+const LOOK_MS = 1_000
 
 /** Calls `look` soon after another process wrote to `file`, and every now and then besides. Keeps nobody awake. */
 export function watchFile(file: string, _clock: unknown, look: () => void): Cancel {
