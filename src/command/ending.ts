@@ -20,6 +20,7 @@ export interface Stop {
  * | an end after a limit was passed         | failed                                  | timeout, idle, limit:…           |
  * | no start                                | failed                                  | failed_start                     |
  * | nothing: it is gone                     | abandoned                               | its evidence                     |
+ * | nothing: it was asked to stop before    | cancelled                               | killed, interrupted, cancelled, lifetime |
  */
 export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
@@ -29,6 +30,11 @@ export function endingOf(
   if (state.state === 'exited') return exited(state.exit, stop)
   const { message, remedy } = state
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
+}
+
+/** Somebody asked it to stop before its program was begun, so that it never will be. */
+export function neverBegun(stop: Stop | undefined): Ending {
+  return { status: 'cancelled', reason: reasonOf(stop) }
 }
 
 function exited(exit: Exit, stop: Stop | undefined): Ending {

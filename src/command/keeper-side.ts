@@ -1,3 +1,4 @@
+import { ReeveError, StoreError } from '../core/errors.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -15,8 +16,9 @@ import type {
 } from '../keeper/protocol/messages.ts'
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { endingOf, type Stop } from './ending.ts'
-import { type KeeperLink, KeeperRefused, LinkLost } from './keeper-link.ts'
+import { endingOf, neverBegun } from './ending.ts'
+import { KeeperConnection, type Listening } from './keeper-connection.ts'
+import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
 
@@ -30,10 +32,7 @@ export interface KeeperSideOptions {
   readonly serves: readonly Served[]
   readonly most: number
   /** Reaches the keeper again after its connection ended: the same one, or its successor. Undefined: there is none. */
-  readonly reach: (listening: {
-    onTell: (tell: Tell) => void
-    onLost: () => void
-  }) => Promise<Reached | undefined>
+  readonly reach: (listening: Listening) => Promise<Reached | undefined>
   /** It has died, and has no successor. */
   readonly gone?: (keeper: KeeperSide) => Promise<void>
   readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
@@ -42,18 +41,17 @@ export interface KeeperSideOptions {
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
-/** What this kernel asks of one command's program while it runs. */
+/** What this kernel asks of one command's program while it runs. Before it has begun, that is remembered only. */
 interface Running {
   readonly record: ProcessRecord
-  readonly ended: (state: Ended) => void
+  readonly ended: PromiseWithResolvers<Ended>
+  readonly stopAsked: PromiseWithResolvers<void>
   begun: boolean
   stop: StopRequest | undefined
   paused: boolean
 }
 
-const RETRY_MS = 100
 const ENDINGS_KEPT_MS = 30_000
-const RETRY_MAX_MS = 5_000
 
 /**
  * One keeper, as this kernel sees it: the executor of its commands, whose leases the keeper holds.
@@ -70,59 +68,51 @@ export class KeeperSide implements Executor, Keeping {
   readonly #options: KeeperSideOptions
   readonly #spares: SpareReaders
   readonly #running = new Map<Pid, Running>()
+  /** What the keeper has been asked to start, whether it answered or not. */
+  readonly #asked = new WeakSet<Work>()
   /** What the keeper has told of programs that no run has asked for yet. */
   readonly #told = new Map<Pid, ProgramState>()
   /** The ends that are under way, or were lately. */
   readonly #endings = new Map<Pid, Promise<EndAnswer>>()
   readonly #followers = new Map<Pid, Set<() => void>>()
-  #identity: KeeperIdentity
-  #link: KeeperLink | undefined
-  #whenUp: (() => void)[] = []
+  readonly #connection: KeeperConnection
+  #identity: KeeperIdentity | undefined
   #kernel: Kernel | undefined
-  #closed = false
 
-  private constructor(options: KeeperSideOptions, reached: Reached) {
+  private constructor(options: KeeperSideOptions) {
     this.#options = options
     this.serves = options.serves
     this.most = options.most
     this.full = tooMany(options.most)
     this.#spares = new SpareReaders(options.fifos)
-    this.#identity = reached.hello.keeper
-    this.#link = reached.link
-    for (const state of reached.hello.programs) this.#told.set(state.pid, state)
+    this.#connection = new KeeperConnection({
+      reach: options.reach,
+      settle: (reached) => this.#settle(reached),
+      up: (reached) => this.#up(reached),
+      heard: (tell) => this.#heard(tell),
+      down: () => this.#wakeAll(),
+      gone: async () => options.gone?.(this),
+      onTrouble: options.onTrouble,
+    })
   }
 
   /** Undefined if there is no such keeper. */
   static async open(options: KeeperSideOptions): Promise<KeeperSide | undefined> {
-    let side: KeeperSide | undefined
-    const early: Tell[] = []
-    const reached = await options.reach({
-      onTell: (tell) => (side === undefined ? early.push(tell) : side.#heard(tell)),
-      onLost: () => {
-        if (side !== undefined) side.#lost()
-      },
-    })
-    if (reached === undefined) return undefined
-    side = new KeeperSide(options, reached)
-    for (const tell of early) side.#heard(tell)
-    return side
+    const side = new KeeperSide(options)
+    return (await side.#connection.open()) ? side : undefined
   }
 
   get holder(): Holder {
-    const { id, host, boot, pidNamespace, osPid, startTime } = this.#identity
-    const { homeId } = this.#options
-    return {
-      ...{ id, host, boot, pidNamespace, osPid, startTime },
-      ...{ role: 'keeper', incarnation: homeId, serves: [] },
-    }
+    return this.#holderOf(this.identity)
   }
 
   get identity(): KeeperIdentity {
+    if (this.#identity === undefined) throw new Error('No keeper was reached')
     return this.#identity
   }
 
   get available(): boolean {
-    return this.#link !== undefined && !this.#closed
+    return this.#connection.isUp
   }
 
   found(pid: Pid): 'adopted' | 'completed' | 'abandoned' {
@@ -139,31 +129,24 @@ export class KeeperSide implements Executor, Keeping {
     this.#kernel = kernel
   }
 
+  /**
+   * Rejects when something went wrong here, or with the store, and it is to be called once more: that is no outcome of a
+   * program which may be running.
+   */
   async run(work: Work, kernel: Kernel): Promise<Ending | Lost> {
     const { record } = work
-    const whenEnded = Promise.withResolvers<Ended>()
-    const { stopRequest } = record
-    const running: Running = {
-      record,
-      ended: whenEnded.resolve,
-      begun: false,
-      stop: stopRequest === null ? undefined : { type: 'stop', ...stopRequest },
-      paused: false,
-    }
+    const running = runningOf(record)
     this.#running.set(record.pid, running)
     const gone = goneOf(work)
-    let deaf = () => {}
+    const deaf = work.onRequest((request) => this.#request(running, request))
     try {
-      const begun = await Promise.race([this.#begin(work, kernel), gone.promise])
-      if (begun.state !== 'running') return endingOf(begun, stopOf(running))
+      const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
+      if (begun === 'never') return neverBegun(running.stop)
+      if (begun.state !== 'running') return endingOf(begun, running.stop)
+      this.#hasBegun(running, begun.paused)
       if (record.program === null)
         await kernel.performAs(work, { type: 'program_started', program: programOf(begun) })
-      running.begun = true
-      this.#spares.hold(record.pid)
-      running.paused = begun.paused
-      deaf = work.onRequest((request) => this.#asked(running, request))
-      const ended = await Promise.race([whenEnded.promise, gone.promise])
-      return endingOf(ended, stopOf(running))
+      return endingOf(await Promise.race([running.ended.promise, gone.promise]), running.stop)
     } finally {
       deaf()
       gone.done()
@@ -182,13 +165,13 @@ export class KeeperSide implements Executor, Keeping {
   async succeed(former: KeeperSide): Promise<void> {
     const { programs } = await this.ask('recover', {})
     for (const state of programs) this.#know(state)
-    await this.#kernel?.keeperGone(former.#identity.id, this.#identity.id)
+    await this.#kernel?.keeperGone(former.identity.id, this.identity.id)
     if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
   }
 
   /** One question to the keeper, now. Rejects with `LinkLost` when it is not there. */
   ask<Name extends AskName>(name: Name, asked: Asks[Name][0]): Promise<Asks[Name][1]> {
-    return this.#link?.ask(name, asked) ?? Promise.reject(new LinkLost())
+    return this.#connection.ask(name, asked)
   }
 
   /** How the end that was asked for went, if one was. */
@@ -220,68 +203,112 @@ export class KeeperSide implements Executor, Keeping {
     }
   }
 
+  /** What the keeper has, and this store has never heard of: another store's. */
+  async foreign(kernel: Kernel): Promise<ProgramState[]> {
+    const foreign: ProgramState[] = []
+    for (const state of this.#told.values())
+      if ((await standingOf(kernel, state.pid as Pid)) === 'unknown') foreign.push(state)
+    return foreign
+  }
+
   /**
    * Programs that no process stands for any more: their end is in the store already, or somebody else settled them while
-   * nobody was here. What still runs of them is ended for certain.
+   * nobody was here. What still runs of them is ended for certain. What the store has never heard of is left alone.
    */
   async clearStrays(kernel: Kernel): Promise<void> {
-    for (const [pid, state] of [...this.#told]) {
+    for (const pid of [...this.#told.keys()]) {
       if (this.#running.has(pid)) continue
-      const row = await kernel.edges.store.ask({ ask: 'process', pid: pid as Pid })
-      if (row !== null && !hasEnded(row.record) && row.holder === this.#identity.id) continue
-      if (state.state === 'running') await this.ask('end', { pid, signal: 'SIGKILL', graceMs: 1 })
-      this.#told.delete(pid)
-      await this.ask('acknowledge', { pid })
+      const standing = await standingOf(kernel, pid)
+      if (standing === 'unknown') continue
+      if (standing === 'over' || standing.holder !== this.identity.id) await this.#clear(pid)
     }
+  }
+
+  async #clear(pid: Pid): Promise<void> {
+    // It may have ended, and been settled, since it was listed.
+    const state = this.#told.get(pid)
+    if (state === undefined || this.#running.has(pid)) return
+    try {
+      if (state.state === 'running') await this.ask('end', { pid, signal: 'SIGKILL', graceMs: 1 })
+      await this.ask('acknowledge', { pid })
+    } catch (error) {
+      if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
+    }
+    this.#told.delete(pid)
   }
 
   /** In order. A keeper with nothing to keep goes too. */
   async close(): Promise<void> {
-    this.#closed = true
-    await this.#link?.ask('leave', {}).catch((error: unknown) => {
-      if (!(error instanceof LinkLost)) throw error
-    })
-    this.#link?.close()
+    await this.#connection.close()
     this.#spares.close()
   }
 
-  /** What became of it: begun now, or before. At most once, whoever asks how often. */
-  async #begin(work: Work, kernel: Kernel): Promise<ProgramState> {
-    const { pid } = work.record
+  /** What became of it: begun now, or before. At most once, whoever asks how often. `never`: it was stopped before. */
+  async #begin(running: Running, work: Work, kernel: Kernel): Promise<ProgramState | 'never'> {
+    const { pid, program } = work.record
     for (;;) {
       const told = this.#told.get(pid)
       if (told !== undefined) return told
+      const mayHaveBegun = program !== null || this.#asked.has(work)
+      if (running.stop !== undefined && !mayHaveBegun) return 'never'
       try {
-        const known = work.record.program === null ? null : await this.ask('state', { pid })
+        const known = mayHaveBegun ? await this.ask('state', { pid }) : null
         if (known !== null) return known
-        if (work.record.program !== null) return lost(pid)
-        const plan = await this.#options.plan(work.record, kernel)
+        if (program !== null) return lost(pid)
+        const plan = await this.#planOf(work.record, kernel)
+        if ('state' in plan) return plan
+        if (running.stop !== undefined) return 'never'
+        this.#asked.add(work)
         return await this.ask('spawn', { pid, fence: work.fence().fence, plan })
       } catch (error) {
+        if (isBadAsk(error)) return failedStart(pid, error)
         if (!(error instanceof LinkLost)) throw error
-        await this.#untilUp()
+        const up = this.#connection.untilUp()
+        await (this.#asked.has(work) ? up : Promise.race([up, running.stopAsked.promise]))
       }
     }
   }
 
-  #untilUp(): Promise<void> {
-    if (this.#link !== undefined) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#whenUp.push(resolve)
-    })
+  /** What cannot be planned cannot be started. A store that is away says nothing about that. */
+  async #planOf(record: ProcessRecord, kernel: Kernel): Promise<SpawnPlan | Ended> {
+    try {
+      return await this.#options.plan(record, kernel)
+    } catch (error) {
+      if (error instanceof StoreError) throw error
+      return failedStart(record.pid, error)
+    }
   }
 
-  #asked(running: Running, request: Request): void {
+  /** What was asked of it before is asked now. */
+  #hasBegun(running: Running, isPaused: boolean): void {
+    const { pid } = running.record
+    running.begun = true
+    try {
+      this.#spares.hold(pid)
+    } catch (error) {
+      this.#options.onTrouble(error, `holding the output of ${pid}`)
+    }
+    this.#askAgain(running, isPaused)
+  }
+
+  #askAgain(running: Running, isPaused: boolean): void {
+    if (running.stop !== undefined) this.#request(running, running.stop)
+    if (running.paused !== isPaused) this.#request(running, { type: running.paused ? 'pause' : 'resume' })
+  }
+
+  #request(running: Running, request: Request): void {
     const { pid } = running.record
     if (request.type === 'stop') {
       running.stop = request
+      running.stopAsked.resolve()
+      if (!running.begun) return
       const ending = this.ask('end', { pid, ...this.#options.ends(running.record, request) })
       this.#endings.set(pid, ending)
       this.#inBackground(`ending ${pid}`, () => ending.finally(() => this.#endedLately(pid, ending)))
       return
     }
     running.paused = request.type === 'pause'
-    this.#inBackground(`${request.type} of ${pid}`, () => this.ask(request.type, { pid }))
+    if (running.begun) this.#inBackground(`${request.type} of ${pid}`, () => this.ask(request.type, { pid }))
   }
 
   /** Whoever waits for the process's end still wants to know; nobody does long after. */
@@ -310,7 +337,7 @@ export class KeeperSide implements Executor, Keeping {
   #know(state: ProgramState): void {
     const pid = state.pid as Pid
     this.#told.set(pid, state)
-    if (state.state !== 'running') this.#running.get(pid)?.ended(state)
+    if (state.state !== 'running') this.#running.get(pid)?.ended.resolve(state)
     this.#wake(pid)
   }
 
@@ -318,59 +345,40 @@ export class KeeperSide implements Executor, Keeping {
     for (const grew of this.#followers.get(pid) ?? []) grew()
   }
 
-  #lost(): void {
-    this.#link = undefined
+  #wakeAll(): void {
     for (const pid of this.#followers.keys()) this.#wake(pid)
-    if (!this.#closed) this.#inBackground('reaching the keeper', () => this.#reachAgain())
   }
 
-  async #reachAgain(): Promise<void> {
-    for (let delay = RETRY_MS; !this.#closed; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
-      try {
-        let over = false
-        const reached = await this.#options.reach({
-          onTell: (tell) => this.#heard(tell),
-          onLost: () => {
-            if (over) this.#lost()
-            over = true
-          },
-        })
-        if (reached === undefined) {
-          await this.#options.gone?.(this)
-          return
-        }
-        await this.#reached(reached)
-        // Lost again while it was being settled in.
-        if (over) this.#lost()
-        over = true
-        return
-      } catch (error) {
-        if (this.#closed) return
-        this.#options.onTrouble(error, 'reaching the keeper')
-        await new Promise((resolve) => setTimeout(resolve, delay))
-      }
-    }
-  }
-
-  /** The same keeper, or its successor: leases first, then what became of the programs, then what they were asked. */
-  async #reached({ link, hello }: Reached): Promise<void> {
-    const former = this.#identity.id
+  /** Of a successor: the leases first. Until they are its own, it is not the one that counts here. */
+  async #settle({ hello }: Reached): Promise<void> {
+    const former = this.#identity?.id
+    if (former !== undefined && former !== hello.keeper.id)
+      await this.#kernel?.keeperChanged(this, former, this.#holderOf(hello.keeper))
     this.#identity = hello.keeper
-    if (hello.keeper.id !== former) await this.#kernel?.keeperChanged(former, this)
-    this.#link = link
+  }
+
+  /** What became of the programs, then what they were asked meanwhile. */
+  #up({ hello }: Reached): void {
     const there = new Map(hello.programs.map((state) => [state.pid as Pid, state]))
     for (const state of hello.programs) this.#know(state)
     for (const [pid, running] of this.#running) {
+      if (!running.begun) continue
       const state = there.get(pid)
-      if (state === undefined && running.begun) running.ended(lost(pid))
-      if (state?.state !== 'running') continue
-      if (running.stop !== undefined) this.#asked(running, running.stop)
-      if (running.paused !== state.paused) this.#asked(running, { type: running.paused ? 'pause' : 'resume' })
+      if (state === undefined) running.ended.resolve(lost(pid))
+      else if (state.state === 'running') this.#askAgain(running, state.paused)
     }
     for (const pid of this.#followers.keys())
       this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, true))
-    for (const up of this.#whenUp.splice(0)) up()
-    if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
+    const kernel = this.#kernel
+    if (kernel !== undefined) this.#inBackground('clearing strays', () => this.clearStrays(kernel))
+  }
+
+  #holderOf({ id, host, boot, pidNamespace, osPid, startTime }: KeeperIdentity): Holder {
+    const { homeId } = this.#options
+    return {
+      ...{ id, host, boot, pidNamespace, osPid, startTime },
+      ...{ role: 'keeper', incarnation: homeId, serves: [] },
+    }
   }
 
   /** A log that does not grow any more needs no telling: then the keeper knows nothing of it. */
@@ -390,8 +398,35 @@ export class KeeperSide implements Executor, Keeping {
   }
 }
 
-function stopOf({ stop }: Running): Stop | undefined {
-  return stop
+function runningOf(record: ProcessRecord): Running {
+  const { stopRequest } = record
+  return {
+    record,
+    ended: Promise.withResolvers<Ended>(),
+    stopAsked: Promise.withResolvers<void>(),
+    begun: false,
+    stop: stopRequest === null ? undefined : { type: 'stop', ...stopRequest },
+    paused: false,
+  }
+}
+
+/** How the store knows it: as one that is held by somebody, as one that is over, or not at all. */
+async function standingOf(kernel: Kernel, pid: Pid): Promise<'over' | 'unknown' | { holder: string | null }> {
+  const { store } = kernel.edges
+  const row = await store.ask({ ask: 'process', pid })
+  if (row !== null) return hasEnded(row.record) ? 'over' : { holder: row.holder }
+  return (await store.ask({ ask: 'tombstone', pid })) === null ? 'unknown' : 'over'
+}
+
+/** The keeper could not even read it: nothing was begun. */
+function isBadAsk(error: unknown): boolean {
+  return error instanceof KeeperRefused && error.refusal.code === 'bad_ask'
+}
+
+function failedStart(pid: Pid, error: unknown): Ended {
+  const message = error instanceof Error ? error.message : String(error)
+  const remedy = error instanceof ReeveError ? error.remedy : 'Look at what the command asks for.'
+  return { state: 'failed_start', pid, message, remedy }
 }
 
 function lost(pid: Pid): Ended {

@@ -12,6 +12,7 @@ import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Keeping, Lost, Request } from './executor.ts'
+import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
 import { Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
@@ -49,6 +50,7 @@ export class Executions {
   readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
+  readonly #grants = new GrantsUnderWay()
   /** Stops that were heard before the claim or registration they concern had come back from the store. */
   readonly #earlyStops = new Map<Pid, StoredEvent>()
   /** A claim may have succeeded without word of it. */
@@ -110,10 +112,13 @@ export class Executions {
     if (this.#running.size + this.#reserved >= this.#concurrency) return 'full'
     if (this.#closed || !this.#mayClaim()) return 'not_here'
     this.#reserved += 1
+    this.#grants.begin(this.#holder)
     return 'reserved'
   }
 
-  free(): void {
+  /** `holder` as it was when the slot was taken. */
+  free(holder = this.#holder): void {
+    this.#grants.end(holder)
     const wasFull = this.#running.size + this.#reserved >= this.#concurrency
     this.#reserved -= 1
     // Work that was heard of meanwhile was passed over.
@@ -125,6 +130,8 @@ export class Executions {
   /** Executes a process whose lease this kernel has just been granted. */
   begin(row: ProcessRow): void {
     const { record } = row
+    // Granted to a keeper that died meanwhile: its successor takes it over, see `holdBy`.
+    if (this.#keeping !== undefined && row.holder !== this.#holder) return
     const executor = this.#runnerOf(record)
     if (executor === undefined) return
     const attempt = new Attempt(record, this.#holder, row.fence)
@@ -158,10 +165,12 @@ export class Executions {
     return adopted
   }
 
-  /** The keeper died, and another one has its programs. */
-  async holdBy(holder: string): Promise<void> {
-    const former = this.#holder
+  /** The keeper died, and another one has its programs. May be called again if it was cut short. */
+  async holdBy(holder: string, former: string): Promise<void> {
     this.#holder = holder
+    await this.adoptKept([former])
+    // What was being granted to the dead one is found by nobody else.
+    await this.#grants.ended(former)
     await this.adoptKept([former])
     this.look()
   }
@@ -213,6 +222,8 @@ export class Executions {
     if (!this.#unsure || this.#closed) return []
     this.#unsure = false
     this.#reserved += 1
+    const holder = this.#holder
+    this.#grants.begin(holder)
     try {
       let after: number | null = null
       do {
@@ -224,7 +235,7 @@ export class Executions {
       this.#unsure = true
       throw error
     } finally {
-      this.free()
+      this.free(holder)
     }
     return this.pids.filter((pid) => !before.has(pid))
   }
@@ -368,23 +379,50 @@ export class Executions {
       if (due !== null) this.#lookout.lookAt(due)
       return false
     }
-    for (const row of await claimAndStart(this.#edges, pids, this.#holder)) this.begin(row)
+    const holder = this.#holder
+    this.#grants.begin(holder)
+    try {
+      for (const row of await claimAndStart(this.#edges, pids, holder)) this.begin(row)
+    } finally {
+      this.#grants.end(holder)
+    }
     return pids.length === free
   }
 
   async #run(executor: Executor, attempt: Attempt): Promise<void> {
     const ending = await this.#endingOf(executor, attempt)
-    await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
+    if (ending !== undefined) await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
   }
 
-  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost> {
-    try {
-      return await executor.run(attempt, this.#kernel)
-    } catch (error) {
-      if (attempt.stopped !== undefined) return { status: 'cancelled' }
-      const message = error instanceof Error ? error.message : String(error)
-      return { status: 'failed', reason: message, result: { error: message } }
+  /** Undefined if its end is not to be written here. */
+  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost | undefined> {
+    for (let delay = RETRY_MS; ; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+      try {
+        return await executor.run(attempt, this.#kernel)
+      } catch (error) {
+        if (this.#keeping === undefined) return thrown(attempt, error)
+        if (attempt.over) return undefined
+        // What a keeper holds may be running, whatever went wrong here: that is no outcome of it.
+        this.#edges.onTrouble(error, `executing ${attempt.record.pid}`)
+      }
+      await this.#after(delay)
+      if (attempt.over || (await this.#isElsewhere(attempt))) return undefined
     }
+  }
+
+  /** Its end has been written, or its lease is another's: then it is forgotten here. */
+  async #isElsewhere(attempt: Attempt): Promise<boolean> {
+    const { pid } = attempt.record
+    try {
+      const row = await this.#edges.store.ask({ ask: 'process', pid })
+      if (row !== null && !hasEnded(row.record) && row.holder === this.#holder) return false
+    } catch (error) {
+      if (!(error instanceof ReeveError)) throw error
+      return false
+    }
+    this.#forget(attempt)
+    this.#runnerOf(attempt.record)?.settled?.(pid)
+    return true
   }
 
   /** Writes the end once; a store that is away is tried again until it is back, or the lease is somebody else's. */
@@ -504,6 +542,12 @@ export class Executions {
     const target = targetOf(kind, spec)
     return this.#executors.find((executor) => isServed(executor.serves, kind, target))
   }
+}
+
+function thrown(attempt: Attempt, error: unknown): Ending {
+  if (attempt.stopped !== undefined) return { status: 'cancelled' }
+  const message = error instanceof Error ? error.message : String(error)
+  return { status: 'failed', reason: message, result: { error: message } }
 }
 
 function isStale(performed: Performed): boolean {

@@ -144,16 +144,14 @@ export class Kernel {
       const asked = registering.map((one, index) => ({ ...one, ...reserved[index]?.start }))
       const registered = await register(this.edges, asked, this.#defaultEnvRef)
       if (isRefusal(registered)) throw new RefusedError(registered)
-      for (const one of registered) {
-        if (one.type !== 'registered' || one.row.holder === null) continue
-        this.#executions.find(({ holder }) => holder === one.row.holder)?.begin(one.row)
-      }
+      for (const [index, one] of registered.entries())
+        if (one.type === 'registered' && one.row.holder !== null) reserved[index]?.executions?.begin(one.row)
       return registered
     } catch (error) {
       for (const { executions } of reserved) executions?.doubt(error)
       throw error
     } finally {
-      for (const { executions } of reserved) executions?.free()
+      for (const { executions, start } of reserved) executions?.free(start?.startBy)
     }
   }
 
@@ -288,9 +286,9 @@ export class Kernel {
   }
 
   /** A keeper has died, and the executor has another one, which has taken its programs over. */
-  async keeperChanged(former: string, keeping: Keeping): Promise<void> {
-    await renew(this.edges, keeping.holder, this.#options.times)
-    await this.#executions.find(({ holder }) => holder === former)?.holdBy(keeping.holder.id)
+  async keeperChanged(keeping: Keeping, former: string, holder: Holder): Promise<void> {
+    await renew(this.edges, holder, this.#options.times)
+    await this.#executions.find((executions) => executions.keeping === keeping)?.holdBy(holder.id, former)
     await retire(this.edges, former)
   }
 

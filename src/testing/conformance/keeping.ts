@@ -4,6 +4,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
 import { refusal } from '../../core/refusal.ts'
 import type { Keeping, Request } from '../../kernel/executor.ts'
+import type { Store } from '../../store/contract.ts'
 import type { Script } from '../test-kernel.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { type Behaves, type Bench, codeOf, pidOf } from './bench.ts'
@@ -66,15 +67,57 @@ export function keeping(behaves: Behaves): void {
   behaves(
     'a keeper that dies while its kernel lives is followed by another, and attempts go on',
     async (bench) => {
-      const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
+      const keeper = keeperNamed('kp_one')
+      const one = await kernelWith(bench, 'k_one', keeper)
       await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
       const work = await one.begun(pid)
-      await one.kernel.keeperChanged('kp_one', keeperNamed('kp_two'))
+      await one.kernel.keeperChanged(keeper, 'kp_one', keeperNamed('kp_two').holder)
       assert.deepEqual(work.fence(), { holder: 'kp_two', fence: 2 })
       assert.equal(one.executions(pid), 1)
       one.finish(pid)
       await one.kernel.waitForEnd(pid, {})
       assert.equal((await bench.row(pid)).record.outcome?.status, 'completed')
+    },
+  )
+
+  behaves('what is granted to a keeper that dies meanwhile is its successor’s', async (bench) => {
+    const keeper = keeperNamed('kp_one')
+    const { store, holdNextWrite } = holdable(await bench.open())
+    const one = await bench.kernel({ id: 'k_one', keeping: keeper, serves: SERVES }, store)
+    const goOn = holdNextWrite()
+    const registering = one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
+    const changing = one.kernel.keeperChanged(keeper, 'kp_one', keeperNamed('kp_two').holder)
+    // As soon as the change waits for nothing else: the row of the new keeper is there by then.
+    while ((await bench.store.ask({ ask: 'holder', id: 'kp_two' })) === null) await new Promise(setImmediate)
+    goOn()
+    await registering
+    await changing
+    assert.deepEqual((await one.begun(pid)).fence(), { holder: 'kp_two', fence: 2 })
+    assert.equal(one.executions(pid), 1)
+    assert.equal((await bench.row(pid)).holder, 'kp_two')
+  })
+
+  behaves(
+    'an error of its executor is no outcome of what a keeper holds: it is gone on with',
+    async (bench) => {
+      let runs = 0
+      const script: Script = async () => {
+        runs += 1
+        if (runs === 1) throw new Error('the store was away')
+        return { status: 'failed', exitCode: 3 }
+      }
+      const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'), script)
+      await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
+      while (bench.troubles.length === 0) await new Promise(setImmediate)
+      assert.equal((await bench.row(pid)).record.status, 'running')
+      bench.troubles.length = 0
+      const ended = one.kernel.waitForEnd(pid, {})
+      while (runs < 2) {
+        bench.clock.advance(100)
+        await new Promise(setImmediate)
+      }
+      await ended
+      assert.equal((await bench.row(pid)).record.outcome?.exitCode, 3)
     },
   )
 
@@ -182,6 +225,30 @@ export function keeping(behaves: Behaves): void {
 
 function kernelWith(bench: Bench, id: string, keeping: Keeping, script?: Script) {
   return bench.kernel({ id, keeping, serves: SERVES, ...(script === undefined ? {} : { script }) })
+}
+
+/** A store whose next write can be held until it is let go. */
+function holdable(inner: Store): { store: Store; holdNextWrite: () => () => void } {
+  let held: Promise<void> | undefined
+  const write: Store['write'] = async (plan) => {
+    const before = held
+    held = undefined
+    await before
+    return inner.write(plan)
+  }
+  const store = new Proxy(inner, {
+    get(target, name) {
+      if (name === 'write') return write
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const holdNextWrite = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    return resolve
+  }
+  return { store, holdNextWrite }
 }
 
 /** All of one folder. */
