@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
-import { type Lock, takeLock } from './home/lock.ts'
+import { type Lock, takeLock } from './protocol/lock.ts'
 import { SpareFiles } from './home/spare-files.ts'
 import { OrphanWatch } from './orphan-watch.ts'
 import { FifoPool } from './program/fifo-pool.ts'
@@ -36,7 +37,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   if (lock === null) process.exit(EXIT_TAKEN)
   const keeper = ownIdentity(protocol)
   const cgroups = await Cgroups.open(id).catch((error: unknown) => {
-    note(`There are no cgroups for programs: ${messageOf(error)}`)
+    note(`There are no cgroups for programs: ${traceOf(error)}`)
     return null
   })
 
@@ -118,14 +119,10 @@ function followSignals(programs: Programs, stay: Stay): void {
     else note(`SIGTERM is not followed while programs are kept (${programs.count}). End them first.`)
   })
   process.on('uncaughtException', (error) => note(`Went on after ${error.stack ?? error.message}`))
-  process.on('unhandledRejection', (error) => note(`Went on after ${messageOf(error)}`))
+  process.on('unhandledRejection', (error) => note(`Went on after ${traceOf(error)}`))
 }
 
 /** Whoever started this keeper has pointed its standard error at a log. */
 function note(message: string): void {
   console.error(`${new Date().toISOString()} ${message}`)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

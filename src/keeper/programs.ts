@@ -1,3 +1,4 @@
+import { messageOf } from './error-text.ts'
 import type { LiveFiles, SettledState } from './home/live-files.ts'
 import { FailedStart } from './program/check-plan.ts'
 import { prepare } from './program/prepare.ts'
@@ -222,8 +223,4 @@ function failedStart(error: unknown): FailedStart {
   if (error instanceof FailedStart) return error
   const remedy = 'Is there space on disk, and may the data folder be written to?'
   return new FailedStart(`It can't be started: ${messageOf(error)}.`, remedy)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

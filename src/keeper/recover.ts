@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { traceOf } from './error-text.ts'
 import type { Intent, SettledState } from './home/live-files.ts'
 import { logEnd } from './log/segments.ts'
 import type { OrphanWatch } from './orphan-watch.ts'
@@ -32,8 +33,7 @@ export async function recover(place: ProgramsPlace, programs: Programs, orphans:
   const ending: Promise<unknown>[] = []
   for (const pid of place.live.begun()) {
     // One that can't be taken over must not keep the others from being so.
-    const failed = (error: unknown) =>
-      place.trouble(pid, `It can't be taken over: ${error instanceof Error ? error.stack : String(error)}`)
+    const failed = (error: unknown) => place.trouble(pid, `It can't be taken over: ${traceOf(error)}`)
     try {
       ending.push(...recoverOne(place, programs, orphans, pid).map((ended) => ended.catch(failed)))
     } catch (error) {

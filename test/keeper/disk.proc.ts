@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
 import { Estate, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
@@ -88,4 +89,35 @@ test('a flooding program stops while the disk is nearly full', async (context) =
     expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 5000 })).toEqual({ how: 'asked' })
     rmSync(join(estate.home.output, pid), { recursive: true })
   }
+})
+
+test('a file that the disk takes a part of only is no file', async (context) => {
+  await using disk = await estateWithSmallDisk(1)
+  if (disk === undefined) return context.skip()
+  const { output } = disk.estate.home
+  const folder = join(output, 'spare')
+  const files = new SpareFiles(folder)
+  const { bavail, bsize } = statfsSync(output)
+  writeFileSync(join(output, 'ballast'), Buffer.alloc((bavail - 1) * bsize))
+  expect(() => files.fill('x'.repeat(bsize + 1), false)).toThrow('ENOSPC')
+  expect(readdirSync(folder)).toEqual([])
+  rmSync(join(output, 'ballast'))
+  expect(readdirSync(folder).concat(files.fill('x'.repeat(bsize + 1), false)).length).toBe(1)
+})
+
+test('a program that is stopped because the disk is nearly full is not called idle', async (context) => {
+  await using disk = await estateWithSmallDisk(32)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  await daemon.sh('p_held', 'while :; do head -c 500000 /dev/zero; sleep 0.01; done', {
+    ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 1000 },
+  })
+  await until('it is held back', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  // Two that begin later are idle for as long, one after the other.
+  for (const pid of ['p_first', 'p_second']) {
+    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 1000 })
+    expect(await daemon.exit(pid)).toMatchObject({ because: 'idle' })
+  }
+  expect(await daemon.ask('state', { pid: 'p_held' })).toMatchObject({ state: 'running' })
 })

@@ -78,6 +78,25 @@ test('a program that says nothing for too long is ended, and one that speaks is 
   expect(estate.output('p_idle').text).toBe('1\n2\n3\n4\n5\n6\n')
 })
 
+test('a paused program is not idle, and has all its time again when it is resumed', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_paused', 'exec sleep 300', { idleTimeoutMs: 1000 })
+  await daemon.ask('pause', { pid: 'p_paused' })
+  // Two that begin later are idle for as long, one after the other.
+  for (const pid of ['p_first', 'p_second']) {
+    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 1000 })
+    expect(await daemon.exit(pid)).toMatchObject({ because: 'idle' })
+  }
+  expect(await daemon.ask('state', { pid: 'p_paused' })).toMatchObject({ state: 'running', paused: true })
+  const resumedAt = Date.now()
+  await daemon.ask('resume', { pid: 'p_paused' })
+  const exit = await daemon.exit('p_paused')
+  expect(exit).toMatchObject({ because: 'idle' })
+  expect(exit.at - resumedAt).toBeGreaterThanOrEqual(999)
+})
+
 test('limits of output, CPU time and memory end a program by name', async () => {
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate

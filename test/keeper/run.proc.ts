@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
-import { Estate, startTimeOf, until } from './client.ts'
+import { Estate, exitOf, startTimeOf, until } from './client.ts'
 
 async function estateWithDaemon() {
   const estate = new Estate()
@@ -59,6 +59,29 @@ test('what descendants write after the end lies behind the end of the output, al
   writeFileSync(go, '')
   await until('the late line is in the log', () => estate.output('p_late').text === 'early\nlate\n')
 })
+
+for (const output of ['merged', 'direct'] as const)
+  test(`what descendants write after their output (${output}) was deleted goes nowhere, and holds nobody`, async () => {
+    const { estate, daemon } = await estateWithDaemon()
+    await using _ = estate
+    const [go, done] = [join(estate.folder, 'go'), join(estate.folder, 'done')]
+    const caps = { headBytes: 1000, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
+
+    const writes = `head -c 9000000 /dev/zero; echo $? > ${done}`
+    await daemon.sh('p_dropped', `(while [ ! -e ${go} ]; do sleep 0.01; done; ${writes}) & echo x`, {
+      ...{ caps, output },
+    })
+    await daemon.exit('p_dropped')
+    await daemon.ask('acknowledge', { pid: 'p_dropped' })
+    rmSync(join(estate.home.output, 'p_dropped'), { recursive: true })
+    writeFileSync(go, '')
+    await until('all is written', () => existsSync(done))
+    await daemon.ask('leave', {})
+    daemon.close()
+    expect(await exitOf(estate.keeper)).toBe(0)
+    expect(daemon.tells.filter(({ tell }) => tell === 'trouble')).toEqual([])
+    expect(estate.keeperLog()).not.toMatch(/Went on after|can't/)
+  })
 
 test('the streams of a tagged log can be told apart', async () => {
   const { estate, daemon } = await estateWithDaemon()
@@ -190,7 +213,7 @@ test('a program asked for twice runs once', async () => {
   const [one, other] = await Promise.all([daemon.sh('p_once', script), daemon.sh('p_once', script)])
   expect(other).toEqual(one)
   expect(await daemon.sh('p_once', script)).toEqual(one)
-  await until('it has run', () => readFileSync(trace, 'utf8') === 'run\n')
+  await until('it has run', () => existsSync(trace) && readFileSync(trace, 'utf8') === 'run\n')
   await daemon.ask('end', { pid: 'p_once', signal: 'SIGKILL', graceMs: 1 })
   expect(await daemon.sh('p_once', script)).toMatchObject({ state: 'exited' })
   expect(readFileSync(trace, 'utf8')).toBe('run\n')

@@ -9,6 +9,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
 import { removeFile } from '../remove-file.ts'
 import type { SpareFiles } from './spare-files.ts'
@@ -46,7 +47,7 @@ export class LiveFiles {
       linkSync(path, this.#path(intent.pid, 'intent'))
       return true
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+      if (codeOf(error) === 'EEXIST') return false
       throw error
     } finally {
       removeFile(path)
@@ -105,7 +106,7 @@ function read<Content>(path: string): Content | undefined {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
   try {

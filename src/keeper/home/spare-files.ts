@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import { removeFile } from '../remove-file.ts'
 
 /**
@@ -34,8 +35,10 @@ export class SpareFiles {
     const path = this.#spare.pop() ?? join(this.#folder, String(++this.#made))
     const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
     try {
-      const bytes = writeSync(fd, text)
-      if (fstatSync(fd).size > bytes) ftruncateSync(fd, bytes)
+      const bytes = Buffer.from(text)
+      // A disk that is nearly full takes a part, and says so only when it is given the rest.
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+      if (fstatSync(fd).size > bytes.length) ftruncateSync(fd, bytes.length)
       if (durable) fsyncSync(fd)
     } catch (error) {
       removeFile(path)
@@ -56,7 +59,7 @@ export class SpareFiles {
     try {
       renameSync(path, spare)
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+      if (codeOf(error) === 'ENOENT') return
       throw error
     }
     this.#spare.push(spare)

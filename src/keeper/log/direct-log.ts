@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   closeSync,
   fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf, messageOf } from '../error-text.ts'
 import { HOLES_NAME, segmentName } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { IndexWriter } from './index-writer.ts'
@@ -108,7 +110,9 @@ export class DirectLog implements ProgramLog {
     try {
       this.#writeHoles(to)
     } catch (error) {
-      this.#cannotFree(error)
+      // It was deleted, though somebody still writes: nobody will ever read any of it.
+      if (codeOf(error) === 'ENOENT') ftruncateSync(this.fd, 0)
+      else this.#cannotFree(error)
       return
     }
     this.#isFreeing = true
@@ -152,11 +156,7 @@ function freedBefore(folder: string): number | undefined {
     const [, to] = readFileSync(join(folder, HOLES_NAME), 'utf8').trim().split(' ')
     return to === undefined ? undefined : Number(to)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

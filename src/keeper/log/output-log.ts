@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
+import { codeOf, messageOf } from '../error-text.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { IndexWriter } from './index-writer.ts'
 import type { ProgramLog } from './program-log.ts'
@@ -10,6 +11,8 @@ export type Stream = 'stdout' | 'stderr'
 export interface LogEvents {
   /** Everything that was held is on disk: the program may go on. */
   flows(): void
+  /** Somebody has deleted it: what comes from now on goes nowhere. */
+  dropped(): void
   trouble(message: string): void
 }
 
@@ -25,9 +28,13 @@ type Piece =
  * or is nearly full. While it holds, pieces wait in memory and `append` answers false: whoever feeds the log then stops
  * reading from the program. So the most that waits is what one reader has in its hands, and nothing is lost.
  *
- * | state | append                       | retry                                   |
- * | flows | written, or kept and → holds | –                                       |
- * | holds | kept                         | all written and room → flows, else wait |
+ * The log of an ended program may be deleted while its descendants still write. Then it is *dropped*: they are read on, so that
+ * none of them waits for ever, and what they write is only counted.
+ *
+ * | state   | append                       | its folder is seen to be gone | retry                                   |
+ * | flows   | written, or kept and → holds | → dropped                     | –                                       |
+ * | holds   | kept                         | → dropped                     | all written and room → flows, else wait |
+ * | dropped | counted                      | –                             | –                                       |
  */
 export class OutputLog implements ProgramLog {
   readonly #folder: string
@@ -44,6 +51,8 @@ export class OutputLog implements ProgramLog {
   #timeAt = 0
   #stream: Stream | null = null
   #uncheckedBytes = 0
+  #isDropped = false
+  #droppedBytes = 0
   #whenWritten: (() => void)[] = []
 
   /** Goes on with what an earlier keeper wrote there. */
@@ -56,7 +65,7 @@ export class OutputLog implements ProgramLog {
   }
 
   get end(): number {
-    return this.#segments.end + this.#heldBytes
+    return this.#segments.end + this.#heldBytes + this.#droppedBytes
   }
 
   get isHolding(): boolean {
@@ -98,24 +107,42 @@ export class OutputLog implements ProgramLog {
   #write(chunk: Buffer, stream: Stream | null): number {
     let written = 0
     try {
-      this.#note(stream)
-      while (written < chunk.length) written += this.#segments.write(chunk, written)
+      if (!this.#isDropped) this.#note(stream)
+      while (!this.#isDropped && written < chunk.length) written += this.#segments.write(chunk, written)
     } catch (error) {
-      this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
-      return written
+      if (!this.#drop(error)) this.#cannotWrite(error)
     }
+    if (this.#isDropped) {
+      this.#droppedBytes += chunk.length - written
+      return chunk.length
+    }
+    if (written < chunk.length) return written
     this.#uncheckedBytes += written
     if (this.#uncheckedBytes >= CHECK_DISK_BYTES && !this.#hasRoom())
       this.#hold(`The disk of ${this.#folder} is nearly full. It is held back until there is space again.`)
     return written
   }
 
+  #cannotWrite(error: unknown): void {
+    this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
+  }
+
+  /** Whether it failed because the log has been deleted. */
+  #drop(error: unknown): boolean {
+    if (codeOf(error) !== 'ENOENT' || existsSync(this.#folder)) return false
+    if (!this.#isDropped) this.#events.dropped()
+    this.#isDropped = true
+    return true
+  }
+
   #writeSize(cols: number, rows: number): boolean {
+    if (this.#isDropped) return true
     try {
       this.#index.write({ offset: this.#segments.end, sort: 'size', value: cols * 65_536 + rows })
       return true
     } catch (error) {
-      this.#hold(`Its log can't be written: ${messageOf(error)}. It is held back until that works again.`)
+      if (this.#drop(error)) return true
+      this.#cannotWrite(error)
       return false
     }
   }
@@ -199,10 +226,12 @@ const LAST_RETRY_MS = 2000
 
 export function hasRoom(folder: string, minFreeBytes: number): boolean {
   if (minFreeBytes <= 0) return true
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize >= minFreeBytes
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize >= minFreeBytes
+  } catch (error) {
+    // It was deleted: what is not kept needs no room.
+    if (codeOf(error) === 'ENOENT') return true
+    throw error
+  }
 }

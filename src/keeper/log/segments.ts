@@ -1,5 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import { segmentName, segmentOffset } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 
@@ -96,7 +97,7 @@ function isNewFolder(folder: string): boolean {
     mkdirSync(folder, { mode: 0o700 })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { codeOf } from '../error-text.ts'
 
 /**
  * Reads a FIFO as bytes come, by epoll, into one buffer that all readers share: a chunk is only good until `take` returns.
@@ -130,6 +131,6 @@ function readNow(fd: number): number | null {
   try {
     return readSync(fd, shared, 0, shared.length, null)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? null : 0
+    return codeOf(error) === 'EAGAIN' ? null : 0
   }
 }

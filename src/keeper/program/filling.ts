@@ -30,6 +30,11 @@ export class Filling {
   openLog(): { readonly log: OutputLog; readonly events: OutputEvents } {
     const log = new OutputLog(this.folder, this.#caps, {
       flows: () => this.program?.flows(),
+      dropped: () => {
+        // Of one that has ended, prune deletes the log in order.
+        if (this.program?.isRunning !== false)
+          this.#trouble(`${this.folder} was deleted while it runs. What it prints from now on is not kept.`)
+      },
       trouble: (message) => this.#trouble(message),
     })
     const events: OutputEvents = {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf, messageOf } from '../error-text.ts'
 import { FailedStart } from './check-plan.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { commandOf, type ExitHeard, type ForkAnswer, type Forked, type ForkRequest } from './forked.ts'
@@ -35,11 +36,9 @@ export function forkChild(
 
 export function forkFailure(error: unknown, { file }: Pick<ForkRequest, 'file'>): FailedStart {
   if (error instanceof FailedStart) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const message = error instanceof Error ? error.message : String(error)
   return new FailedStart(
-    `${file} can't be started: ${message}.`,
-    REMEDIES[code] ?? 'Try it in a terminal to see why.',
+    `${file} can't be started: ${messageOf(error)}.`,
+    REMEDIES[codeOf(error) ?? ''] ?? 'Try it in a terminal to see why.',
   )
 }
 

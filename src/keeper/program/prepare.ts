@@ -1,3 +1,4 @@
+import { messageOf } from '../error-text.ts'
 import type { SpawnPlan } from '../protocol/messages.ts'
 import { FailedStart } from './check-plan.ts'
 import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
@@ -61,8 +62,4 @@ async function standsAlone({ cgroups }: ProgramPlace): Promise<boolean> {
       'Try again. If it stays so, look at the cgroups of this machine: they cannot be changed any more.',
     )
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

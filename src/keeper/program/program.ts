@@ -55,6 +55,8 @@ export class Program {
   #because: EndedBecause | null = null
   #hasExceeded = false
   #isPaused: boolean
+  /** Because the disk can't take what it writes by itself. */
+  #isStopped = false
   #lastWrite: { readonly seq: number; readonly bytes: number } | null = null
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
@@ -65,7 +67,7 @@ export class Program {
     this.#isPaused = parts.paused
     this.#times = new TimeLimits(plan, {
       ranMs: Date.now() - startedAt,
-      isHeld: () => parts.log.isHolding,
+      isHeld: () => parts.log.isHolding || this.#isPaused || this.#isStopped,
       exceeded: (because) => this.#exceeded(because),
     })
     this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
@@ -100,6 +102,7 @@ export class Program {
 
   /** Its log takes bytes again. */
   flows(): void {
+    this.#times.goOn()
     this.#parts.output.flow()
   }
 
@@ -154,11 +157,14 @@ export class Program {
 
   resume(): number {
     this.#isPaused = false
+    this.#times.goOn()
     return this.#parts.tree.goOn()
   }
 
   /** The disk can't take what it writes by itself. Who was paused stays so when there is room again. */
   held(isHeld: boolean): void {
+    this.#isStopped = isHeld
+    this.#times.goOn()
     if (isHeld) this.#parts.tree.stop()
     else if (!this.#isPaused) this.#parts.tree.goOn()
   }

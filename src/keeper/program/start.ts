@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { messageOf } from '../error-text.ts'
 import type { KeptPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'
@@ -129,9 +130,8 @@ function opened<Log>(open: () => Log): Log {
   try {
     return open()
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
     throw new FailedStart(
-      `Its output log can't be made: ${message}.`,
+      `Its output log can't be made: ${messageOf(error)}.`,
       'Free some space, or check the rights of the folder.',
     )
   }

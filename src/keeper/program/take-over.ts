@@ -1,5 +1,6 @@
 import { constants, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import type { Intent } from '../home/live-files.ts'
 import type { Stream } from '../log/output-log.ts'
 import { markerOf } from '../protocol/home.ts'
@@ -56,7 +57,7 @@ function reopened(path: string, stream: Stream | null): OpenedFifo[] {
     return [{ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), path, stream }]
   } catch (error) {
     // A terminal has none; and if its keeper died between its end and the record of it, all that came is in the log.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -2,7 +2,7 @@
 interface Timing {
   /** How long it has run already. */
   readonly ranMs: number
-  /** Whether it could not write if it would. */
+  /** Whether it could not write if it would: it is paused, or the disk is full. */
   isHeld(): boolean
   exceeded(because: 'timeout' | 'idle'): void
 }
@@ -29,6 +29,11 @@ export class TimeLimits {
     this.#lastOutputAt = performance.now()
   }
 
+  /** It was held, and is so no longer: from now on it can be idle. */
+  goOn(): void {
+    this.#lastOutputAt = performance.now()
+  }
+
   stop(): void {
     if (this.#timeout !== null) clearTimeout(this.#timeout)
     if (this.#idle !== null) clearTimeout(this.#idle)
@@ -41,7 +46,7 @@ export class TimeLimits {
   }
 
   #watchIdle(idleTimeoutMs: number): void {
-    if (this.#timing.isHeld()) this.output()
+    if (this.#timing.isHeld()) this.goOn()
     const leftMs = idleTimeoutMs - (performance.now() - this.#lastOutputAt)
     if (leftMs <= 0) this.#timing.exceeded('idle')
     else this.#idle = setTimeout(() => this.#watchIdle(idleTimeoutMs), Math.min(leftMs, LONGEST_MS))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
  *
  * | path                     | what                                                        | written by            |
  * | `home.json`              | `{ id }` of this folder                                     | whoever comes first   |
+ * | `daemon.lock`, `.json`   | locked by the one daemon of this folder; its PID            | daemon                |
  * | `keeper/<protocol>/`     | socket, token, lock and identity of the keeper              | keeper; token: daemon |
  * | `live/<pid>.intent`      | exclusive: it is about to be forked, by which keeper        | keeper                |
  * | `live/<pid>.program`     | the identity of what was forked                             | keeper                |
@@ -20,6 +21,7 @@ export interface Home {
   readonly fifos: string
   readonly output: string
   readonly cursors: string
+  readonly daemon: { readonly lock: string; readonly identity: string }
   readonly keeper: KeeperFiles
 }
 
@@ -41,6 +43,7 @@ export function homeAt(folder: string, protocol: number): Home {
     fifos: join(folder, 'fifos'),
     output: join(folder, 'output'),
     cursors: join(folder, 'cursors'),
+    daemon: { lock: join(folder, 'daemon.lock'), identity: join(folder, 'daemon.json') },
     keeper: {
       folder: keeper,
       socket: join(keeper, 'socket'),

@@ -8,7 +8,7 @@
 export const PROTOCOL = 1
 
 /** What ends lines: longer ones are a broken peer. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024
+export const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 /** One keeper: a holder of leases, known by its OS process on one boot. */
 export interface KeeperIdentity {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import { messageOf, traceOf } from '../error-text.ts'
 import type { Programs } from '../programs.ts'
 import type { Ask, AskName, Asks, KeeperIdentity, Tell } from '../protocol/messages.ts'
 import { isAlive } from '../tree/identity.ts'
@@ -102,10 +103,8 @@ export class Server {
         if (this.#daemon?.connection !== connection) connection.close()
         return
       }
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      this.#options.note(`${message.ask}: ${text}`)
-      const short = error instanceof Error ? error.message : String(error)
-      connection.send({ id, error: { code: 'failed', message: short } })
+      this.#options.note(`${message.ask}: ${traceOf(error)}`)
+      connection.send({ id, error: { code: 'failed', message: messageOf(error) } })
     }
   }
 

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import { ownLine } from './own-line.ts'
 import { signalExact } from './signal-exact.ts'
-import { codeOf, isForbidden, isGone, statOf } from './stat.ts'
+import { isForbidden, isGone, statOf } from './stat.ts'
 
 /**
  * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.

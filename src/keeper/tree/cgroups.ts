@@ -4,7 +4,6 @@ import {
   cgroupMembers,
   groupsBelow,
   isLeaf,
-  killCgroup,
   readCgroup,
   removeCgroup,
   removeIfEmpty,
@@ -86,11 +85,6 @@ export class Cgroups {
   /** Also those in groups below it, but never the keeper. */
   members(path: string): number[] {
     return cgroupMembers(path).filter((osPid) => osPid !== process.pid)
-  }
-
-  /** Forces all in it to end; the keeper never. */
-  kill(path: string): void {
-    killCgroup(path)
   }
 
   /** Null where it is gone, or where the share of the keeper that took it is not known. */

@@ -20,8 +20,8 @@ export interface EndHow {
 }
 
 /** Ends a program and all that belongs to it; see TreeEnd. */
-export function endTree(target: EndTarget, how: EndHow, abort?: AbortSignal): Promise<EndAnswer> {
-  return new TreeEnd(target, how, abort).done
+export function endTree(target: EndTarget, how: EndHow): Promise<EndAnswer> {
+  return new TreeEnd(target, how).done
 }
 
 /** Pauses between two looks while the tree may take its time: the first, the longest, and the longest after a while. */
@@ -61,29 +61,24 @@ const STRENGTH: Readonly<Record<string, number>> = {
  * |         | that none is born, and then killed; looks           |                                          |
  *
  * Invariant: `already_gone`, `asked` and `forced` are answered only after `isGone` has seen that nobody is left.
- *
- * An abort makes it reject, and nobody is signalled any more; but what is being forced already is also ended.
  */
 export class TreeEnd {
   readonly done: Promise<EndAnswer>
   readonly #program: ProgramIdentity
   readonly #tree: TreeLook
-  readonly #abort: AbortSignal | undefined
   readonly #signals: TreeSignals
   #signal: string
   #forceAt: number
   #isNudged = false
   #wake: () => void = () => {}
 
-  constructor(target: EndTarget, how: EndHow, abort?: AbortSignal) {
+  constructor(target: EndTarget, how: EndHow) {
     this.#program = target.program
     this.#tree = new TreeLook(target.program, target.marker)
-    this.#abort = abort
     this.#signals = new TreeSignals(target.program, how.onSignalled)
     this.#signal = how.signal
     this.#forceAt = forceAt(how.graceMs)
-    abort?.addEventListener('abort', this.nudge, { once: true })
-    this.done = this.#run().finally(() => abort?.removeEventListener('abort', this.nudge))
+    this.done = this.#run()
   }
 
   /** A stronger signal and a shorter grace count, from now on; a weaker and a longer one change nothing. */
@@ -116,7 +111,6 @@ export class TreeEnd {
     let pauseMs = FIRST_PAUSE_MS
     let hasLooked = false
     for (;;) {
-      this.#abort?.throwIfAborted()
       const now = performance.now()
       if (this.#signal === 'SIGKILL' || now >= this.#forceAt) return false
       if (askedWith !== this.#signal) {

@@ -16,8 +16,6 @@ export interface Member {
 export interface MembersOptions {
   /** Found before: who was a member is one for as long as it lives, whatever it does to get out of sight. */
   readonly known?: readonly Member[]
-  /** The program was reaped by the caller in this very moment, so that nobody can have its PID yet. */
-  readonly justReaped?: boolean
   /** A look that was taken already; else a new one is taken. */
   readonly table?: ProcTable
 }
@@ -41,8 +39,7 @@ export function membersOf(
   if (program.boot === '' || program.boot !== bootId()) return []
   const table = options.table ?? ProcTable.read(markersSince(program))
   const leader = table.processes.get(program.osPid)
-  const hasItsPid =
-    leader === undefined ? options.justReaped === true : leader.startTime === program.startTime
+  const hasItsPid = leader !== undefined && leader.startTime === program.startTime
 
   const found = new Map<number, ProcStat>()
   const isNever = neverOf(program, table.ownLine)

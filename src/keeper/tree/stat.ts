@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../error-text.ts'
 
 /** What `/proc/<osPid>/stat` says of one OS process. */
 export interface ProcStat {
@@ -73,10 +74,6 @@ export function isGone(error: unknown): boolean {
 export function isForbidden(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'EACCES' || code === 'EPERM'
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 function fieldsOf(text: string): string[] {

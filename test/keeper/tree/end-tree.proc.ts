@@ -268,16 +268,6 @@ test.runIf(process.getuid?.() === 0)('who may not be signalled is named as a sur
   expect(lives(osPid!)).toBe(true)
 })
 
-test('an abort ends the waiting and signals nobody any more', async () => {
-  using started = new TestProgram(DEAF)
-  const [osPid] = await started.whenThereAre(1)
-  const abort = new AbortController()
-  const ended = endTree(started, { signal: 'SIGTERM', graceMs: NEVER_MS }, abort.signal)
-  abort.abort(new Error('no more'))
-  await expect(ended).rejects.toThrow('no more')
-  expect(lives(osPid!)).toBe(true)
-})
-
 test('a program that ends while it is being ended is gone in every answer', async () => {
   for (let round = 0; round < 30; round++) {
     using started = new TestProgram(`sleep 0.0${round % 10} & wait; exit 0`)

@@ -60,13 +60,6 @@ test('when the program is gone, its group counts only if one who is proved is in
   expect(membersOf(program, null, { table, known: stale })).toEqual([])
 })
 
-test('when the program was reaped this very moment, its group counts', () => {
-  const left = tableOf({ [CHILD]: { ppid: 1, ...inGroup } })
-  expect(osPidsOf(membersOf(program, null, { table: left, justReaped: true }))).toEqual([CHILD])
-  const reused = tableOf({ [LEADER]: { startTime: '6000', ...inGroup }, [CHILD]: { ppid: 1, ...inGroup } })
-  expect(membersOf(program, null, { table: reused, justReaped: true })).toEqual([])
-})
-
 test('a child that is older than its parent is not its child', () => {
   const table = tableOf({ [LEADER]: inGroup, [CHILD]: { ppid: LEADER, startTime: '4000', ...elsewhere } })
   expect(osPidsOf(membersOf(program, null, { table }))).toEqual([LEADER])

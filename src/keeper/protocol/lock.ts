@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * The right to be the one keeper of a folder: an exclusive lock of a small SQLite file. The kernel frees it with the
- * process that has it, however that ends, and it is seen across PID namespaces.
+ * The right to be the only one: an exclusive lock of a small SQLite file. The operating system frees it with the OS process
+ * that has it, however that ends, and it is seen across PID namespaces.
  */
 export interface Lock {
   release(): void
