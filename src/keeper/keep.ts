@@ -5,16 +5,15 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
-import { type Lock, takeLock } from './protocol/lock.ts'
 import { SpareFiles } from './home/spare-files.ts'
-import { OrphanWatch } from './orphan-watch.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { Programs, type ProgramsPlace } from './programs.ts'
 import { type Home, homeAt } from './protocol/home.ts'
+import { type Lock, takeLock } from './protocol/lock.ts'
 import { type KeeperIdentity, PROTOCOL } from './protocol/messages.ts'
 import { prepareHome } from './protocol/prepare-home.ts'
-import { recover } from './recover.ts'
+import { Recovery } from './recover.ts'
 import { Server } from './server/server.ts'
 import { listen, withdraw } from './server/socket.ts'
 import { Stay } from './stay.ts'
@@ -56,10 +55,10 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     changed: () => stay.look(),
   }
   const programs = new Programs(place)
-  const orphans = new OrphanWatch()
+  const recovery = new Recovery(place, programs)
   const server: Server = new Server({
     ...{ keeper, token, programs, note },
-    recover: () => recover(place, programs, orphans),
+    recover: () => recovery.run(),
     changed: () => stay.look(),
     left: () => stay.leave(),
   })
@@ -77,7 +76,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   })
 
   followSignals(programs, stay)
-  await recover(place, programs, orphans)
+  await recovery.run()
   await listen(home, server, keeper)
   stay.begin(FIRST_LINGER_MS)
 }

@@ -17,6 +17,8 @@ import type {
   Tell,
   Usage,
 } from './protocol/messages.ts'
+import { bootId } from './tree/boot.ts'
+import { cgroupMembers, isLeaf } from './tree/cgroup-files.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
 /** What the table of programs needs of the keeper. */
@@ -42,6 +44,8 @@ export class Programs {
   readonly #starting = new Map<string, Promise<ProgramState>>()
   /** Settled, but the disk has not taken it yet. */
   readonly #unwritten = new Set<string>()
+  /** An earlier keeper had them, and they could not be taken over yet. */
+  readonly #untaken = new Map<string, Untaken>()
   #retry: NodeJS.Timeout | null = null
 
   constructor(place: ProgramsPlace) {
@@ -50,11 +54,11 @@ export class Programs {
 
   /** Whether there is nothing that only this keeper can do. What is settled can be read from disk by the next. */
   get isEmpty(): boolean {
-    return this.#present.size + this.#starting.size + this.#unwritten.size === 0
+    return this.#present.size + this.#starting.size + this.#unwritten.size + this.#untaken.size === 0
   }
 
   get count(): number {
-    return this.#present.size + this.#starting.size
+    return this.#present.size + this.#starting.size + this.#untaken.size
   }
 
   /** Also one that has ended, while descendants of it may still write. */
@@ -67,16 +71,26 @@ export class Programs {
     return this.#present.has(pid) || this.#settled.has(pid) || this.#starting.has(pid)
   }
 
+  isSettled(pid: string): boolean {
+    return this.#settled.has(pid)
+  }
+
   stateOf(pid: string): ProgramState | null {
     const settled = this.#settled.get(pid)
     if (settled !== undefined) return settled
     const program = this.#present.get(pid)
-    return program?.isRunning === true ? program.state : null
+    return program?.isRunning === true ? program.state : (this.#untaken.get(pid)?.state ?? null)
   }
 
   states(): ProgramState[] {
     const running = [...this.#present.values()].filter(({ isRunning }) => isRunning)
-    return [...running.map(({ state }) => state), ...this.#settled.values()]
+    const untaken = [...this.#untaken.values()].map(({ state }) => state)
+    return [...running.map(({ state }) => state), ...untaken, ...this.#settled.values()]
+  }
+
+  /** Not taken over yet, and why. */
+  untaken(): Untaken[] {
+    return [...this.#untaken.values()]
   }
 
   settled(): SettledState[] {
@@ -105,7 +119,7 @@ export class Programs {
     if (present !== undefined) return present.end(signal, graceMs, 'asked')
     const settled = this.#settled.get(pid)
     if (settled?.state === 'failed_start') return { how: 'already_gone' }
-    const identity = settled === undefined ? forgotten(program) : settled.program
+    const identity = settled === undefined ? this.#identityOf(pid, program) : settled.program
     if (identity === undefined) return null
     if (identity === null) return { how: 'already_gone' }
     const { homeId, cgroups } = this.#place
@@ -125,8 +139,12 @@ export class Programs {
   }
 
   acknowledge(pid: string): void {
-    if (!this.#settled.delete(pid)) return
+    const settled = this.#settled.get(pid)
+    if (settled === undefined) return
+    this.#settled.delete(pid)
     this.#unwritten.delete(pid)
+    if (settled.state !== 'failed_start' && settled.program !== null && !this.#present.has(pid))
+      this.#rememberLeft(pid, settled.program)
     this.#place.live.forget(pid)
     this.#place.changed()
   }
@@ -136,7 +154,9 @@ export class Programs {
     return {
       ended: (state) => this.settle(state),
       closed: () => {
+        const program = this.#present.get(pid)
         this.#present.delete(pid)
+        if (program !== undefined && !this.#settled.has(pid)) this.#rememberLeft(pid, program.tree.identity)
         this.#place.changed()
       },
       grew: (end) => this.#place.grew(pid, end),
@@ -145,18 +165,36 @@ export class Programs {
 
   add(program: Program): void {
     this.#present.set(program.pid, program)
+    this.#untaken.delete(program.pid)
+  }
+
+  /** It may live, so it counts as running until more is known. */
+  cannotTake(pid: string, program: ProgramIdentity, message: string): void {
+    const state = { state: 'running', pid, program, orphaned: true, paused: false } as const
+    this.#untaken.set(pid, { state, message })
   }
 
   settle(state: SettledState): void {
-    this.#settled.set(state.pid, state)
     this.#record(state)
-    this.#place.tell({ tell: 'ended', state })
+    this.addSettled(state)
     this.#place.changed()
   }
 
   /** It is on disk already. */
   addSettled(state: SettledState): void {
+    this.#untaken.delete(state.pid)
     this.#settled.set(state.pid, state)
+    this.#place.tell({ tell: 'ended', state })
+  }
+
+  /** What was forgotten by this keeper or an earlier one, with somebody in its cgroup; who is gone is so for good. */
+  recallLeft(): void {
+    for (const pid of this.#place.live.lefts()) {
+      const program = this.#place.live.leftOf(pid)
+      if (program === undefined || program.boot !== bootId() || !hasLeft(program))
+        this.#place.live.forgetLeft(pid)
+      else this.#removeLeaf(pid, program)
+    }
   }
 
   async #spawn(pid: string, fence: number, plan: SpawnPlan): Promise<ProgramState> {
@@ -178,6 +216,30 @@ export class Programs {
       this.#record(state)
       return state
     }
+  }
+
+  /** Of one that is not settled: it could not be taken over yet, or it is forgotten, with what it was asked about. */
+  #identityOf(pid: string, program: Asks['end'][0]['program']): ProgramIdentity | undefined {
+    const untaken = this.#untaken.get(pid)
+    if (untaken !== undefined) return untaken.state.program
+    const left = this.#place.live.leftOf(pid)
+    if (left !== undefined) return left
+    return program === undefined ? undefined : { ...program, tree: 'marker', cgroup: null, memoryBy: null }
+  }
+
+  /** Whom it has left behind in its cgroup may have nothing else to be known by. */
+  #rememberLeft(pid: string, program: ProgramIdentity): void {
+    try {
+      if (!hasLeft(program)) return
+      this.#place.live.writeLeft(pid, program)
+      this.#removeLeaf(pid, program)
+    } catch (error) {
+      this.#place.trouble(pid, `What it has left behind is forgotten: ${messageOf(error)}.`)
+    }
+  }
+
+  #removeLeaf(pid: string, { cgroup }: ProgramIdentity): void {
+    if (cgroup !== null) this.#place.cgroups?.remove(cgroup, () => this.#place.live.forgetLeft(pid))
   }
 
   /** Without this file the next keeper looks for the program by its marker. */
@@ -213,9 +275,13 @@ export class Programs {
 
 const RETRY_MS = 1000
 
-/** Its cgroup is forgotten with it; its marker is not. */
-function forgotten(program: Asks['end'][0]['program']): ProgramIdentity | undefined {
-  return program === undefined ? undefined : { ...program, tree: 'marker', cgroup: null, memoryBy: null }
+interface Untaken {
+  readonly state: Extract<ProgramState, { state: 'running' }>
+  readonly message: string
+}
+
+function hasLeft({ cgroup }: ProgramIdentity): boolean {
+  return cgroup !== null && isLeaf(cgroup) && cgroupMembers(cgroup).some((osPid) => osPid !== process.pid)
 }
 
 /** Nothing was forked, or it has been killed again: whatever the reason, it has not begun. */

@@ -1,15 +1,18 @@
-import { rmSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { traceOf } from './error-text.ts'
-import type { Intent, SettledState } from './home/live-files.ts'
+import { messageOf, traceOf } from './error-text.ts'
+import type { Intent, KeptPlan, SettledState } from './home/live-files.ts'
+import type { Stream } from './log/output-log.ts'
 import { logEnd } from './log/segments.ts'
-import type { OrphanWatch } from './orphan-watch.ts'
+import { OrphanWatch } from './orphan-watch.ts'
 import { fifoName } from './program/fork-with-fifos.ts'
 import type { Program } from './program/program.ts'
 import { takeOver } from './program/take-over.ts'
 import type { Programs, ProgramsPlace } from './programs.ts'
 import { markerOf } from './protocol/home.ts'
+import { segmentName } from './protocol/log-format.ts'
 import type { ProgramIdentity } from './protocol/messages.ts'
+import { removeFile } from './remove-file.ts'
 import { bootId, isAlive, whoIs } from './tree/identity.ts'
 import { findByMarker } from './tree/members.ts'
 import { statOf } from './tree/stat.ts'
@@ -21,30 +24,78 @@ import { statOf } from './tree/stat.ts'
  * | of a live keeper, or this one |  |                      | left alone                                               |
  * | any               | there     |                         | that is how it ended                                     |
  * | of another boot   | –         |                         | lost, `holder_dead`                                      |
- * | of this boot      | –         | lives, without terminal | goes on, orphaned; lost, `keeper_lost`, when it is gone  |
- * | of this boot      | –         | lives, with a terminal  | ended for certain, then lost, `keeper_lost`              |
- * | of this boot      | –         | gone, or not to be found | what its pipe holds is read; lost, `keeper_lost`        |
+ * | of this boot, or unreadable | – | lives, without terminal | goes on, orphaned; lost, `keeper_lost`, when it is gone  |
+ * | of this boot, or unreadable | – | lives, with a terminal  | ended for certain, then lost, `keeper_lost`              |
+ * | of this boot, or unreadable | – | gone, or not to be found | what its pipe holds is read; lost, `keeper_lost`        |
  *
- * A program that no file tells of is looked for by its marker. No outcome is made up: that of a lost one stays unknown.
+ * A program that no file tells of is looked for by its marker. No outcome is made up: that of a lost one stays unknown. An
+ * intent that can't be read says as little as none, but there was one: what is begun then goes on with limits of nobody's.
  *
- * Comes back when those are settled that need no grace; ending the others goes on beside the rest.
+ * What can't be taken over now (the disk is full, say) may live all the same: it counts as running, and is tried again.
  */
-export async function recover(place: ProgramsPlace, programs: Programs, orphans: OrphanWatch): Promise<void> {
-  const ending: Promise<unknown>[] = []
-  for (const pid of place.live.begun()) {
-    // One that can't be taken over must not keep the others from being so.
-    const failed = (error: unknown) => place.trouble(pid, `It can't be taken over: ${traceOf(error)}`)
-    try {
-      ending.push(...recoverOne(place, programs, orphans, pid).map((ended) => ended.catch(failed)))
-    } catch (error) {
-      failed(error)
-    }
+export class Recovery {
+  readonly #place: ProgramsPlace
+  readonly #programs: Programs
+  readonly #orphans = new OrphanWatch()
+  #retry: NodeJS.Timeout | null = null
+
+  constructor(place: ProgramsPlace, programs: Programs) {
+    this.#place = place
+    this.#programs = programs
   }
-  await Promise.race([Promise.all(ending), new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
+
+  /** Comes back when those are settled that need no grace; ending the others goes on beside the rest. */
+  async run(): Promise<void> {
+    this.#programs.recallLeft()
+    sweepInputs(this.#place)
+    const ending = this.#take(this.#place.live.begun())
+    await Promise.race([Promise.all(ending), new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
+  }
+
+  /** One that can't be taken over must not keep the others from being so. */
+  #take(pids: readonly string[]): Promise<unknown>[] {
+    const ending: Promise<unknown>[] = []
+    for (const pid of pids) {
+      try {
+        const ends = recoverOne(this.#place, this.#programs, this.#orphans, pid)
+        ending.push(
+          ...ends.map((ended) => ended.catch((error: unknown) => this.#place.trouble(pid, why(error)))),
+        )
+      } catch (error) {
+        this.#cannotTake(pid, why(error))
+      }
+    }
+    return ending
+  }
+
+  #cannotTake(pid: string, message: string): void {
+    if (this.#programs.stateOf(pid) === null) this.#place.trouble(pid, message)
+    this.#programs.cannotTake(pid, knownProgram(this.#place, pid), message)
+    this.#retry ??= setTimeout(() => {
+      this.#retry = null
+      void Promise.all(this.#take(this.#programs.untaken().map(({ state }) => state.pid)))
+      this.#place.changed()
+    }, RETRY_MS)
+  }
+}
+
+function why(error: unknown): string {
+  return `It can't be taken over: ${traceOf(error)}`
 }
 
 /** How long a daemon waits longer for its new keeper, at most, to find things settled. */
 const WAIT_MS = 300
+
+const RETRY_MS = 1000
+
+/** A keeper that died while it handed a program its input has left that behind, and it may be secret. */
+function sweepInputs({ fifos, live }: ProgramsPlace): void {
+  for (const name of readdirSync(fifos.folder)) {
+    if (!name.endsWith('.in')) continue
+    const intent = live.intentOf(name.slice(0, -3))
+    if (intent === undefined || !isOfLiveKeeper(intent)) removeFile(join(fifos.folder, name))
+  }
+}
 
 /** What has to be waited for until it is settled; nothing if it is, or goes on. */
 function recoverOne(
@@ -57,8 +108,8 @@ function recoverOne(
   if (programs.knows(pid) || (intent !== undefined && isOfLiveKeeper(intent))) return []
   const settled = place.live.settledOf(pid)
   if (settled !== undefined) programs.addSettled(settled)
-  else if (intent === undefined || intent.boot !== bootId()) settleLost(place, programs, pid, intent)
-  else return takeBack(place, programs, orphans, intent)
+  else if (intent !== undefined && intent.boot !== bootId()) settleLost(place, programs, pid, 'holder_dead')
+  else return takeBack(place, programs, orphans, pid, intent)
   return []
 }
 
@@ -67,12 +118,14 @@ function isOfLiveKeeper({ keeper, boot }: Intent): boolean {
   return boot === bootId() && isAlive(keeper.osPid, keeper.startTime)
 }
 
-/** Without an intent that can be read nothing was ever forked: it is written whole before. */
-function settleLost(place: ProgramsPlace, programs: Programs, pid: string, intent: Intent | undefined): void {
-  const evidence = intent === undefined ? 'keeper_lost' : 'holder_dead'
+function settleLost(
+  place: ProgramsPlace,
+  programs: Programs,
+  pid: string,
+  evidence: 'keeper_lost' | 'holder_dead',
+): void {
   const program = place.live.programOf(pid) ?? null
-  for (const stream of [null, 'stderr'] as const)
-    rmSync(join(place.fifos.folder, fifoName(pid, stream)), { force: true })
+  for (const stream of [null, 'stderr'] as const) removeFile(join(place.fifos.folder, fifoName(pid, stream)))
   const state: SettledState = {
     ...{ state: 'lost', pid, program, evidence },
     outputEnd: logEnd(join(place.output, pid)),
@@ -84,22 +137,62 @@ function takeBack(
   place: ProgramsPlace,
   programs: Programs,
   orphans: OrphanWatch,
-  intent: Intent,
+  pid: string,
+  intent: Intent | undefined,
 ): Promise<unknown>[] {
-  const { pid, plan } = intent
   const identity = place.live.programOf(pid) ?? foundProgram(place, pid)
-  if (identity === undefined) {
-    settleLost(place, programs, pid, undefined)
+  if (identity === undefined || identity.boot !== bootId()) {
+    settleLost(place, programs, pid, identity === undefined ? 'keeper_lost' : 'holder_dead')
     return []
   }
-  const program: Program = takeOver(place, intent, identity, programs.eventsOf(pid))
+  const lives = whoIs(identity) === 'ours'
+  const { plan, at } = intent ?? { plan: planWithout(place, pid, identity), at: Date.now() }
+  const program: Program = takeOver(place, { pid, plan, at }, identity, programs.eventsOf(pid))
   programs.add(program)
-  if (whoIs(identity) !== 'ours') return [program.vanished()]
+  if (!lives) return [program.vanished()]
   orphans.add(identity, () => void program.vanished())
   return plan.pty === null ? [] : [program.end(plan.endSignal, plan.graceMs || TERMINAL_GRACE_MS, 'asked')]
 }
 
+/** For one whose intent can't be read: no limit, and the output that it is seen to have. Without a pipe it had a terminal. */
+function planWithout(place: ProgramsPlace, pid: string, { osPid }: ProgramIdentity): KeptPlan {
+  const hasFifo = (stream: Stream | null) => existsSync(join(place.fifos.folder, fifoName(pid, stream)))
+  const isDirect = linkOf(`/proc/${osPid}/fd/1`) === join(place.output, pid, segmentName(0))
+  return {
+    ...{ argv: [], cwd: '/', stdin: 'null', tree: 'auto' },
+    pty: isDirect || hasFifo(null) ? null : { cols: 80, rows: 24 },
+    output: isDirect ? 'direct' : hasFifo('stderr') ? 'tagged' : 'merged',
+    caps: { headBytes: 256 * 1024, tailBytes: 8 * MIB, segmentBytes: MIB, minFreeBytes: 128 * MIB },
+    ...{ timeoutMs: null, idleTimeoutMs: null, endSignal: 'SIGTERM', graceMs: TERMINAL_GRACE_MS },
+    limits: { memoryBytes: null, cpuSeconds: null, openFiles: null, outputBytes: null },
+  }
+}
+
+const MIB = 1024 * 1024
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It has closed it, or is gone.
+    return null
+  }
+}
+
 const TERMINAL_GRACE_MS = 2000
+
+/** Of one that could not be taken over: as far as it can be had. By its marker alone it is found, too. */
+function knownProgram(place: ProgramsPlace, pid: string): ProgramIdentity {
+  const unknown: ProgramIdentity = {
+    ...{ osPid: 0, startTime: null, boot: bootId(), group: -1 },
+    ...{ tree: 'marker', cgroup: null, memoryBy: null },
+  }
+  try {
+    return place.live.programOf(pid) ?? unknown
+  } catch {
+    return unknown
+  }
+}
 
 /** Forked, but its keeper did not live to write down as what: the oldest that leads a group and has the marker. */
 function foundProgram(place: ProgramsPlace, pid: string): ProgramIdentity | undefined {
@@ -109,7 +202,12 @@ function foundProgram(place: ProgramsPlace, pid: string): ProgramIdentity | unde
       ...{ osPid, startTime, boot: bootId(), group: osPid },
       ...{ tree: 'marker', cgroup: null, memoryBy: null },
     }
-    place.live.writeProgram(pid, identity)
+    try {
+      place.live.writeProgram(pid, identity)
+    } catch (error) {
+      // The next keeper looks for it in the same way.
+      place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
+    }
     return identity
   }
   return undefined

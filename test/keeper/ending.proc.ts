@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Estate, startTimeOf, until } from './client.ts'
 
@@ -42,6 +43,42 @@ test('a tree that ignores the signal is forced, also who left its group', async 
   expect(await daemon.exit('p_deaf')).toMatchObject({ signal: 'SIGKILL', because: 'asked' })
   expect(startTimeOf(inner)).toBe('')
 })
+
+for (const when of ['by the same keeper', 'by the next one'])
+  test(`who left everything but the cgroup of an ended program can still be ended ${when}`, async (context) => {
+    const { estate, daemon } = await estateWithDaemon()
+    await using _ = estate
+    const file = join(estate.folder, 'escaped')
+
+    const started = await daemon.sh(
+      'p_left',
+      `setsid env -i /bin/sh -c 'echo $$ > ${file}.new; /bin/mv ${file}.new ${file}; exec /bin/sleep 300' >/dev/null 2>&1 &
+      while [ ! -e ${file} ]; do sleep 0.01; done`,
+    )
+    if (started.state !== 'running') throw new Error('not started')
+    await daemon.exit('p_left')
+    const escaped = Number(readFileSync(file, 'utf8'))
+    try {
+      if (started.program.tree === 'marker') return context.skip()
+      await daemon.ask('acknowledge', { pid: 'p_left' })
+      if (when === 'by the next one') {
+        await estate.killKeeper()
+        await estate.startKeeper()
+      }
+      const asker = when === 'by the next one' ? await estate.daemon() : daemon
+      const { osPid, startTime, boot, group } = started.program
+      const program = { osPid, startTime, boot, group }
+      expect(startTimeOf(escaped)).not.toBe('')
+      const end = { pid: 'p_left', signal: 'SIGTERM', graceMs: 2000, program }
+      expect(await asker.ask('end', end)).toEqual({ how: 'asked' })
+      expect(startTimeOf(escaped)).toBe('')
+      expect(await asker.ask('end', end)).toEqual({ how: 'already_gone' })
+      await until('nothing is left of it', () => readdirSync(estate.home.live).length === 0)
+      expect(existsSync(started.program.cgroup!)).toBe(false)
+    } finally {
+      if (startTimeOf(escaped) !== '') process.kill(escaped, 'SIGKILL')
+    }
+  })
 
 test('an exit that comes first is not called an end that was asked for', async () => {
   const { estate, daemon } = await estateWithDaemon()

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Daemon, Estate, exitOf, startTimeOf, until } from './client.ts'
@@ -241,6 +241,95 @@ test('programs of a keeper of another protocol that dies are taken over when tha
   await endAll(daemon, ['p_mine', 'p_theirs'])
 })
 
+for (const [output, pty] of [
+  ['merged', null],
+  ['direct', null],
+  ['merged', { cols: 80, rows: 24 }],
+] as const)
+  test(`a living program (${pty === null ? output : 'in a terminal'}) whose intent can't be read is not called lost`, async () => {
+    await using estate = new Estate()
+    await estate.startKeeper()
+    const before = await estate.daemon()
+    const go = join(estate.folder, 'go')
+    const script = `trap "" HUP; echo early; while [ ! -e ${go} ]; do sleep 0.01; done; echo last`
+    const started = await before.sh('p_unread', script, { output, pty })
+    await until('it has written', () => estate.output('p_unread').text.startsWith('early'))
+    await estate.killKeeper()
+    truncateSync(join(estate.home.live, 'p_unread.intent'), 10)
+    await estate.startKeeper()
+    const daemon = await estate.daemon()
+    if (pty === null) {
+      expect(await daemon.ask('state', { pid: 'p_unread' })).toMatchObject({
+        ...{ state: 'running', orphaned: true, program: { osPid: osPidOf(started) } },
+      })
+      writeFileSync(go, '')
+    }
+    expect(await daemon.ended('p_unread')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+    expect(isOver(started)).toBe(true)
+    if (pty === null) expect(estate.output('p_unread').text).toBe('early\nlast\n')
+  })
+
+test('a program that cannot be taken over yet counts as running, is told of as trouble, and is tried again', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  const started = await before.sh('p_later', 'while :; do echo x; sleep 0.02; done')
+  const other = await before.sh('p_other', 'exec sleep 300')
+  await until('it writes', () => estate.output('p_later').text !== '')
+  await estate.killKeeper()
+  // A log in which nothing can be written, as on a disk that is full.
+  const log = join(estate.home.output, 'p_later')
+  renameSync(log, `${log}.aside`)
+  writeFileSync(log, '')
+  await estate.startKeeper()
+  const daemon = await estate.connect()
+  const { programs } = await daemon.hello(readFileSync(estate.home.keeper.token, 'utf8').trim())
+  const sorted = programs.toSorted((one, other) => one.pid.localeCompare(other.pid))
+  expect(sorted).toMatchObject([
+    { pid: 'p_later', state: 'running', orphaned: true, program: { osPid: osPidOf(started) } },
+    { pid: 'p_other', state: 'running', orphaned: true, program: { osPid: osPidOf(other) } },
+  ])
+  const trouble = await until('trouble is told', () => daemon.tells.find(({ tell }) => tell === 'trouble'))
+  expect(trouble).toMatchObject({ pid: 'p_later', message: expect.stringContaining("can't be taken over") })
+  await expect(daemon.ask('pause', { pid: 'p_later' })).rejects.toThrow('tried again')
+
+  rmSync(log)
+  renameSync(`${log}.aside`, log)
+  const { length } = estate.output('p_later').text
+  await until('its output comes again', () => estate.output('p_later').text.length > length)
+  expect((await daemon.ask('pause', { pid: 'p_later' })).stopped).toBeGreaterThan(0)
+  await endAll(daemon, ['p_later', 'p_other'])
+  expect(await daemon.ended('p_later')).toMatchObject({ state: 'lost' })
+})
+
+test('one that cannot be taken over can be ended all the same', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  const started = await before.sh('p_end', 'exec sleep 300')
+  await estate.killKeeper()
+  const log = join(estate.home.output, 'p_end')
+  rmSync(log, { recursive: true })
+  writeFileSync(log, '')
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+    how: 'asked',
+  })
+  expect(isOver(started)).toBe(true)
+  rmSync(log)
+  expect(await daemon.ended('p_end')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+})
+
+test('input that a keeper had in its hands when it died is swept up by the next', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  await estate.killKeeper()
+  writeFileSync(join(estate.home.fifos, 'p_secret.in'), 'secret')
+  await estate.startKeeper()
+  expect(readdirSync(estate.home.fifos).filter((name) => name.endsWith('.in'))).toEqual([])
+})
+
 async function endAll(daemon: Daemon, pids: string[]): Promise<void> {
   for (const pid of pids) await daemon.ask('end', { pid, signal: 'SIGKILL', graceMs: 1 })
 }
@@ -248,6 +337,10 @@ async function endAll(daemon: Daemon, pids: string[]): Promise<void> {
 function isOver(state: Awaited<ReturnType<Daemon['spawn']>>): boolean {
   if (state.state !== 'running') throw new Error(`${state.pid} is ${state.state}`)
   return startTimeOf(state.program.osPid) !== state.program.startTime
+}
+
+function osPidOf(state: Awaited<ReturnType<Daemon['spawn']>>): number {
+  return state.state === 'running' ? state.program.osPid : 0
 }
 
 function changeBoot(path: string): void {

@@ -69,9 +69,29 @@ export class LiveFiles {
     for (const ending of ENDINGS) this.#files.takeBack(this.#path(pid, ending))
   }
 
+  /** It is forgotten, but in its cgroup lives somebody whom it left behind. */
+  writeLeft(pid: string, program: ProgramIdentity): void {
+    renameSync(this.#files.fill(JSON.stringify(program), false), this.#path(pid, 'left'))
+  }
+
+  leftOf(pid: string): ProgramIdentity | undefined {
+    return read<ProgramIdentity>(this.#path(pid, 'left'))
+  }
+
+  forgetLeft(pid: string): void {
+    this.#files.takeBack(this.#path(pid, 'left'))
+  }
+
+  /** The pids that have left somebody behind. */
+  lefts(): string[] {
+    return readdirSync(this.#folder)
+      .filter((name) => name.endsWith('.left'))
+      .map((name) => name.slice(0, -5))
+  }
+
   /** The pids that were begun. What has lost its intent is swept up. */
   begun(): string[] {
-    const names = readdirSync(this.#folder)
+    const names = readdirSync(this.#folder).filter((name) => !name.endsWith('.left'))
     const pids = names.filter((name) => name.endsWith('.intent')).map((name) => name.slice(0, -7))
     const known = new Set(pids)
     for (const name of names) {
@@ -81,7 +101,7 @@ export class LiveFiles {
     return pids
   }
 
-  /** Undefined where the file is missing, or was cut short by a power cut. */
+  /** Undefined where the file is missing, or was cut short, by a power cut or a full disk. */
   intentOf(pid: string): Intent | undefined {
     return read<Intent>(this.#path(pid, 'intent'))
   }
@@ -94,7 +114,7 @@ export class LiveFiles {
     return read<SettledState>(this.#path(pid, 'exit'))
   }
 
-  #path(pid: string, ending: (typeof ENDINGS)[number]): string {
+  #path(pid: string, ending: (typeof ENDINGS)[number] | 'left'): string {
     return join(this.#folder, `${pid}.${ending}`)
   }
 }
@@ -112,7 +132,7 @@ function read<Content>(path: string): Content | undefined {
   try {
     return JSON.parse(text) as Content
   } catch {
-    // Cut short when the machine lost power; what it was going to say is then found out by looking.
+    // Cut short; what it was going to say is then found out by looking.
     return undefined
   }
 }

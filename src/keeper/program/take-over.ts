@@ -1,4 +1,4 @@
-import { constants, openSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../error-text.ts'
 import type { Intent } from '../home/live-files.ts'
@@ -14,23 +14,26 @@ import { Program, type ProgramEvents } from './program.ts'
 import type { ProgramPlace } from './program-place.ts'
 import { ProgramTree } from './program-tree.ts'
 
+/** What was begun, and when. */
+type Begun = Pick<Intent, 'pid' | 'plan' | 'at'>
+
 /**
  * Goes on with a program that a dead keeper started: reads what comes through its pipes, and keeps its limits. Its terminal,
  * its input and its exit code are gone with that keeper.
  */
 export function takeOver(
   place: ProgramPlace,
-  intent: Intent,
+  begun: Begun,
   identity: ProgramIdentity,
   events: ProgramEvents,
 ): Program {
-  const { pid, plan, at: startedAt } = intent
+  const { pid, plan, at: startedAt } = begun
   const tree = new ProgramTree(identity, markerOf(place.homeId, pid), place.cgroups)
   const filling = new Filling(place, pid, plan.caps)
   filling.program = new Program(
     {
       ...{ pid, plan, tree, startedAt, orphaned: true, resize: null },
-      ...refilled(place, intent, tree, filling),
+      ...refilled(place, begun, tree, filling),
       input: plan.stdin === 'pipe' || plan.pty !== null ? closedInput : null,
       paused: statOf(identity.osPid)?.state === 'T',
       usageLimits: place.usageLimits,
@@ -41,14 +44,22 @@ export function takeOver(
 }
 
 /** Its log is gone on with at its end. */
-function refilled(place: ProgramPlace, { pid, plan }: Intent, tree: ProgramTree, filling: Filling) {
+function refilled(place: ProgramPlace, { pid, plan }: Begun, tree: ProgramTree, filling: Filling) {
   if (plan.pty === null && plan.output === 'direct') {
     const { log, output } = filling.openDirectLog()
     return { log, output: output(tree) }
   }
   const { log, events } = filling.openLog()
   const streams = plan.output === 'tagged' ? (['stdout', 'stderr'] as const) : [null]
-  const fifos = streams.flatMap((stream) => reopened(join(place.fifos.folder, fifoName(pid, stream)), stream))
+  const fifos: OpenedFifo[] = []
+  try {
+    for (const stream of streams)
+      fifos.push(...reopened(join(place.fifos.folder, fifoName(pid, stream)), stream))
+  } catch (error) {
+    for (const { fd } of fifos) closeSync(fd)
+    log.close()
+    throw error
+  }
   return { log, output: new FifoOutput(fifos, place.fifos, events) }
 }
 

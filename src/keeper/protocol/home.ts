@@ -10,6 +10,7 @@ import { join } from 'node:path'
  * | `live/<pid>.intent`      | exclusive: it is about to be forked, by which keeper        | keeper                |
  * | `live/<pid>.program`     | the identity of what was forked                             | keeper                |
  * | `live/<pid>.exit`        | how it ended, until the daemon has acknowledged it          | keeper                |
+ * | `live/<pid>.left`        | the same of one that is forgotten, while its cgroup is used | keeper                |
  * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |
  * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |

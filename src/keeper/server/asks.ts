@@ -27,10 +27,11 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
   const present = (pid: string): Program => {
     const program = programs.get(checkedPid(pid))
     if (program !== undefined) return program
-    throw unknownPid(pid)
+    if (programs.stateOf(pid) === null) throw unknownPid(pid)
+    throw new Refused({ code: 'failed', message: `${pid} could not be taken over yet. It is tried again.` })
   }
   const settledOr = <Answer>(pid: string, ended: Answer, act: (program: Program) => Answer): Answer =>
-    programs.get(checkedPid(pid)) === undefined && programs.stateOf(pid) !== null ? ended : act(present(pid))
+    programs.get(checkedPid(pid)) === undefined && programs.isSettled(pid) ? ended : act(present(pid))
 
   return {
     spawn: ({ pid, fence, plan }) => {
@@ -80,7 +81,7 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
       return { programs: programs.states() }
     },
     acknowledge: ({ pid }) => {
-      if (programs.get(checkedPid(pid))?.isRunning === true)
+      if (programs.stateOf(checkedPid(pid))?.state === 'running')
         throw badAsk(`${pid} is running: there is nothing to acknowledge yet.`)
       programs.acknowledge(pid)
       return {}

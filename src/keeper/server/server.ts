@@ -147,8 +147,10 @@ export class Server {
     return { keeper, programs: programs.states() }
   }
 
-  /** What ended while nobody was there, or was not acknowledged. */
+  /** What ended while nobody was there, or was not acknowledged; and what goes wrong since then. */
   #welcome(connection: Connection): void {
+    for (const { state, message } of this.#options.programs.untaken())
+      connection.send({ tell: 'trouble', pid: state.pid, message })
     for (const state of this.#options.programs.settled()) connection.send({ tell: 'ended', state })
   }
 }

@@ -54,7 +54,7 @@ export class Cgroups {
     this.#countsMemory = sharesMemoryController(base)
     this.#standing = new Standing(base, origin, {
       moved: (from, to) => this.#keepers.moved(from, to),
-      foundUsed: (leaf) => this.#removal.remove(leaf),
+      foundUsed: (leaf) => this.remove(leaf),
     })
   }
 
@@ -108,10 +108,10 @@ export class Cgroups {
     return memoryKills(this.#memoryOf(path))
   }
 
-  /** Now, or as soon as it is empty. */
-  remove(path: string): void {
+  /** Now, or as soon as it is empty; then `gone` is called. */
+  remove(path: string, gone: () => void = () => {}): void {
     if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: it was not removed`)
-    this.#removal.remove(path)
+    this.#removal.remove(path, gone)
   }
 
   /** The keeper goes back to where it stood. Leaves that are in use stay. */

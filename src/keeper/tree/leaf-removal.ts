@@ -8,7 +8,7 @@ const MAX_BUSY = 4096
 /** Removes leaves, later if they are busy. `attempt` answers true when nothing is left. */
 export class LeafRemoval {
   readonly #attempt: (path: string) => boolean
-  readonly #busy = new Set<string>()
+  readonly #busy = new Map<string, () => void>()
   #retryMs = FIRST_RETRY_MS
   #timer: NodeJS.Timeout | undefined
 
@@ -16,13 +16,15 @@ export class LeafRemoval {
     this.#attempt = attempt
   }
 
-  remove(path: string): void {
+  /** `gone` is called when it is, if that is remembered; what an earlier call was to be told is then not told. */
+  remove(path: string, gone: () => void): void {
     if (this.#attempt(path)) {
       this.#busy.delete(path)
+      gone()
       return
     }
     if (this.#busy.size >= MAX_BUSY) return
-    this.#busy.add(path)
+    this.#busy.set(path, gone)
     this.#retryMs = FIRST_RETRY_MS
     this.#schedule()
   }
@@ -46,6 +48,10 @@ export class LeafRemoval {
   }
 
   #sweep(): void {
-    for (const path of this.#busy) if (this.#attempt(path)) this.#busy.delete(path)
+    for (const [path, gone] of this.#busy) {
+      if (!this.#attempt(path)) continue
+      this.#busy.delete(path)
+      gone()
+    }
   }
 }
