@@ -12,7 +12,7 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { CommandOutput } from './command-output.ts'
 import { loginEnvironment, userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
-import { LinkLost } from './keeper-link.ts'
+import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
@@ -163,25 +163,26 @@ export class Commands {
     return earlier?.pid === record.pid ? undefined : earlier?.pid
   }
 
-  /** What an end that was asked for could not end is an error that names it. */
-  async throwIfNotEnded(pid: Pid, withinMs: number): Promise<void> {
-    const late = Promise.withResolvers<undefined>()
-    const timer = setTimeout(late.resolve, withinMs, undefined)
-    const answer = await Promise.race([this.keeperOf(pid).endAnswer(pid), late.promise])
-    clearTimeout(timer)
+  /** Whether the end that was asked for is over, now or in time. What it could not end is an error that names it. */
+  async isEndOver(record: ProcessRecord, withinMs: number): Promise<boolean> {
+    const { pid } = record
+    const ending = this.keeperOf(pid).endAnswer(pid).catch(orForgotten)
+    const answer = await within(withinMs, whileUp(record, ending))
+    if (answer === 'late') return false
     if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
     throwIfSurvived(pid, answer)
   }
 
-  /** What a command that has ended left running: it is ended too, when somebody kills it once more. */
-  async endLeftBehind({ pid, program }: ProcessRecord): Promise<void> {
-    if (program === null) return
+  /** What a command that has ended left running is ended too, when somebody kills it once more. Whether that is over in time. */
+  async endLeftBehind(record: ProcessRecord, graceMs: number, withinMs: number): Promise<boolean> {
+    const { pid, program } = record
+    if (program === null) return true
     const { osPid, startTime, boot, group } = program
-    const asked = { pid, signal: 'SIGTERM', graceMs: this.#settings.graceMs }
-    throwIfSurvived(
-      pid,
-      await whileUp(this.keeper.ask('end', { ...asked, program: { osPid, startTime, boot, group } })),
-    )
+    const asked = { pid, signal: endSignalOf(record), graceMs, program: { osPid, startTime, boot, group } }
+    const answer = await within(withinMs, whileUp(record, this.keeper.ask('end', asked)))
+    if (answer === 'late') return false
+    throwIfSurvived(pid, answer)
+    return true
   }
 
   /** The processes are gone from the store: their output goes too. */
@@ -203,6 +204,7 @@ export class Commands {
 
   /** Looks after the logs' size from time to time, until `close`. */
   tidy(kernel: Kernel, everyMs: number): void {
+    return true
     this.#tidying = setInterval(() => {
       this.prune(kernel).catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
     }, everyMs)
@@ -249,8 +251,23 @@ export function notOurs(pid: Pid): Refusal {
   )
 }
 
-/** Says so instead of failing obscurely: a keeper that is being replaced is back in a moment. */
-export async function whileUp<Answer>(asked: Promise<Answer>): Promise<Answer> {
+export function alreadyEnded(record: ProcessRecord): Refusal {
+  const { pid, status, outcome } = record
+  // The record may be older than the end that the keeper tells of.
+  const how = hasEnded(record) ? ` (${status})` : ''
+  const remedy = 'Its outcome is final: show has it. To run the same once more, use restart.'
+  return refusal('already_ended', `${pid} has ended${how}.`, remedy, { outcome })
+}
+
+/**
+ * What the keeper says of one command, in the caller's words.
+ *
+ * | it                                      | then                                                |
+ * | goes away before it answers             | `outcome_unknown`: it is being replaced              |
+ * | knows no such program                   | `not_begun`, or `already_ended` and forgotten        |
+ * | cannot do it                            | `keeper_unavailable`                                 |
+ */
+export async function whileUp<Answer>(record: ProcessRecord, asked: Promise<Answer>): Promise<Answer> {
   try {
     return await asked
   } catch (error) {
@@ -302,6 +319,7 @@ class BaseEnvironment {
   }
 
   variables(): Promise<Readonly<Record<string, string | undefined>>> {
+    if (error instanceof KeeperRefused) throw refusedFor(record, error)
     return this.#captured
   }
 
@@ -311,6 +329,37 @@ class BaseEnvironment {
   }
 
   async #capture(): Promise<Readonly<Record<string, string | undefined>>> {
+function refusedFor(record: ProcessRecord, cause: KeeperRefused): ReeveError {
+  const { pid, program } = record
+  if (cause.refusal.code !== 'unknown_pid') {
+    return new ReeveError(
+      'keeper_unavailable',
+      `The keeper could not do this for ${pid}: ${cause.message}`,
+      'Look at the log of the keeper, below the data folder, then try again.',
+      { cause },
+    )
+  }
+  if (program !== null || hasEnded(record)) return new RefusedError(alreadyEnded(record))
+  return new RefusedError(
+    refusal('not_begun', `The program of ${pid} has not been started yet.`, 'Try again in a moment.'),
+  )
+}
+
+/** It had ended before it was asked to, and its end is in the store already. */
+function orForgotten(error: unknown): undefined {
+  if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
+}
+
+async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
+  const late = Promise.withResolvers<'late'>()
+  const timer = setTimeout(late.resolve, ms, 'late')
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
     if (this.#from === 'inherit') return process.env
     try {
       return await loginEnvironment(this.#shell)

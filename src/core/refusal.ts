@@ -29,6 +29,7 @@ export type RefusalCode =
   | 'no_input'
   | 'no_output'
   | 'no_terminal'
+  | 'not_begun'
   | 'not_claimable'
   | 'not_command'
   | 'not_external'

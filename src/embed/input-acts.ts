@@ -1,4 +1,4 @@
-import { type Commands, whileUp } from '../command/commands.ts'
+import { alreadyEnded, type Commands, whileUp } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
@@ -18,14 +18,14 @@ export function inputActs(
     const denied = kernel.edges.authorize(actor, 'write', { type: 'process', record })
     if (denied !== undefined) throw new RefusedError(denied)
     const keeper = commandIn(commands, record).keeperOf(record.pid)
-    if (hasEnded(record)) throw new RefusedError(ended(record))
+    if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))
     return { record, keeper }
   }
   const write = async (text: string, data: Uint8Array, seq: number | undefined) => {
     const { record, keeper } = await find(text)
     const { pid } = record
     const asked = { pid, seq: seq ?? null, data: Buffer.from(data).toString('base64') }
-    const answer = await whileUp(keeper.ask('write', asked))
+    const answer = await whileUp(record, keeper.ask('write', asked))
     switch (answer.type) {
       case 'written':
       case 'replayed':
@@ -52,15 +52,15 @@ export function inputActs(
     },
     async closeInput({ pid }) {
       const { record, keeper } = await find(pid)
-      const { type } = await whileUp(keeper.ask('closeInput', { pid: record.pid }))
+      const { type } = await whileUp(record, keeper.ask('closeInput', { pid: record.pid }))
       if (type === 'closed') return { answer: type }
       throw new RefusedError(unwritable(record, type))
     },
     async resize({ pid, cols, rows }) {
       const { record, keeper } = await find(pid)
-      const { type } = await whileUp(keeper.ask('resize', { pid: record.pid, cols, rows }))
+      const { type } = await whileUp(record, keeper.ask('resize', { pid: record.pid, cols, rows }))
       if (type === 'resized') return { answer: type }
-      if (type === 'ended') throw new RefusedError(ended(record))
+      if (type === 'ended') throw new RefusedError(alreadyEnded(record))
       throw new RefusedError(
         refusal('no_terminal', `${record.pid} has no terminal.`, 'Start it with pty: true to give it one.'),
       )
@@ -69,7 +69,7 @@ export function inputActs(
 }
 
 function unwritable(record: ProcessRecord, why: 'no_stdin' | 'closed' | 'ended') {
-  if (why === 'ended') return ended(record)
+  if (why === 'ended') return alreadyEnded(record)
   if (why === 'closed')
     return refusal(
       'input_closed',
@@ -81,8 +81,4 @@ function unwritable(record: ProcessRecord, why: 'no_stdin' | 'closed' | 'ended')
     `${record.pid} has no input to write to.`,
     "Start it with stdin: 'pipe', or with pty: true.",
   )
-}
-
-function ended({ pid, status, outcome }: ProcessRecord) {
-  return refusal('already_ended', `${pid} has ended (${status}).`, 'Its outcome is final.', { outcome })
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
-import { type Commands, notOurs, whileUp } from '../command/commands.ts'
-import { RefusedError } from '../core/errors.ts'
+import { alreadyEnded, type Commands, notOurs, whileUp } from '../command/commands.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
@@ -13,11 +13,12 @@ import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
 import { registering, spawnAnswer, whenBegun } from './spawn-acts.ts'
 
-/** What the keeper needs beyond the grace, to force and to look. */
-const FORCE_MS = 8_000
+/** What the keeper needs beyond the grace, to force and to look: ten seconds at most, and a moment to say so. */
+const FORCE_MS = 12_000
 /** How long a kill that never forces waits for the process to do as it was asked. */
 const ASKED_MS = 2_000
 const KILLED_AT_ONCE = 16
+const LISTED = { ended: 'signalled', asked: 'asked', already_ended: 'alreadyEnded' } as const
 
 export function stopActs(
   kernel: Kernel,
@@ -39,16 +40,18 @@ export function stopActs(
       ...(graceMs === undefined ? {} : { graceMs }),
     })
     const { record } = performed.row
-    if (hasEnded(record) && performed.type === 'kept') {
-      await commands?.endLeftBehind(record)
-      return { answer: 'already_ended', record }
-    }
     const grace = graceMs ?? commands?.graceOf(record) ?? 0
     const timeoutMs = grace === 0 ? ASKED_MS : grace + FORCE_MS
+    if (hasEnded(record) && performed.type === 'kept') {
+      const isOver = (await commands?.endLeftBehind(record, grace, timeoutMs)) ?? true
+      return { answer: isOver ? 'already_ended' : 'asked', record }
+    }
     const waited = await kernel.waitForEnd(pid, { timeoutMs })
-    // Who is never forced may take its time; everybody else has had it.
-    if (waited.type === 'done' || grace > 0) await commands?.throwIfNotEnded(pid, FORCE_MS)
-    if (waited.type === 'done') return { answer: 'ended', record: waited.value.record }
+    const isDone = waited.type === 'done'
+    // Its program may have ended long before the last of what that started. Who is never forced may take its time.
+    const isOver =
+      isDone || grace > 0 ? ((await commands?.isEndOver(record, isDone ? timeoutMs : 0)) ?? true) : false
+    if (isDone && isOver) return { answer: 'ended', record: waited.value.record }
     return { answer: 'asked', record: await read(pid) }
   }
 
@@ -73,7 +76,7 @@ export function stopActs(
       })
       const { record } = performed.row
       if (!hasEnded(record) || performed.type !== 'kept') return signalAnswer(performed)
-      if (signal === 'interrupt') throw new RefusedError(ended(record))
+      if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
       return { answer: 'already_ended', record }
     },
     async kill({ pid, graceMs, reason }) {
@@ -81,9 +84,10 @@ export function stopActs(
     },
     async killAll({ filter, graceMs, reason }) {
       const records = await visible(edges, actor, filter ?? {}, Number.POSITIVE_INFINITY)
-      const report: StopReport = {
+      const report: StopReport & { readonly asked: Pid[] } = {
         matched: records.length,
         signalled: [],
+        asked: [],
         alreadyEnded: [],
         stale: [],
         failed: [],
@@ -93,9 +97,9 @@ export function stopActs(
         for (const { pid } of next) {
           try {
             const { answer } = await kill(pid, reason ?? `kill of all by ${actor}`, graceMs)
-            report[answer === 'ended' ? 'signalled' : answer === 'asked' ? 'stale' : 'alreadyEnded'].push(pid)
+            report[LISTED[answer]].push(pid)
           } catch (error) {
-            if (!(error instanceof RefusedError)) throw error
+            if (!(error instanceof ReeveError)) throw error
             report.failed.push({ pid, code: error.code, message: error.message })
           }
         }
@@ -113,7 +117,10 @@ export function stopActs(
     },
     async restart({ pid, graceMs }) {
       const old = await read(pid)
-      if (!hasEnded(old)) await kill(old.pid, `restart by ${actor}`, graceMs)
+      if (!hasEnded(old)) {
+        const { answer } = await kill(old.pid, `restart by ${actor}`, graceMs)
+        if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
+      }
       const [registered] = await kernel.register([registering(await anew(kernel, old), actor)])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
       return { record }
@@ -136,9 +143,12 @@ async function osSignal(
       ),
     )
   }
-  if (hasEnded(record)) throw new RefusedError(ended(record))
-  const { sent } = await whileUp(commands.keeperOf(record.pid).ask('signal', { pid: record.pid, signal, to }))
-  if (sent === 'ended') throw new RefusedError(ended(record))
+  if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))
+  const { sent } = await whileUp(
+    record,
+    commands.keeperOf(record.pid).ask('signal', { pid: record.pid, signal, to }),
+  )
+  if (sent === 'ended') throw new RefusedError(alreadyEnded(record))
   if (sent === 'not_ours') throw new RefusedError(notOurs(record.pid))
   return { answer: 'signalled', record }
 }
@@ -164,6 +174,10 @@ function signalAnswer({ type, row }: Done): OutputOf<'signal'> {
   return { answer: type === 'appended' ? 'signalled' : 'unchanged', record: row.record }
 }
 
-function ended({ pid, status, outcome }: ProcessRecord) {
-  return refusal('already_ended', `${pid} has ended (${status}).`, 'Its outcome is final.', { outcome })
+function stillThere(pid: Pid) {
+  return refusal(
+    'stopping',
+    `${pid} was asked to end, and is not gone yet: no second one was started beside it.`,
+    'Wait for its end and restart it then, or give a graceMs after which it is forced.',
+  )
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { filter } from './shapes/filter.ts'
 import { duration, reason } from './shapes/scalars.ts'
-import { stopReport } from './shapes/stop-report.ts'
+import { killReport } from './shapes/stop-report.ts'
 import { verb } from './verb.ts'
 
 /** Everything that lives, or what a filter selects of it. */
@@ -12,6 +12,6 @@ export const killAll = verb({
     graceMs: duration.exactOptional(),
     reason: reason.exactOptional(),
   }),
-  output: stopReport,
+  output: killReport,
   codes: ['denied'],
 })

@@ -23,6 +23,6 @@ export const signal = verb({
   output: z.strictObject({ answer: z.enum(['signalled', 'unchanged', 'already_ended']), record }),
   codes: [
     ...(['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_paused', 'stopping', 'denied'] as const),
-    ...(['not_command', 'not_served', 'not_ours'] as const),
+    ...(['not_command', 'not_served', 'not_ours', 'not_begun'] as const),
   ],
 })

@@ -6,6 +6,7 @@ export const inputCodes = [
   'not_command',
   'not_served',
   'already_ended',
+  'not_begun',
   'no_input',
   'input_closed',
   'input_full',

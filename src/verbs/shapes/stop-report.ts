@@ -13,3 +13,6 @@ export const stopReport = z.strictObject({
   stale: pids,
   failed: z.array(z.strictObject({ pid: z.string(), code: z.string(), message: z.string() })),
 })
+
+/** Of kills besides: those that were asked, are never forced, and had not ended when the time for an answer came. */
+export const killReport = stopReport.extend({ asked: pids })

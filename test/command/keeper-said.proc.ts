@@ -1,0 +1,42 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { whileUp } from '../../src/command/commands.ts'
+import { KeeperRefused } from '../../src/command/keeper-link.ts'
+import { until } from '../keeper/client.ts'
+import { codeOf, Household, runs, start } from './household.ts'
+
+test('a command whose program is not there yet says so to whoever types or signals, and takes it later', async () => {
+  await using house = new Household()
+  const [go, shell] = [join(house.folder, 'go'), join(house.folder, 'slow-shell')]
+  writeFileSync(shell, `#!/bin/sh\nwhile [ ! -e ${go} ]; do sleep 0.02; done\nexec /bin/sh "$@"\n`)
+  chmodSync(shell, 0o700)
+  const reeve = await house.open({ environment: 'login', shell })
+  const starting = start(reeve, { argv: ['cat'], stdin: 'pipe' }, { name: 'slow' })
+  await until('it is registered', async () => (await reeve.list()).processes.length === 1)
+  expect(await codeOf(reeve.write({ pid: 'slow', text: 'x' }))).toBe('not_begun')
+  expect(await codeOf(reeve.closeInput({ pid: 'slow' }))).toBe('not_begun')
+  expect(await codeOf(reeve.signal({ pid: 'slow', signal: 'SIGCONT' }))).toBe('not_begun')
+  writeFileSync(go, '')
+  const { pid } = await starting
+  expect((await reeve.write({ pid, text: 'x' })).answer).toBe('written')
+})
+
+test('what a keeper says no to has a code that callers know', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const record = await start(reeve, { argv: ['sleep', '1000'] })
+  const said = (code: 'unknown_pid' | 'failed' | 'bad_ask') =>
+    Promise.reject(new KeeperRefused({ code, message: 'No.' }))
+  expect(await codeOf(whileUp(record, said('unknown_pid')))).toBe('already_ended')
+  expect(await codeOf(whileUp(record, said('failed')))).toBe('keeper_unavailable')
+  expect(await codeOf(whileUp(record, said('bad_ask')))).toBe('keeper_unavailable')
+  // The record that a caller has may be older than the end.
+  await expect(whileUp(record, said('unknown_pid'))).rejects.toThrow(`${record.pid} has ended.`)
+  const { pid } = await runs(reeve, 'exit 3')
+  await expect(reeve.submit({ pid, text: 'x' })).rejects.toMatchObject({
+    code: 'already_ended',
+    message: `${pid} has ended (failed).`,
+    remedy: expect.stringMatching(/restart/),
+  })
+})
