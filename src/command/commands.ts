@@ -5,11 +5,13 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { type Home, homeAt } from '../keeper/protocol/home.ts'
-import { type EndAnswer, PROTOCOL, type SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { Lock } from '../keeper/protocol/lock.ts'
+import { type EndAnswer, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
 import { prepareHome } from '../keeper/protocol/prepare-home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { CommandOutput } from './command-output.ts'
+import { takeHome } from './daemon-lock.ts'
 import { loginEnvironment, userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
@@ -58,12 +60,14 @@ export class Commands {
   readonly #onTrouble: (error: unknown, doing: string) => void
   /** Commands that were started moments ago, by owner and spec. */
   readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
+  readonly #lock: Lock
   readonly #keepers: readonly KeeperSide[]
   readonly #environment: BaseEnvironment
   #tidying: NodeJS.Timeout | undefined
 
   private constructor(parts: {
     readonly home: Home
+    readonly lock: Lock
     readonly keepers: readonly KeeperSide[]
     readonly environment: BaseEnvironment
     readonly settings: Settings
@@ -72,6 +76,7 @@ export class Commands {
   }) {
     this.home = parts.home
     this.output = new CommandOutput(parts.home, ({ pid }) => this.keeperOf(pid))
+    this.#lock = parts.lock
     this.#keepers = parts.keepers
     this.#environment = parts.environment
     this.#settings = parts.settings
@@ -88,6 +93,21 @@ export class Commands {
     if (process.platform !== 'linux') throw needsLinux()
     const home = homeAt(resolve(options.home), PROTOCOL)
     const { id } = prepareHome(home)
+    const lock = takeHome(home, daemon)
+    try {
+      return await Commands.#open(options, { home, id, lock }, daemon, onTrouble)
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  }
+
+  static async #open(
+    options: CommandsOptions,
+    { home, id, lock }: { readonly home: Home; readonly id: string; readonly lock: Lock },
+    daemon: Daemon,
+    onTrouble: (error: unknown, doing: string) => void,
+  ): Promise<Commands> {
     const shell = options.shell ?? userShell()
     const settings: Settings = {
       shell,
@@ -117,11 +137,16 @@ export class Commands {
       serves: [{ kind: 'command', targets: null }],
       reach: (listening) => reachKeeper(home, daemon, listening),
     })
-    const gone = async (former: KeeperSide) => current?.succeed(former)
-    const older = await reachOlder(home, daemon, { ...shared, gone })
-    const keepers = current === undefined ? older : [current, ...older]
-    const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-    return new Commands({ home, keepers, environment, settings, totalBytes, onTrouble })
+    try {
+      const gone = async (former: KeeperSide) => current?.succeed(former)
+      const older = await reachOlder(home, daemon, { ...shared, gone })
+      const keepers = current === undefined ? older : [current, ...older]
+      const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
+      return new Commands({ home, lock, keepers, environment, settings, totalBytes, onTrouble })
+    } catch (error) {
+      await current?.close()
+      throw error
+    }
   }
 
   get executors(): readonly KeeperSide[] {
@@ -137,6 +162,13 @@ export class Commands {
 
   serve(kernel: Kernel): void {
     for (const keeper of this.#keepers) keeper.serve(kernel)
+  }
+
+  /** A folder belongs to one store: with another, nobody would know whose its commands are. */
+  async refuseWrongStore(kernel: Kernel): Promise<void> {
+    const foreign: ProgramState[] = []
+    for (const keeper of this.#keepers) foreign.push(...(await keeper.foreign(kernel)))
+    if (foreign.length > 0) throw wrongStore(this.home, foreign)
   }
 
   async clearStrays(kernel: Kernel): Promise<void> {
@@ -171,6 +203,7 @@ export class Commands {
     if (answer === 'late') return false
     if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
     throwIfSurvived(pid, answer)
+    return true
   }
 
   /** What a command that has ended left running is ended too, when somebody kills it once more. Whether that is over in time. */
@@ -204,7 +237,6 @@ export class Commands {
 
   /** Looks after the logs' size from time to time, until `close`. */
   tidy(kernel: Kernel, everyMs: number): void {
-    return true
     this.#tidying = setInterval(() => {
       this.prune(kernel).catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
     }, everyMs)
@@ -218,7 +250,11 @@ export class Commands {
 
   async close(): Promise<void> {
     clearInterval(this.#tidying)
-    for (const keeper of this.#keepers) await keeper.close()
+    try {
+      for (const keeper of this.#keepers) await keeper.close()
+    } finally {
+      this.#lock.release()
+    }
   }
 }
 
@@ -232,6 +268,18 @@ function throwIfSurvived(pid: Pid, answer: EndAnswer | undefined): void {
       'They may hang in the operating system; look at them there.',
       { survivors: answer.survivors },
     ),
+  )
+}
+
+function wrongStore(home: Home, foreign: readonly ProgramState[]): ReeveError {
+  const names = foreign.map((state) =>
+    state.state === 'running' ? `${state.pid} (PID ${state.program.osPid})` : state.pid,
+  )
+  return new ReeveError(
+    'wrong_store',
+    `${home.folder} has commands that this store does not know: ${names.join(', ')}.`,
+    'Open it with the store that it was used with, or give this store a folder of its own. If that store is gone for good, end what runs and remove the folder.',
+    { details: { pids: foreign.map(({ pid }) => pid) } },
   )
 }
 
@@ -271,12 +319,44 @@ export async function whileUp<Answer>(record: ProcessRecord, asked: Promise<Answ
   try {
     return await asked
   } catch (error) {
+    if (error instanceof KeeperRefused) throw refusedFor(record, error)
     if (!(error instanceof LinkLost)) throw error
     throw new ReeveError(
       'outcome_unknown',
       'The keeper went away before it answered, and is being replaced: it may have been done, or not.',
       'Look at the process, then try again.',
     )
+  }
+}
+
+function refusedFor(record: ProcessRecord, cause: KeeperRefused): ReeveError {
+  const { pid, program } = record
+  if (cause.refusal.code !== 'unknown_pid') {
+    return new ReeveError(
+      'keeper_unavailable',
+      `The keeper could not do this for ${pid}: ${cause.message}`,
+      'Look at the log of the keeper, below the data folder, then try again.',
+      { cause },
+    )
+  }
+  if (program !== null || hasEnded(record)) return new RefusedError(alreadyEnded(record))
+  return new RefusedError(
+    refusal('not_begun', `The program of ${pid} has not been started yet.`, 'Try again in a moment.'),
+  )
+}
+
+/** It had ended before it was asked to, and its end is in the store already. */
+function orForgotten(error: unknown): undefined {
+  if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
+}
+
+async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
+  const late = Promise.withResolvers<'late'>()
+  const timer = setTimeout(late.resolve, ms, 'late')
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -319,7 +399,6 @@ class BaseEnvironment {
   }
 
   variables(): Promise<Readonly<Record<string, string | undefined>>> {
-    if (error instanceof KeeperRefused) throw refusedFor(record, error)
     return this.#captured
   }
 
@@ -329,37 +408,6 @@ class BaseEnvironment {
   }
 
   async #capture(): Promise<Readonly<Record<string, string | undefined>>> {
-function refusedFor(record: ProcessRecord, cause: KeeperRefused): ReeveError {
-  const { pid, program } = record
-  if (cause.refusal.code !== 'unknown_pid') {
-    return new ReeveError(
-      'keeper_unavailable',
-      `The keeper could not do this for ${pid}: ${cause.message}`,
-      'Look at the log of the keeper, below the data folder, then try again.',
-      { cause },
-    )
-  }
-  if (program !== null || hasEnded(record)) return new RefusedError(alreadyEnded(record))
-  return new RefusedError(
-    refusal('not_begun', `The program of ${pid} has not been started yet.`, 'Try again in a moment.'),
-  )
-}
-
-/** It had ended before it was asked to, and its end is in the store already. */
-function orForgotten(error: unknown): undefined {
-  if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
-}
-
-async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
-  const late = Promise.withResolvers<'late'>()
-  const timer = setTimeout(late.resolve, ms, 'late')
-  try {
-    return await Promise.race([asked, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
     if (this.#from === 'inherit') return process.env
     try {
       return await loginEnvironment(this.#shell)

@@ -23,6 +23,7 @@ export interface ConnectionOptions {
 
 const RETRY_MS = 100
 const RETRY_MAX_MS = 5_000
+const LEAVE_MS = 2_000
 
 /** One link, from the hello to its end. What is told before its keeper is settled in is heard afterwards. */
 interface Life {
@@ -157,13 +158,15 @@ export class KeeperConnection {
   }
 }
 
-/** A keeper with nothing to keep goes too. */
+/** A keeper with nothing to keep goes too. One that does not answer sees that the connection has ended. */
 async function takeLeave(link: KeeperLink): Promise<void> {
+  const timer = setTimeout(() => link.close(), LEAVE_MS)
   try {
     await link.ask('leave', {})
   } catch (error) {
     if (!(error instanceof LinkLost)) throw error
   } finally {
+    clearTimeout(timer)
     link.close()
   }
 }

@@ -8,6 +8,7 @@ import {
   type KeeperRefusal,
   lineOf,
   lineReader,
+  MAX_LINE_BYTES,
   type Tell,
 } from '../keeper/protocol/messages.ts'
 
@@ -47,7 +48,8 @@ export class KeeperLink {
     this.#socket = socket
     this.#onTell = onTell
     this.#onLost = onLost
-    const read = lineReader((message) => this.#heard(message as Answer | Tell))
+    const messages: (Answer | Tell)[] = []
+    const read = lineReader((message) => messages.push(message as Answer | Tell))
     socket.on('data', (chunk) => {
       try {
         read(chunk)
@@ -55,6 +57,7 @@ export class KeeperLink {
         // A peer that speaks no JSON is no keeper of ours: whoever waits hears that the link is lost.
         socket.destroy()
       }
+      for (const message of messages.splice(0)) this.#heard(message)
     })
     // 'close' follows every error, and is what counts.
     socket.on('error', () => {})
@@ -79,9 +82,11 @@ export class KeeperLink {
     if (this.#lost) return Promise.reject(new LinkLost())
     this.#asked += 1
     const id = this.#asked
+    const line = lineOf({ id, ask: name, ...asked } as Parameters<typeof lineOf>[0])
+    if (Buffer.byteLength(line) > MAX_LINE_BYTES) return Promise.reject(new KeeperRefused(tooLong(name)))
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
-      this.#socket.write(lineOf({ id, ask: name, ...asked } as Parameters<typeof lineOf>[0]))
+      this.#socket.write(line)
     })
   }
 
@@ -111,6 +116,11 @@ export class KeeperLink {
     this.#waiting.clear()
     this.#onLost()
   }
+}
+
+/** Refused here: the keeper would take it for a broken peer, and close the connection for everybody. */
+function tooLong(name: AskName): KeeperRefusal {
+  return { code: 'bad_ask', message: `What it needs for \`${name}\` is longer than ${MAX_LINE_BYTES} bytes.` }
 }
 
 /** As long as the operating system allows. */

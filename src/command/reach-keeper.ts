@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ReeveError } from '../core/errors.ts'
 import { type Home, homeAt, MARKER } from '../keeper/protocol/home.ts'
-import { type Asks, PROTOCOL, type Tell } from '../keeper/protocol/messages.ts'
+import { type Asks, PROTOCOL } from '../keeper/protocol/messages.ts'
+import { alreadyRunning } from './daemon-lock.ts'
+import type { Listening } from './keeper-connection.ts'
 import { KeeperLink, KeeperRefused } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 
@@ -18,8 +20,6 @@ export interface Daemon {
   readonly startTime: string
   readonly id: string
 }
-
-type Listening = { readonly onTell: (tell: Tell) => void; readonly onLost: () => void }
 
 const START_MS = 10_000
 const LOOK_MS = 5
@@ -90,7 +90,7 @@ async function tryReach(
 function startKeeper(home: Home): () => string | undefined {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const main = fileURLToPath(new URL(`../keeper/main.${extension}`, import.meta.url))
-  // A daemon that was itself started by a command must not take its keeper along when that command is killed.
+  // One that was started by a command is no part of it by its marker. By its cgroup, or by its parents while those live, it is.
   const { [MARKER]: _, ...env } = process.env
   const log = openSync(home.keeper.log, 'a', 0o600)
   let ended: string | undefined
@@ -116,14 +116,7 @@ function startKeeper(home: Home): () => string | undefined {
 }
 
 function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {
-  if (refusal.code === 'busy') {
-    return new ReeveError(
-      'daemon_already_running',
-      `A daemon with PID ${refusal.osPid} already owns ${home.folder}.`,
-      'Use that one, stop it, or give this one a folder of its own.',
-      { details: { osPid: refusal.osPid } },
-    )
-  }
+  if (refusal.code === 'busy') return alreadyRunning(home, refusal.osPid)
   return new ReeveError(
     'keeper_unavailable',
     `The keeper of ${home.folder} refuses to work with this program: ${message}`,

@@ -12,6 +12,7 @@ type TroubleCode =
   | 'store_full'
   | 'store_read_only'
   | 'store_unavailable'
+  | 'wrong_store'
 
 export type ErrorCode = RefusalCode | TroubleCode
 

@@ -42,6 +42,7 @@ const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
 const WAITS = { defaultMs: 180_000, mostMs: 24 * 60 * 60 * 1_000 }
 const TIDY_MS = 60_000
+const BOOT_MS = 2_000
 
 /**
  * Runs a kernel inside this program.
@@ -101,7 +102,9 @@ async function start(
   }
   try {
     commands?.serve(kernel)
+    await commands?.refuseWrongStore(kernel)
     await kernel.start()
+    await settledAtBoot(kernel)
     await commands?.clearStrays(kernel)
     commands?.tidy(kernel, TIDY_MS)
   } catch (error) {
@@ -113,6 +116,13 @@ async function start(
     as: (other) => acting(kernel, parse(actor, other, 'as'), commands, waits),
     close,
   }
+}
+
+/** What ended while no daemon was there is on record before anybody asks. A store that cannot take it now takes it later. */
+async function settledAtBoot(kernel: Kernel): Promise<void> {
+  const { completed, abandoned } = kernel.boot
+  const known = [...completed, ...abandoned].map((pid) => kernel.waitForEnd(pid, { timeoutMs: BOOT_MS }))
+  await Promise.all(known)
 }
 
 /** The store and the lock are let go even if the kernel could not hand everything back. */
