@@ -292,8 +292,9 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   #askAgain(running: Running, isPaused: boolean): void {
-    if (running.stop !== undefined) this.#request(running, running.stop)
     if (running.paused !== isPaused) this.#request(running, { type: running.paused ? 'pause' : 'resume' })
+    // Last: it goes on with what is paused.
+    if (running.stop !== undefined) this.#request(running, running.stop)
   }
 
   #request(running: Running, request: Request): void {

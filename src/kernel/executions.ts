@@ -7,7 +7,7 @@ import type { Ending, Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Kind, type ProcessRecord, targetOf } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import type { Page } from '../store/contract.ts'
+import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
@@ -18,7 +18,6 @@ import { Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
 
 const CLAIM_PAGE = 200
-const HELD = { ask: 'held', limit: 200 } as const
 const RETRY_MS = 200
 const RETRY_MAX_MS = 5_000
 /** How long a close waits for what ends with it. What takes longer is told to stop, and found by the next kernel. */
@@ -47,6 +46,7 @@ export class Executions {
   readonly #mayClaim: () => boolean
   readonly #kernel: Kernel
   readonly #lookout: Lookout
+  readonly #adoption: Adoption
   readonly #running = new Map<Pid, Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
@@ -75,6 +75,12 @@ export class Executions {
     this.#keeping = executors[0]?.keeping
     this.#concurrency = concurrency
     this.#mayClaim = mayClaim
+    this.#adoption = new Adoption(edges, kernel, {
+      holder: () => this.#holder,
+      running: (pid) => this.#running.get(pid),
+      begin: (row) => this.begin(row),
+      stop: (attempt, stop) => this.#stop(attempt, stop),
+    })
     this.#lookout = new Lookout(edges.clock, {
       isIdle: () =>
         !this.#closed && executors.length > 0 && this.#running.size + this.#reserved < this.#concurrency,
@@ -152,17 +158,8 @@ export class Executions {
   }
 
   /** Goes on with all that the keeper holds, and all that its dead forerunners held. */
-  async adoptKept(forerunners: readonly string[]): Promise<Pid[]> {
-    const adopted: Pid[] = []
-    for (const holder of [this.#holder, ...forerunners]) {
-      let after: number | null = null
-      do {
-        const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder, after })
-        for (const row of page.items) if (await this.#adoptKeptOne(row)) adopted.push(row.record.pid)
-        after = page.next
-      } while (after !== null)
-    }
-    return adopted
+  adoptKept(forerunners: readonly string[]): Promise<Pid[]> {
+    return this.#adoption.kept(forerunners)
   }
 
   /** The keeper died, and another one has its programs. May be called again if it was cut short. */
@@ -180,37 +177,6 @@ export class Executions {
     for (const attempt of [...this.#running.values()]) this.#lose(attempt)
   }
 
-  async #adoptKeptOne(held: ProcessRow): Promise<boolean> {
-    const { pid } = held.record
-    const row = held.holder === this.#holder ? held : await this.#takeOver(held)
-    if (row === undefined || hasEnded(row.record)) return false
-    const running = this.#running.get(pid)
-    if (running !== undefined) {
-      running.holder = this.#holder
-      running.fenceNumber = row.fence
-      return true
-    }
-    this.begin(row)
-    const attempt = this.#running.get(pid)
-    if (attempt === undefined) return false
-    if (row.record.status === 'paused') attempt.request({ type: 'pause' })
-    this.#stopAsRecorded(attempt, row.record)
-    return true
-  }
-
-  async #takeOver(held: ProcessRow): Promise<ProcessRow | undefined> {
-    const observed = { holder: held.holder, fence: held.fence }
-    const performed = await perform(this.#edges, {
-      type: 'take_over',
-      pid: held.record.pid,
-      actor: `kernel:${this.#kernel.id}`,
-      at: this.#edges.clock.now(),
-      observed,
-      holder: this.#holder,
-    })
-    return performed.type === 'refused' ? undefined : performed.row
-  }
-
   /** An error of a write that claims: remembered, if the claim may have been committed all the same. */
   doubt(error: unknown): void {
     if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#unsure = true
@@ -225,12 +191,7 @@ export class Executions {
     const holder = this.#holder
     this.#grants.begin(holder)
     try {
-      let after: number | null = null
-      do {
-        const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder: this.#holder, after })
-        for (const row of page.items) await this.#adoptOne(row)
-        after = page.next
-      } while (after !== null)
+      await this.#adoption.granted()
     } catch (error) {
       this.#unsure = true
       throw error
@@ -337,31 +298,6 @@ export class Executions {
 
   #settled(): void {
     if (!this.#lookout.isLooking && this.#reserved === 0) this.#whenSettled?.()
-  }
-
-  async #adoptOne(held: ProcessRow): Promise<void> {
-    const { pid, attempts } = held.record
-    const running = this.#running.get(pid)
-    if (running !== undefined && running.record.attempts === attempts) {
-      running.fenceNumber = Math.max(running.fenceNumber, held.fence)
-      return
-    }
-    // Under a fence of its own: whatever was begun under the one before has come to its end, or learns of this here.
-    const fence = await reclaim(this.#edges, pid, this.#holder, attempts)
-    const row = fence === null ? null : await this.#edges.store.ask({ ask: 'process', pid })
-    if (fence === null || row?.fence !== fence || row.holder !== this.#holder) return
-    const begun = this.#running.get(pid)
-    if (begun !== undefined && begun.record.attempts === attempts) {
-      begun.fenceNumber = Math.max(begun.fenceNumber, fence)
-      return
-    }
-    this.begin(row)
-    const attempt = this.#running.get(pid)
-    if (attempt !== undefined) this.#stopAsRecorded(attempt, row.record)
-  }
-
-  #stopAsRecorded(attempt: Attempt, { stopRequest }: ProcessRecord): void {
-    if (stopRequest !== null) this.#stop(attempt, stopRequest)
   }
 
   async #claim(): Promise<boolean> {

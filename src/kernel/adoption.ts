@@ -1,0 +1,110 @@
+import type { Pid } from '../core/process/pid.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Page } from '../store/contract.ts'
+import type { Attempt } from './attempt.ts'
+import { reclaim } from './claim.ts'
+import type { Edges } from './edges.ts'
+import type { Kernel } from './kernel.ts'
+import { perform } from './perform.ts'
+
+/** The executions that adopt, as adoption sees them. */
+interface Adopting {
+  holder(): string
+  running(pid: Pid): Attempt | undefined
+  begin(row: ProcessRow): void
+  stop(attempt: Attempt, stop: NonNullable<ProcessRecord['stopRequest']>): void
+}
+
+/** Begins what a holder has in the store and does not execute: it was another's, or nobody told that it was granted. */
+export class Adoption {
+  readonly #edges: Edges
+  readonly #kernel: Kernel
+  readonly #executions: Adopting
+
+  constructor(edges: Edges, kernel: Kernel, executions: Adopting) {
+    this.#edges = edges
+    this.#kernel = kernel
+    this.#executions = executions
+  }
+
+  /** All that a keeper holds, and all that its dead forerunners held. */
+  async kept(forerunners: readonly string[]): Promise<Pid[]> {
+    const adopted: Pid[] = []
+    for (const holder of [this.#executions.holder(), ...forerunners])
+      for await (const row of this.#heldBy(holder)) if (await this.#keptOne(row)) adopted.push(row.record.pid)
+    return adopted
+  }
+
+  /** What a claim took whose outcome was not known. */
+  async granted(): Promise<void> {
+    for await (const row of this.#heldBy(this.#executions.holder())) await this.#grantedOne(row)
+  }
+
+  async *#heldBy(holder: string): AsyncGenerator<ProcessRow> {
+    let after: number | null = null
+    do {
+      const page: Page<ProcessRow> = await this.#edges.store.ask({ ...HELD, holder, after })
+      yield* page.items
+      after = page.next
+    } while (after !== null)
+  }
+
+  async #keptOne(held: ProcessRow): Promise<boolean> {
+    const { pid } = held.record
+    const holder = this.#executions.holder()
+    const row = held.holder === holder ? held : await this.#takeOver(held, holder)
+    if (row === undefined || hasEnded(row.record)) return false
+    const running = this.#executions.running(pid)
+    if (running !== undefined) {
+      running.holder = holder
+      running.fenceNumber = row.fence
+      return true
+    }
+    return this.#begin(row)
+  }
+
+  async #takeOver(held: ProcessRow, holder: string): Promise<ProcessRow | undefined> {
+    const performed = await perform(this.#edges, {
+      type: 'take_over',
+      pid: held.record.pid,
+      actor: `kernel:${this.#kernel.id}`,
+      at: this.#edges.clock.now(),
+      observed: { holder: held.holder, fence: held.fence },
+      holder,
+    })
+    return performed.type === 'refused' ? undefined : performed.row
+  }
+
+  async #grantedOne(held: ProcessRow): Promise<void> {
+    const { pid, attempts } = held.record
+    const holder = this.#executions.holder()
+    if (this.#hasRisen(pid, attempts, held.fence)) return
+    // Under a fence of its own: whatever was begun under the one before has come to its end, or learns of this here.
+    const fence = await reclaim(this.#edges, pid, holder, attempts)
+    const row = fence === null ? null : await this.#edges.store.ask({ ask: 'process', pid })
+    if (fence === null || row?.fence !== fence || row.holder !== holder) return
+    if (!this.#hasRisen(pid, attempts, fence)) this.#begin(row)
+  }
+
+  /** Whether it is executed already; then under this fence. */
+  #hasRisen(pid: Pid, attempts: number, fence: number): boolean {
+    const running = this.#executions.running(pid)
+    if (running === undefined || running.record.attempts !== attempts) return false
+    running.fenceNumber = Math.max(running.fenceNumber, fence)
+    return true
+  }
+
+  /** With what was asked of it before; the stop last, which goes on with what is paused. */
+  #begin(row: ProcessRow): boolean {
+    const { pid, status, stopRequest } = row.record
+    this.#executions.begin(row)
+    const attempt = this.#executions.running(pid)
+    if (attempt === undefined) return false
+    if (status === 'paused') attempt.request({ type: 'pause' })
+    if (stopRequest !== null) this.#executions.stop(attempt, stopRequest)
+    return true
+  }
+}
+
+const HELD = { ask: 'held', limit: 200 } as const
