@@ -10,8 +10,8 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
-import { type Layout, layoutOf } from './output/layout.ts'
-import { LineFinder } from './output/line-finder.ts'
+import { type Gap, joined, layoutOf, logEnd } from './output/layout.ts'
+import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
@@ -101,7 +101,7 @@ export class CommandOutput {
   }
 
   async length(record: ProcessRecord): Promise<number> {
-    return (await this.#layoutOf(record))?.end ?? 0
+    return (await logEnd(join(this.#home.output, record.pid))) ?? 0
   }
 
   /** From an offset on, then as it comes, until the process has ended. */
@@ -142,13 +142,13 @@ export class CommandOutput {
     }
   }
 
-  /** Until a line fits, printed before or after; null when the process ends without one. */
+  /** Until a line fits, printed from an offset on, before or after; null when the process ends without one. */
   async waitForLine(
     kernel: Kernel,
     record: ProcessRecord,
-    wanted: { readonly text?: string; readonly pattern?: string },
+    { from, ...wanted }: { readonly text?: string; readonly pattern?: string; readonly from: number },
     { timeoutMs, signal }: WaitOptions,
-  ): Promise<Waited<{ readonly offset: number; readonly text: string } | null>> {
+  ): Promise<{ readonly waited: Waited<FoundLine | null>; readonly truncated: Gap[] }> {
     const enough = new AbortController()
     const over = { timedOut: false }
     const cancel =
@@ -160,14 +160,17 @@ export class CommandOutput {
           })
     const both = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
     const finder = new LineFinder(wanted)
+    const gaps: Gap[] = []
+    const answer = (waited: Waited<FoundLine | null>) => ({ waited, truncated: joined(gaps) })
     try {
-      for await (const { offset, bytes, gap } of this.follow(kernel, record, 0, both)) {
+      for await (const { offset, bytes, gap } of this.follow(kernel, record, from, both)) {
+        if (gap !== null) gaps.push(gap)
         const found = finder.add({ offset, bytes: Buffer.from(bytes), gap })
-        if (found !== null) return { type: 'done', value: found }
+        if (found !== null) return answer({ type: 'done', value: found })
       }
-      if (over.timedOut) return { type: 'timed_out' }
-      if (signal?.aborted) return { type: 'interrupted' }
-      return { type: 'done', value: null }
+      if (over.timedOut) return answer({ type: 'timed_out' })
+      if (signal?.aborted) return answer({ type: 'interrupted' })
+      return answer({ type: 'done', value: null })
     } finally {
       cancel()
     }
@@ -191,10 +194,6 @@ export class CommandOutput {
         'Read it sooner, keep more of it, or ask where it ran.',
       ),
     )
-  }
-
-  #layoutOf(record: ProcessRecord): Promise<Layout | null> {
-    return layoutOf(join(this.#home.output, record.pid))
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Commands } from '../command/commands.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Attachment, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import { type Attachment, type CallOptions, type OutputPiece, verbs } from '../verbs/reeve.ts'
 import { readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
 import { inputActs } from './input-acts.ts'
+import { parse } from './parse.ts'
 
 export async function* followLog(
   kernel: Kernel,
@@ -34,8 +35,12 @@ export async function attach(
   const offset = Math.max(0, (await output.length(record)) - scrollback)
   return {
     [Symbol.asyncIterator]: () => output.follow(kernel, record, offset, either),
-    write: async (typed) => ({ bytes: (await acts.write({ pid, text: typed }, {})).bytes }),
-    resize: async (size) => void (await acts.resize({ pid, ...size }, {})),
+    write: async (typed) => {
+      const { bytes } = await acts.write(parse(verbs.write.input, { pid, text: typed }, 'write'), {})
+      return { bytes }
+    },
+    resize: async (size) =>
+      void (await acts.resize(parse(verbs.resize.input, { pid, ...size }, 'resize'), {})),
     detach: () => detached.abort(),
   }
 }

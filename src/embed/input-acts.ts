@@ -17,19 +17,21 @@ export function inputActs(
     const record = await read(text)
     const denied = kernel.edges.authorize(actor, 'write', { type: 'process', record })
     if (denied !== undefined) throw new RefusedError(denied)
-    const keeper = commandIn(commands, record).keeperOf(record.pid)
+    const served = commandIn(commands, record)
+    const keeper = served.keeperOf(record.pid)
     if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))
-    return { record, keeper }
+    return { record, keeper, output: served.output }
   }
   const write = async (text: string, data: Uint8Array, seq: number | undefined) => {
-    const { record, keeper } = await find(text)
+    const { record, keeper, output } = await find(text)
     const { pid } = record
+    const end = await output.length(record)
     const asked = { pid, seq: seq ?? null, data: Buffer.from(data).toString('base64') }
     const answer = await whileUp(record, keeper.ask('write', asked))
     switch (answer.type) {
       case 'written':
       case 'replayed':
-        return { answer: answer.type, bytes: answer.bytes }
+        return { answer: answer.type, bytes: answer.bytes, end }
       case 'full':
         throw new RefusedError(
           refusal(

@@ -27,11 +27,18 @@ export function waitActs(
       const clamped = asked > mostMs ? { clampedToMs: mostMs } : {}
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
-        const line = await output.waitForLine(kernel, found, until, waitOptions(timeoutMs, options))
-        if (line.type === 'interrupted') return line
+        const { waited, truncated } = await output.waitForLine(
+          kernel,
+          found,
+          until,
+          waitOptions(timeoutMs, options),
+        )
+        if (waited.type === 'interrupted') return waited
         const record = await read(found.pid)
-        if (line.type === 'done' && line.value !== null) return { type: 'matched', record, line: line.value }
-        return line.type === 'done' ? { type: 'ended', record } : { type: 'timed_out', record, ...clamped }
+        if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped, truncated }
+        return waited.value === null
+          ? { type: 'ended', record, truncated }
+          : { type: 'matched', record, line: waited.value, truncated }
       }
       const waited = await kernel.waitForEnd(found.pid, waitOptions(timeoutMs, options))
       if (waited.type === 'done') return { type: 'ended', record: waited.value.record }

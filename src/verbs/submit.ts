@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { inputCodes } from './shapes/input.ts'
+import { inputCodes, writeAnswer } from './shapes/input.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -12,6 +12,6 @@ export const submit = verb({
       .exactOptional()
       .describe('rises with every write; one that the keeper has seen before types nothing again'),
   }),
-  output: z.strictObject({ answer: z.enum(['written', 'replayed']), bytes: count }),
+  output: writeAnswer,
   codes: [...inputCodes],
 })

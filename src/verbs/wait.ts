@@ -1,11 +1,16 @@
 import * as z from 'zod'
+import { gaps } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
+/** With `until`: what was not kept, and so was not looked at. */
+const truncated = gaps.exactOptional()
+
 /**
  * A timeout is an answer, not an error, and so is a wait that was called off: the process lives on. With `until` it
- * waits for a line of a command's output; one that was printed before counts, and the end of the process ends the wait.
+ * waits for a line of a command's output; one that was printed before counts, from the offset `from` on, and the end of the
+ * process ends the wait.
  */
 export const wait = verb({
   summary: 'Waits until a process has ended, or a command has printed a line.',
@@ -16,6 +21,9 @@ export const wait = verb({
       .strictObject({
         text: z.string().min(1).max(10_000).exactOptional(),
         pattern: z.string().min(1).max(10_000).exactOptional().describe('an RE2 pattern'),
+        from: count
+          .default(0)
+          .describe('a byte offset in the output log; what was printed before it does not count'),
       })
       .refine(
         ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
@@ -24,17 +32,19 @@ export const wait = verb({
       .exactOptional(),
   }),
   output: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('ended'), record }),
+    z.strictObject({ type: z.literal('ended'), record, truncated }),
     z.strictObject({
       type: z.literal('matched'),
       record,
       line: z.strictObject({ offset: count, text: z.string() }),
+      truncated: gaps,
     }),
     z.strictObject({
       type: z.literal('timed_out'),
       record,
       /** What it was cut down to, where a longer time was asked for than is allowed. */
       clampedToMs: duration.exactOptional(),
+      truncated,
     }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),

@@ -1,19 +1,22 @@
 import * as z from 'zod'
-import { inputCodes } from './shapes/input.ts'
+import { inputCodes, writeAnswer } from './shapes/input.ts'
 import { rawBytes } from './shapes/raw-bytes.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
+
+const MOST_BYTES = 1024 * 1024
+const boundedBytes = rawBytes.refine(({ length }) => length <= MOST_BYTES, 'must have at most 1 MiB')
 
 /** What is typed is what is given: no Enter is added. */
 export const write = verb({
   summary: "Types into a command's terminal, or writes to its standard input.",
   input: z.strictObject({
     pid: processRef,
-    text: z.union([z.string().max(1024 * 1024), rawBytes]).describe('text, or raw bytes'),
+    text: z.union([z.string().max(MOST_BYTES), boundedBytes]).describe('text, or raw bytes'),
     seq: count
       .exactOptional()
       .describe('rises with every write; one that the keeper has seen before types nothing again'),
   }),
-  output: z.strictObject({ answer: z.enum(['written', 'replayed']), bytes: count }),
+  output: writeAnswer,
   codes: [...inputCodes],
 })

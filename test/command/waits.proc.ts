@@ -90,3 +90,42 @@ test('a pattern that cannot be used is refused', async () => {
   expect(await codeOf(reeve.wait({ pid, until: {} } as never))).toBe('invalid_input')
   expect(await codeOf(reeve.wait({ pid, until: { text: 'a', pattern: 'b' } }))).toBe('invalid_input')
 })
+
+test('a wait from where the log ended at a write hears the next prompt, and not the one before', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const run = 'while printf "> " && read -r line; do echo "$line is done"; done'
+  const { pid } = await start(reeve, { run, stdin: 'pipe' })
+  const prompt = { pattern: '^> $' }
+  expect(await reeve.wait({ pid, until: prompt })).toMatchObject({ type: 'matched', line: { offset: 0 } })
+  const { end: first } = await reeve.submit({ pid, text: 'one' })
+  expect(first).toBe(2)
+  const next = await reeve.wait({ pid, until: { ...prompt, from: first } })
+  expect(next).toMatchObject({ type: 'matched', line: { offset: 14, text: '> ' }, truncated: [] })
+  const { end: second } = await reeve.write({ pid, text: 'two\n' })
+  expect(second).toBe(16)
+  await reeve.wait({ pid, until: { ...prompt, from: second } })
+  expect((await reeve.log({ pid })).lines.map(({ text }) => text)).toEqual([
+    ...['> one is done', '> two is done', '> '],
+  ])
+  expect(await reeve.wait({ pid, until: { text: 'one is', from: second }, timeoutMs: 50 })).toMatchObject({
+    type: 'timed_out',
+  })
+  expect(await codeOf(reeve.wait({ pid, until: { text: 'one', from: -1 } }))).toBe('invalid_input')
+})
+
+test('a wait for a line tells which part of the output it could not look at', async () => {
+  await using house = new Household()
+  const reeve = await house.open({ output: { headBytes: 1_000, tailBytes: 4_000 } })
+  const { pid } = await start(reeve, 'seq 1 20000; echo behind; exec sleep 1000')
+  const gap = async () => (await reeve.log({ pid })).truncated
+  await reeve.wait({ pid, until: { text: 'behind' } })
+  const truncated = await gap()
+  expect(truncated).toEqual([{ from: 1_000, to: expect.any(Number) }])
+  const missed = await reeve.wait({ pid, until: { pattern: '^9999$' }, timeoutMs: 50 })
+  expect(missed).toMatchObject({ type: 'timed_out', truncated })
+  expect(await reeve.wait({ pid, until: { text: 'behind' } })).toMatchObject({ type: 'matched', truncated })
+  await reeve.kill({ pid })
+  expect(await reeve.wait({ pid, until: { pattern: '^9999$' } })).toMatchObject({ type: 'ended', truncated })
+  expect(await reeve.wait({ pid })).not.toHaveProperty('truncated')
+})

@@ -39,6 +39,19 @@ export async function layoutOf(folder: string): Promise<Layout | null> {
   throw unsteady(folder)
 }
 
+/** Where a log ends now, by its last segment alone; null where no log is. */
+export async function logEnd(folder: string): Promise<number | null> {
+  for (let listing = 0; listing < MAX_LISTINGS; listing++) {
+    const offsets = await segmentOffsets(folder)
+    if (offsets === null) return null
+    const last = offsets.at(-1)
+    if (last === undefined) return 0
+    const size = await segmentSize(folder, last)
+    if (size !== null) return last + size
+  }
+  throw unsteady(folder)
+}
+
 /**
  * The offsets of all segments, rising; null where there is no folder.
  *

@@ -1,3 +1,12 @@
+import * as z from 'zod'
+import { count } from './scalars.ts'
+
+export const writeAnswer = z.strictObject({
+  answer: z.enum(['written', 'replayed']),
+  bytes: count,
+  /** Where the output log ended just before: what answers this input comes behind it. */
+  end: count,
+})
 export const inputCodes = [
   'unknown_pid',
   'ambiguous_pid',
