@@ -208,6 +208,46 @@ test('a named signal reaches the process, or all of its group', async () => {
   })
 })
 
+for (const tree of ['auto', 'marker'] as const)
+  test(`what a program has used is told at its end though nobody asked before, and a look is called one (${tree})`, async () => {
+    const { estate, daemon } = await estateWithDaemon()
+    await using _ = estate
+
+    const script = `const held = Buffer.alloc(80 << 20, 1)
+      console.log('held')
+      setTimeout(() => console.log(held.length), 2500)`
+    await daemon.spawn('p_big', { argv: [process.execPath, '-e', script], tree })
+    await daemon.sh('p_short', 'exit 0', { tree })
+    await daemon.sh('p_asked', 'exec sleep 300', { tree })
+    await daemon.ask('usage', { pids: ['p_asked'] })
+    await daemon.ask('end', { pid: 'p_asked', signal: 'SIGTERM', graceMs: 2000 })
+    const looked = {
+      ...{ cpuMs: expect.any(Number), sampled: true },
+      ...{ readBytes: expect.any(Number), writtenBytes: expect.any(Number) },
+    }
+    expect((await daemon.exit('p_short')).usage).toMatchObject(looked)
+    expect((await daemon.exit('p_asked')).usage).toMatchObject({
+      ...looked,
+      peakMemoryBytes: expect.any(Number),
+    })
+    const { usage } = await daemon.exit('p_big')
+    expect(usage).toMatchObject({ sampled: true })
+    expect(usage?.peakMemoryBytes).toBeGreaterThan(80 << 20)
+    expect(usage?.peakMemoryBytes).toBeLessThan(250 << 20)
+    expect(usage?.cpuMs).toBeGreaterThan(0)
+  })
+
+test('a terminal is measured without the copy of the keeper that it was', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  for (let at = 0; at < 10; at++) {
+    const pid = `p_small_${at}`
+    await daemon.sh(pid, 'exec sleep 0.1', { pty: { cols: 80, rows: 24 } })
+    expect((await daemon.exit(pid)).usage?.peakMemoryBytes ?? 0).toBeLessThan(16 << 20)
+  }
+})
+
 test('what a program uses is measured while it runs and told at its end', async () => {
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate

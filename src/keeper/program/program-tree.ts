@@ -1,11 +1,11 @@
 import type { EndAnswer, ProgramIdentity, Usage } from '../protocol/messages.ts'
 import type { Cgroups } from '../tree/cgroups.ts'
 import { type EndHow, TreeEnd } from '../tree/end-tree.ts'
-import { signalExact, signalGroup, whoIs } from '../tree/identity.ts'
+import { signalExact, signalGroup, startTimeOf, whoIs } from '../tree/identity.ts'
 import { type Member, membersOf } from '../tree/members.ts'
 import type { ProcTable } from '../tree/proc-table.ts'
-import { isOver, statOf } from '../tree/stat.ts'
-import { joined, memoryOf, usageOf } from '../tree/usage.ts'
+import { isOver, readProc, statOf } from '../tree/stat.ts'
+import { countedOf, joined, memoryOf, sampleOf, usageOf, withCounted } from '../tree/usage.ts'
 
 /** A program and all that it started: what can be done to them, and what they use. */
 export class ProgramTree {
@@ -14,6 +14,7 @@ export class ProgramTree {
   readonly #cgroups: Cgroups | null
   #end: TreeEnd | null = null
   #usage: Usage | null = null
+  #hasBegun = false
 
   constructor(identity: ProgramIdentity, marker: string, cgroups: Cgroups | null) {
     this.identity = identity
@@ -76,15 +77,21 @@ export class ProgramTree {
     return this.#usage
   }
 
-  /** At its end: what the system has counted, or what was seen before. */
+  /** A look at the program itself, and at those in its cgroup, without one at all OS processes. */
+  sample(): void {
+    const { osPid, startTime, cgroup } = this.identity
+    this.#hasBegun ||= readProc(`/proc/${osPid}/cmdline`) !== ownCommand()
+    if (!this.#hasBegun || startTime === null || startTimeOf(osPid) !== startTime) return
+    const others = cgroup === null ? [] : (this.#cgroups?.members(cgroup) ?? [])
+    const known = others.slice(0, MOST_SAMPLED).filter((other) => other !== osPid && isNotKeepers(other))
+    this.#usage = joined(this.#usage, sampleOf([osPid, ...known]))
+  }
+
+  /** At its end: what the system has counted, and what it has not as it was last seen. */
   lastUsage(): Usage | null {
-    const { cgroup } = this.identity
-    if (cgroup === null || this.#cgroups === null) return this.#usage
-    const cpuMs = this.#cgroups.cpuMs(cgroup)
-    const peakMemoryBytes = this.#cgroups.peakMemory(cgroup)
-    if (cpuMs === null && peakMemoryBytes === null) return this.#usage
-    const counted = { cpuMs, peakMemoryBytes, readBytes: null, writtenBytes: null, sampled: cpuMs === null }
-    return joined(this.#usage, counted)
+    const counted = countedOf(this.identity, this.#cgroups)
+    const isCounted = counted.cpuMs !== null || counted.peakMemoryBytes !== null
+    return isCounted ? withCounted(this.#usage, counted) : this.#usage
   }
 
   memoryBytes(table: ProcTable): number {
@@ -106,6 +113,17 @@ export class ProgramTree {
     const members = inOrder(membersOf(this.identity, this.#marker))
     return members.filter(({ osPid, startTime }) => signalExact(osPid, startTime, signal)).length
   }
+}
+
+/** Enough for what is not exact anyway. */
+const MOST_SAMPLED = 32
+
+let own: string | null = null
+
+/** As long as somebody has this one, it is a copy of the keeper that has not yet become a program. */
+function ownCommand(): string {
+  own ??= readProc('/proc/self/cmdline') ?? ''
+  return own
 }
 
 /** What the keeper runs for itself, to make pipes say, may be born in a program's cgroup. */

@@ -6,6 +6,7 @@ import type { Output } from './output.ts'
 import type { ProgramTree } from './program-tree.ts'
 import { TimeLimits } from './time-limits.ts'
 import type { UsageLimits } from './usage-limits.ts'
+import { UsageSamples } from './usage-samples.ts'
 
 /** What the keeper hears of a program. */
 export interface ProgramEvents {
@@ -49,6 +50,7 @@ export class Program {
   readonly #parts: ProgramParts
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
+  readonly #samples: UsageSamples
   readonly #stopWatching: () => void
   readonly #recorded = Promise.withResolvers<void>()
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
@@ -70,6 +72,7 @@ export class Program {
       isHeld: () => parts.log.isHolding || this.#isPaused || this.#isStopped,
       exceeded: (because) => this.#exceeded(because),
     })
+    this.#samples = new UsageSamples(() => tree.sample())
     this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
   }
 
@@ -95,6 +98,7 @@ export class Program {
   grew(): void {
     const { end } = this.#parts.log
     this.#times.output()
+    this.#samples.soon()
     if (this.isFollowed) this.#events.grew(end)
     const most = this.#parts.plan.limits.outputBytes
     if (most !== null && end > most) this.#exceeded('limit:output')
@@ -143,6 +147,7 @@ export class Program {
     const onSignalled = () => {
       if (this.#state === 'running') this.#because ??= because
     }
+    if (this.#state === 'running') this.#samples.now()
     const answer = await this.#parts.tree.end({ signal, graceMs, onSignalled })
     if (answer.how === 'survived' || answer.how === 'not_ours') return answer
     if (this.#parts.orphaned) await this.vanished()
@@ -209,6 +214,7 @@ export class Program {
     this.#state = 'ending'
     this.#isPaused = false
     this.#times.stop()
+    this.#samples.stop()
     this.#stopWatching()
     input?.close()
     output.drain()

@@ -1,5 +1,5 @@
 import type { ProgramIdentity, Usage } from '../protocol/messages.ts'
-import { type Member, membersOf } from './members.ts'
+import { membersOf } from './members.ts'
 import type { ProcTable } from './proc-table.ts'
 import { cpuTicksOf, isForbidden, readProc } from './stat.ts'
 
@@ -10,6 +10,12 @@ const MS_PER_TICK = 10
 export interface TreeCounters {
   cpuMs(path: string): number | null
   peakMemory(path: string): number | null
+}
+
+/** What a cgroup has counted; null each where it does not. */
+export interface Counted {
+  readonly cpuMs: number | null
+  readonly peakMemoryBytes: number | null
 }
 
 /**
@@ -23,19 +29,43 @@ export function usageOf(
   table?: ProcTable,
 ): Usage {
   const members = membersOf(program, marker, table === undefined ? {} : { table })
-  const seen = members.map(usageOfMember)
-  const exactCpu = program.cgroup === null ? null : (counters?.cpuMs(program.cgroup) ?? null)
-  const exactPeak = program.cgroup === null ? null : (counters?.peakMemory(program.cgroup) ?? null)
+  return withCounted(sampleOf(members.map(({ osPid }) => osPid)), countedOf(program, counters))
+}
+
+/** What is seen of some OS processes now, and of the children that they have reaped. */
+export function sampleOf(osPids: readonly number[]): Usage {
+  const seen = osPids.map(usageOfMember)
   const nothing = seen.length === 0
   return {
-    cpuMs: exactCpu ?? (nothing ? null : total(seen.map(({ cpuMs }) => cpuMs))),
+    cpuMs: nothing ? null : total(seen.map(({ cpuMs }) => cpuMs)),
+    // Who has ended and is not yet reaped has none to be seen.
     peakMemoryBytes:
-      exactPeak ??
-      (nothing ? null : Math.max(total(seen.map(({ rss }) => rss)), ...seen.map(({ highest }) => highest))),
+      Math.max(total(seen.map(({ rss }) => rss)), ...seen.map(({ highest }) => highest)) || null,
     readBytes: sumOrNull(seen.map(({ read }) => read)),
     writtenBytes: sumOrNull(seen.map(({ written }) => written)),
-    sampled: exactCpu === null,
+    sampled: true,
   }
+}
+
+export function countedOf({ cgroup }: ProgramIdentity, counters: TreeCounters | null): Counted {
+  if (cgroup === null || counters === null) return { cpuMs: null, peakMemoryBytes: null }
+  return { cpuMs: counters.cpuMs(cgroup), peakMemoryBytes: counters.peakMemory(cgroup) }
+}
+
+/** What was counted takes the place of what was seen. Exact is only what has nothing of the latter left. */
+export function withCounted(seen: Usage | null, { cpuMs, peakMemoryBytes }: Counted): Usage {
+  const usage = {
+    cpuMs: cpuMs ?? seen?.cpuMs ?? null,
+    peakMemoryBytes: peakMemoryBytes ?? seen?.peakMemoryBytes ?? null,
+    readBytes: seen?.readBytes ?? null,
+    writtenBytes: seen?.writtenBytes ?? null,
+  }
+  const isExact =
+    cpuMs !== null &&
+    usage.peakMemoryBytes === peakMemoryBytes &&
+    usage.readBytes === null &&
+    usage.writtenBytes === null
+  return { ...usage, sampled: !isExact }
 }
 
 /** Of two looks at one tree: nothing that was used once is used less later. */
@@ -46,7 +76,7 @@ export function joined(earlier: Usage | null, later: Usage): Usage {
     peakMemoryBytes: larger(earlier.peakMemoryBytes, later.peakMemoryBytes),
     readBytes: larger(earlier.readBytes, later.readBytes),
     writtenBytes: larger(earlier.writtenBytes, later.writtenBytes),
-    sampled: later.sampled,
+    sampled: earlier.sampled || later.sampled,
   }
 }
 
@@ -64,7 +94,7 @@ interface MemberUsage {
   readonly written: number | null
 }
 
-function usageOfMember({ osPid }: Member): MemberUsage {
+function usageOfMember(osPid: number): MemberUsage {
   const status = statusOf(osPid)
   const io = ioOf(osPid)
   return {

@@ -124,7 +124,8 @@ test.runIf(has)('CPU time is counted exactly, and that of the keeper is not in i
     afterwards: number
     left: number
   }
-  expect(idleUsage!.sampled).toBe(false)
+  // The time is exact; the memory and the bytes are not.
+  expect(idleUsage!.sampled).toBe(true)
   // The keeper used 900 ms around this fork.
   expect(idleUsage!.cpuMs).toBeLessThan(200)
   expect(busyUsage!.cpuMs).toBeGreaterThan(idleUsage!.cpuMs)
