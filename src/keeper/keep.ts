@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync, statSync, truncateSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { traceOf } from './error-text.ts'
+import { messageOf, traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
 import { FifoPool } from './program/fifo-pool.ts'
@@ -34,6 +34,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   const { id, token } = prepareHome(home)
   const lock = await lockOf(home)
   if (lock === null) process.exit(EXIT_TAKEN)
+  shortenLog(home.keeper.log)
   const keeper = ownIdentity(protocol)
   const cgroups = await Cgroups.open(id).catch((error: unknown) => {
     note(`There are no cgroups for programs: ${traceOf(error)}`)
@@ -120,6 +121,20 @@ function followSignals(programs: Programs, stay: Stay): void {
   process.on('uncaughtException', (error) => note(`Went on after ${error.stack ?? error.message}`))
   process.on('unhandledRejection', (error) => note(`Went on after ${traceOf(error)}`))
 }
+
+/** What earlier keepers have written is kept once. It is emptied in place, since this keeper has it open already. */
+function shortenLog(path: string): void {
+  try {
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    if (bytes <= MOST_LOG_BYTES) return
+    copyFileSync(path, `${path}.1`)
+    truncateSync(path)
+  } catch (error) {
+    note(`The log of earlier keepers can't be shortened: ${messageOf(error)}`)
+  }
+}
+
+const MOST_LOG_BYTES = 1024 * 1024
 
 /** Whoever started this keeper has pointed its standard error at a log. */
 function note(message: string): void {

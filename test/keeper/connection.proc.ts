@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Estate, exitOf, RefusedAsk, startTimeOf, until } from './client.ts'
 
@@ -75,6 +75,30 @@ test('a broken line ends its connection and nothing else', async () => {
   expect(await daemon.ask('state', { pid: 'p_on' })).toMatchObject({ state: 'running' })
 })
 
+test('a question that is too long is refused with words, and the connection goes on', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  const started = daemon.sh('p_on', 'exec sleep 300')
+  const long = daemon.sh('p_long', `: ${'x'.repeat(17 * 1024 * 1024)}`)
+  await expect(long).rejects.toThrow('bad_ask: A question of more than 16777216 bytes')
+  expect(await started).toMatchObject({ state: 'running' })
+  expect(await daemon.ask('state', { pid: 'p_on' })).toMatchObject({ state: 'running' })
+  expect(daemon.isClosed).toBe(false)
+})
+
+test('a connection that is closed for a broken line is told why, and so is the log', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  daemon.send('not json\n')
+  await daemon.closed
+  expect(daemon.tells).toMatchObject([
+    { tell: 'trouble', pid: null, message: expect.stringContaining('could not read') },
+  ])
+  expect(estate.keeperLog()).toContain('could not read')
+})
+
 test('what ended while no daemon was there is told to the next, until it is acknowledged', async () => {
   await using estate = new Estate()
   await estate.startKeeper()
@@ -143,6 +167,21 @@ test('a keeper with programs stays, whoever leaves and whatever SIGTERM says', a
   await daemon.ask('end', { pid: 'p_keep', signal: 'SIGKILL', graceMs: 1 })
   keeper.kill('SIGTERM')
   expect(await exitOf(keeper)).toBe(0)
+})
+
+test('a long log of earlier keepers is set aside, and only one of them is kept', async () => {
+  await using estate = new Estate()
+  const { folder, log } = estate.home.keeper
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(`${log}.1`, 'the oldest')
+  writeFileSync(log, 'x'.repeat(1024 * 1024 + 1))
+  await estate.startKeeper()
+  expect(statSync(log).size).toBe(0)
+  expect(statSync(`${log}.1`).size).toBe(1024 * 1024 + 1)
+  await estate.killKeeper()
+  writeFileSync(log, 'short')
+  await estate.startKeeper()
+  expect(readFileSync(log, 'utf8')).toBe('short')
 })
 
 test('a second keeper on a folder goes without a word', async () => {

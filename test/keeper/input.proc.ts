@@ -48,7 +48,8 @@ test('a write that is repeated with its number types nothing twice', async () =>
   expect(await daemon.write('p_seq', 'one\n', 1)).toEqual({ type: 'written', bytes: 4 })
   expect(await daemon.write('p_seq', 'one\n', 1)).toEqual({ type: 'replayed', bytes: 4 })
   expect(await daemon.write('p_seq', 'three\n', 3)).toEqual({ type: 'written', bytes: 6 })
-  expect(await daemon.write('p_seq', 'two\n', 2)).toMatchObject({ type: 'replayed' })
+  expect(await daemon.write('p_seq', 'one\n', 1)).toEqual({ type: 'replayed', bytes: 4 })
+  expect(await daemon.write('p_seq', 'two\n', 2)).toEqual({ type: 'replayed', bytes: 0 })
   await daemon.ask('closeInput', { pid: 'p_seq' })
   await daemon.exit('p_seq')
   expect(estate.output('p_seq').text).toBe('one\nthree\n')
@@ -82,4 +83,19 @@ test('a program that has closed its input makes writing to it fail with words', 
   await daemon.sh('p_shut', 'exec <&-; echo shut; sleep 300', { stdin: 'pipe' })
   await until('its input is shut', () => estate.output('p_shut').text === 'shut\n')
   await until('it is seen to be closed', async () => (await daemon.write('p_shut', 'x')).type === 'closed')
+})
+
+test('of many writes the last ones are known by their number, and none is typed twice', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await daemon.sh('p_many', 'cat', { stdin: 'pipe' })
+  const texts = Array.from({ length: 100 }, (_, at) => `${'x'.repeat(at)}\n`)
+  for (const [seq, text] of texts.entries()) await daemon.write('p_many', text, seq)
+  expect(await daemon.write('p_many', 'again\n', 99)).toEqual({ type: 'replayed', bytes: 100 })
+  expect(await daemon.write('p_many', 'again\n', 40)).toEqual({ type: 'replayed', bytes: 41 })
+  expect(await daemon.write('p_many', 'again\n', 3)).toEqual({ type: 'replayed', bytes: 0 })
+  await daemon.ask('closeInput', { pid: 'p_many' })
+  await daemon.exit('p_many')
+  expect(estate.output('p_many').text).toBe(texts.join(''))
 })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -187,6 +188,7 @@ test('what cannot be started says so, and stays known until it is acknowledged',
     ['p_f12', { argv: ['true'], pty: { cols: 0, rows: 4 } }, /0 × 4/],
     ['p_f13', { argv: ['true', 'a\0b'] }, /zero byte/],
     ['p_f14', { argv: ['./lost'], cwd: folder, pty: { cols: 80, rows: 24 } }, /interpreter/],
+    ['p_f15', { argv: ['./lost'], cwd: folder, limits: { ...limits, openFiles: 64 } }, /interpreter/],
   ]
   for (const [pid, plan, message] of failures) {
     const state = await daemon.spawn(pid, plan)
@@ -202,6 +204,21 @@ test('what cannot be started says so, and stays known until it is acknowledged',
   expect(readdirSync(estate.home.live)).toEqual([])
   expect(readdirSync(estate.home.output)).toEqual([])
   expect(readdirSync(estate.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
+})
+
+test('where the system watches no more files, a log that a program writes by itself is looked at instead', async (context) => {
+  try {
+    execFileSync('unshare', ['-Ur', 'true'], { stdio: 'ignore' })
+  } catch {
+    return context.skip()
+  }
+  await using estate = new Estate()
+  await estate.startKeeper(join(import.meta.dirname, 'without-inotify.ts'))
+  const daemon = await estate.daemon()
+  await daemon.sh('p_unwatched', 'echo one; sleep 1; echo two; exec sleep 300', { output: 'direct' })
+  await daemon.ask('follow', { pid: 'p_unwatched', on: true })
+  await until('growth is told', () => daemon.tells.some((tell) => tell.tell === 'grew' && tell.end === 8))
+  expect(estate.keeperLog()).not.toContain('Went on after')
 })
 
 test('a program asked for twice runs once', async () => {

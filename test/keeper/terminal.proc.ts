@@ -65,3 +65,32 @@ test('end of input reaches a program in a terminal', async () => {
   expect(await daemon.ask('closeInput', { pid: 'p_eof' })).toEqual({ type: 'closed' })
   expect((await daemon.exit('p_eof')).exitCode).toBe(0)
 })
+
+test('given text is the whole input of a terminal, whether or not its last line is finished', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  for (const [at, text] of ['', 'abc', 'abc\n', 'abc\r', 'one\nabc', 'abc\u0004'].entries()) {
+    const pid = `p_text_${at}`
+    await daemon.sh(pid, 'stty -echo; cat; echo over', { pty, stdin: { text } })
+    expect((await daemon.exit(pid)).exitCode).toBe(0)
+    const typed = text.replace('\u0004', '').replaceAll('\r', '\n').replaceAll('\n', '\r\n')
+    expect(estate.output(pid).text.endsWith(`${typed}over\r\n`)).toBe(true)
+  }
+})
+
+test('text with a line that a terminal would cut is refused, and one that just fits is not', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  const script = 'stty -echo; echo ready; wc -c'
+  await daemon.sh('p_fits', script, { pty, stdin: { text: `${'x'.repeat(4095)}\n` } })
+  expect((await daemon.exit('p_fits')).exitCode).toBe(0)
+  expect(estate.output('p_fits').text.trim().split(/\s+/).at(-1)).toBe('4096')
+  expect(
+    await daemon.sh('p_cut', script, { pty, stdin: { text: `short\n${'é'.repeat(2048)}\n` } }),
+  ).toMatchObject({
+    ...{ state: 'failed_start', message: expect.stringContaining('4096 bytes') },
+    remedy: expect.stringContaining('without a terminal'),
+  })
+})

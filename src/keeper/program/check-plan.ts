@@ -36,18 +36,37 @@ export function checkPlan(plan: SpawnPlan): string {
   checkFolder(plan.cwd)
   checkLimits(plan)
   const file = programFile(name, plan)
-  if (plan.pty !== null) checkInterpreter(file)
+  checkTyped(plan)
+  if (plan.pty !== null || plan.limits.openFiles !== null) checkInterpreter(file)
   return file
 }
 
-/** In a terminal, what the system says of a missing interpreter would look like the program's own output. */
+/** A terminal cuts longer lines without a word. */
+const LONGEST_TYPED_BYTES = 4095
+
+function checkTyped({ pty, stdin }: SpawnPlan): void {
+  if (pty === null || typeof stdin === 'string') return
+  const lengths = stdin.text.split(/[\n\r]/).map((line) => Buffer.byteLength(line))
+  const longest = lengths.reduce((one, other) => Math.max(one, other), 0)
+  if (longest > LONGEST_TYPED_BYTES)
+    throw new FailedStart(
+      `A line of its input has ${longest} bytes, and a terminal takes ${LONGEST_TYPED_BYTES}.`,
+      'Use shorter lines, or run it without a terminal.',
+    )
+}
+
+/**
+ * In a terminal, what the system says of a missing interpreter would look like the program's own output; and so would what is
+ * said by the shell that sets a limit of open files.
+ */
 function checkInterpreter(file: string): void {
   const interpreter = interpreterOf(file)
-  if (interpreter !== undefined && statOf(interpreter) === undefined)
-    throw new FailedStart(
-      `${file} can't be started: there is no ${interpreter}, the interpreter in its first line.`,
-      'Install it, or mend the line.',
-    )
+  if (interpreter === undefined || (statOf(interpreter)?.isFile() && allows(interpreter, constants.X_OK)))
+    return
+  throw new FailedStart(
+    `${file} can't be started: ${interpreter}, the interpreter in its first line, is no program.`,
+    'Install it, or mend the line.',
+  )
 }
 
 function interpreterOf(file: string): string | undefined {

@@ -107,9 +107,13 @@ export class DirectOutput implements Output {
       this.#quietSince = performance.now()
       this.#tick()
     }
-    this.#watcher = watch(this.#log.path, changed)
-    // It can't be watched: it is looked at instead.
-    this.#watcher.on('error', () => this.#lookIn(LATE_LOOK_MS))
+    // It can't be watched, because the system watches too many already, say: it is looked at instead.
+    const cannot = () => this.#lookIn(LATE_LOOK_MS)
+    try {
+      this.#watcher = watch(this.#log.path, changed).on('error', cannot)
+    } catch {
+      cannot()
+    }
     if (this.#look()) changed()
   }
 

@@ -28,6 +28,9 @@ export function forkWithPty(
   const { stdin } = request.plan
   if (typeof stdin === 'object') {
     input.write(Buffer.from(stdin.text))
+    // In the middle of a line, the first only hands over what there is of it.
+    const last = stdin.text.at(-1)
+    if (last !== undefined && !['\n', '\r', '\u0004'].includes(last)) input.end()
     input.end()
   }
   return {

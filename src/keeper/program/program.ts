@@ -59,7 +59,9 @@ export class Program {
   #isPaused: boolean
   /** Because the disk can't take what it writes by itself. */
   #isStopped = false
-  #lastWrite: { readonly seq: number; readonly bytes: number } | null = null
+  /** The last numbered writes and their bytes, in order. */
+  readonly #writes = new Map<number, number>()
+  #lastSeq = Number.NEGATIVE_INFINITY
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
     const { plan, tree, usageLimits, startedAt } = parts
@@ -175,14 +177,13 @@ export class Program {
   }
 
   write(seq: number | null, bytes: Buffer): WriteAnswer {
-    if (seq !== null && this.#lastWrite !== null && seq <= this.#lastWrite.seq)
-      return { type: 'replayed', bytes: this.#lastWrite.bytes }
+    if (seq !== null && seq <= this.#lastSeq) return { type: 'replayed', bytes: this.#writes.get(seq) ?? 0 }
     if (this.#state !== 'running') return { type: 'ended' }
     const { input } = this.#parts
     if (input === null) return { type: 'no_stdin' }
     const answer = input.write(bytes)
     this.#parts.output.expectAnswer()
-    if (seq !== null && answer.type === 'written') this.#lastWrite = { seq, bytes: answer.bytes }
+    if (seq !== null && answer.type === 'written') this.#remember(seq, answer.bytes)
     return answer
   }
 
@@ -200,6 +201,15 @@ export class Program {
     resize(cols, rows)
     log.size(cols, rows)
     return 'resized'
+  }
+
+  #remember(seq: number, bytes: number): void {
+    this.#lastSeq = seq
+    this.#writes.set(seq, bytes)
+    for (const old of this.#writes.keys()) {
+      if (this.#writes.size <= MOST_WRITES) return
+      this.#writes.delete(old)
+    }
   }
 
   #exceeded(because: EndedBecause): void {
@@ -243,6 +253,9 @@ export class Program {
     this.#events.closed()
   }
 }
+
+/** How many writes are known by their number; the protocol says so. */
+const MOST_WRITES = 64
 
 /** How long the end of a program waits for a disk that takes none of its last output. */
 const WAIT_FOR_DISK_MS = 5000

@@ -138,7 +138,10 @@ export type EndAnswer =
 
 export type WriteAnswer =
   | { readonly type: 'written'; readonly bytes: number }
-  /** This `seq` was written before: nothing was typed again. */
+  /**
+   * This `seq`, or a higher one, was written before: nothing was typed now. `bytes` is what that write typed; 0 if it is none
+   * of the last 64, or never was one.
+   */
   | { readonly type: 'replayed'; readonly bytes: number }
   | { readonly type: 'no_stdin' | 'closed' | 'ended' }
   /** It does not read what it is given, and this much is waiting already. */
@@ -217,24 +220,40 @@ export type Tell =
   /** Something that a person should hear of: a disk that is full, say. */
   | { readonly tell: 'trouble'; readonly pid: string | null; readonly message: string }
 
-/** Cuts a stream of bytes into lines and gives each to `heard`, parsed. Throws on a line that is no JSON, or too long. */
-export function lineReader(heard: (message: unknown) => void): (chunk: Buffer) => void {
+/**
+ * Cuts a stream of bytes into lines and gives each to `heard`, parsed. Throws on a line that is no JSON. One that is too long
+ * is passed over, and `tooLong` is given its beginning; without `tooLong` it throws.
+ */
+export function lineReader(
+  heard: (message: unknown) => void,
+  tooLong?: (start: string) => void,
+): (chunk: Buffer) => void {
   let kept: Buffer[] = []
   let keptBytes = 0
+  let isPassedOver = false
+  const forget = () => {
+    kept = []
+    keptBytes = 0
+  }
   return (chunk) => {
     let from = 0
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       const line = chunk.subarray(from, at)
       from = at + 1
       const whole = kept.length === 0 ? line : Buffer.concat([...kept, line])
-      kept = []
-      keptBytes = 0
-      heard(JSON.parse(whole.toString('utf8')))
+      const isWhole = !isPassedOver
+      isPassedOver = false
+      forget()
+      if (isWhole) heard(JSON.parse(whole.toString('utf8')))
     }
-    if (from === chunk.length) return
+    if (from === chunk.length || isPassedOver) return
     kept.push(from === 0 ? chunk : chunk.subarray(from))
     keptBytes += chunk.length - from
-    if (keptBytes > MAX_LINE_BYTES) throw new Error(`A line of more than ${MAX_LINE_BYTES} bytes`)
+    if (keptBytes <= MAX_LINE_BYTES) return
+    if (tooLong === undefined) throw new Error(`A line of more than ${MAX_LINE_BYTES} bytes`)
+    isPassedOver = true
+    tooLong(kept[0]?.toString('latin1', 0, 100) ?? '')
+    forget()
   }
 }
 

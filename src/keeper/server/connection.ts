@@ -3,6 +3,10 @@ import { type Answer, lineOf, lineReader, type Tell } from '../protocol/messages
 
 export interface ConnectionEvents {
   heard(message: unknown): void
+  /** A line that was passed over; this is how it began. */
+  tooLong(start: string): void
+  /** It said something that is no line of this protocol. It is cut off. */
+  broken(error: unknown): void
   closed(): void
 }
 
@@ -17,18 +21,24 @@ export class Connection {
   readonly #grown = new Map<string, number>()
   #grewTimer: NodeJS.Timeout | null = null
   readonly #said: string[] = []
+  #isBroken = false
 
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket
-    const read = lineReader((message) => {
-      if (!socket.destroyed) events.heard(message)
-    })
+    const read = lineReader(
+      (message) => {
+        if (!socket.destroyed) events.heard(message)
+      },
+      (start) => events.tooLong(start),
+    )
     socket.on('data', (chunk) => {
+      if (this.#isBroken) return
       try {
         read(chunk)
-      } catch {
-        // Not somebody who speaks this protocol. There is nobody to tell but the one who is cut off.
-        socket.destroy()
+      } catch (error) {
+        // Not somebody who speaks this protocol.
+        this.#isBroken = true
+        events.broken(error)
       }
       if (socket.writableLength > READ_NO_MORE_BYTES) socket.pause()
     })
@@ -71,6 +81,12 @@ export class Connection {
 
   destroy(): void {
     this.#socket.destroy()
+  }
+
+  /** For good, whether or not the other side closes too; but what was said still goes. */
+  cutOff(): void {
+    this.flush()
+    this.#socket.destroySoon()
   }
 
   #tellGrown(): void {

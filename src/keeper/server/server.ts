@@ -2,7 +2,14 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { messageOf, traceOf } from '../error-text.ts'
 import type { Programs } from '../programs.ts'
-import type { Ask, AskName, Asks, KeeperIdentity, Tell } from '../protocol/messages.ts'
+import {
+  type Ask,
+  type AskName,
+  type Asks,
+  type KeeperIdentity,
+  MAX_LINE_BYTES,
+  type Tell,
+} from '../protocol/messages.ts'
 import { isAlive } from '../tree/identity.ts'
 import { answersOf, badAsk, Refused } from './asks.ts'
 import { Connection } from './connection.ts'
@@ -72,6 +79,8 @@ export class Server {
   #connected(socket: Socket): void {
     const connection: Connection = new Connection(socket, {
       heard: (message) => void this.#heard(connection, message),
+      tooLong: (start) => this.#tooLong(connection, start),
+      broken: (error) => this.#cutOff(connection, messageOf(error)),
       closed: () => this.#disconnected(connection),
     })
     this.#connections.add(connection)
@@ -88,7 +97,7 @@ export class Server {
   async #heard(connection: Connection, message: unknown): Promise<void> {
     if (this.#isClosed) return
     if (!isAsk(message)) {
-      connection.destroy()
+      this.#cutOff(connection, 'it is no question')
       return
     }
     const { id } = message
@@ -106,6 +115,24 @@ export class Server {
       this.#options.note(`${message.ask}: ${traceOf(error)}`)
       connection.send({ id, error: { code: 'failed', message: messageOf(error) } })
     }
+  }
+
+  /** Every question begins with its number, so that also one that is not read can be answered. */
+  #tooLong(connection: Connection, start: string): void {
+    const id = /^\{"id":(\d+),/.exec(start)?.[1]
+    if (id === undefined || this.#daemon?.connection !== connection) {
+      this.#cutOff(connection, `it has more than ${MAX_LINE_BYTES} bytes`)
+      return
+    }
+    const message = `A question of more than ${MAX_LINE_BYTES} bytes is not read.`
+    connection.send({ id: Number(id), error: { code: 'bad_ask', message } })
+  }
+
+  #cutOff(connection: Connection, why: string): void {
+    const message = `The keeper could not read a line of a daemon's, and has closed the connection: ${why}.`
+    this.#options.note(message)
+    connection.send({ tell: 'trouble', pid: null, message })
+    connection.cutOff()
   }
 
   #answer(connection: Connection, ask: Ask): Asks[AskName][1] | Promise<Asks[AskName][1]> {
