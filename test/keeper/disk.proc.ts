@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
-import { Estate, until } from './client.ts'
+import { Estate, exitOf, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
 
@@ -120,4 +120,36 @@ test('a program that is stopped because the disk is nearly full is not called id
     expect(await daemon.exit(pid)).toMatchObject({ because: 'idle' })
   }
   expect(await daemon.ask('state', { pid: 'p_held' })).toMatchObject({ state: 'running' })
+})
+
+test('output that was deleted while the disk was full holds neither the disk nor the keeper', async (context) => {
+  await using disk = await estateWithSmallDisk(2)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  await daemon.sh('p_late', '(seq 1 400000) & exit 0', { caps })
+  await daemon.exit('p_late')
+  await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  await daemon.ask('acknowledge', { pid: 'p_late' })
+  rmSync(join(estate.home.output, 'p_late'), { recursive: true })
+  await daemon.ask('leave', {})
+  daemon.close()
+  expect(await exitOf(estate.keeper)).toBe(0)
+  const { bavail, bsize } = statfsSync(estate.home.output)
+  expect(bavail * bsize).toBeGreaterThan(1_900_000)
+})
+
+test('a program that writes its log by itself is stopped at its first output if the disk is nearly full already', async (context) => {
+  await using disk = await estateWithSmallDisk(8)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))
+  const direct = { caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' } as const
+  await daemon.sh('p_silent', 'exec sleep 300', direct)
+  await daemon.sh('p_prints', 'while :; do echo x; sleep 0.01; done', direct)
+  await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  expect(daemon.tells).toMatchObject([
+    { tell: 'trouble', pid: 'p_prints', message: expect.stringContaining('nearly full') },
+  ])
 })

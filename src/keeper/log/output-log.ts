@@ -110,7 +110,7 @@ export class OutputLog implements ProgramLog {
       if (!this.#isDropped) this.#note(stream)
       while (!this.#isDropped && written < chunk.length) written += this.#segments.write(chunk, written)
     } catch (error) {
-      if (!this.#drop(error)) this.#cannotWrite(error)
+      if (!this.#drop()) this.#cannotWrite(error)
     }
     if (this.#isDropped) {
       this.#droppedBytes += chunk.length - written
@@ -127,11 +127,13 @@ export class OutputLog implements ProgramLog {
     this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
   }
 
-  /** Whether it failed because the log has been deleted. */
-  #drop(error: unknown): boolean {
-    if (codeOf(error) !== 'ENOENT' || existsSync(this.#folder)) return false
-    if (!this.#isDropped) this.#events.dropped()
+  /** Whether the log has been deleted: then a failure to write it is none. */
+  #drop(): boolean {
+    if (existsSync(this.#folder)) return false
     this.#isDropped = true
+    this.#segments.close()
+    this.#index.close()
+    this.#events.dropped()
     return true
   }
 
@@ -141,7 +143,7 @@ export class OutputLog implements ProgramLog {
       this.#index.write({ offset: this.#segments.end, sort: 'size', value: cols * 65_536 + rows })
       return true
     } catch (error) {
-      if (this.#drop(error)) return true
+      if (this.#drop()) return true
       this.#cannotWrite(error)
       return false
     }

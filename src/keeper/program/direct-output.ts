@@ -28,7 +28,9 @@ export class DirectOutput implements Output {
   #isOpen = true
   #isLate = false
   #isFull = false
-  #checkedEnd: number
+  /** Null until it has grown. */
+  #checkedEnd: number | null = null
+  readonly #firstEnd: number
   #quietSince = performance.now()
   #timer: NodeJS.Timeout | null = null
   #watcher: FSWatcher | null = null
@@ -38,7 +40,7 @@ export class DirectOutput implements Output {
     this.#log = log
     this.#events = events
     this.#hasWriters = hasWriters
-    this.#checkedEnd = log.end
+    this.#firstEnd = log.end
     this.#lookIn(LOOK_MS)
   }
 
@@ -87,9 +89,15 @@ export class DirectOutput implements Output {
     return grew
   }
 
+  /** Who writes by itself loses what the disk can't take: so it is looked at with the first byte, too. */
   #hasRoom(): boolean {
-    if (Math.abs(this.#log.end - this.#checkedEnd) < CHECK_DISK_BYTES) return true
-    this.#checkedEnd = this.#log.end
+    const { end } = this.#log
+    const isDue =
+      this.#checkedEnd === null
+        ? end !== this.#firstEnd
+        : Math.abs(end - this.#checkedEnd) >= CHECK_DISK_BYTES
+    if (!isDue) return true
+    this.#checkedEnd = end
     return this.#log.hasRoom
   }
 
