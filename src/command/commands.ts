@@ -1,13 +1,17 @@
-import { resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
+import { canonical } from '../core/json/canonical.ts'
+import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { type Home, homeAt } from '../keeper/protocol/home.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
 import { type EndAnswer, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
-import { prepareHome } from '../keeper/protocol/prepare-home.ts'
+import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { CommandOutput } from './command-output.ts'
@@ -50,6 +54,8 @@ const TOTAL_BYTES = 4 * 1024 * MiB
 const MIN_FREE_BYTES = 128 * MiB
 const SEGMENT_BYTES = MiB
 const DUPLICATE_MS = 5_000
+/** Of so many that were started within that time the latest count. */
+const MOST_RECENT = 10_000
 
 /** Everything a kernel needs to run commands, and its verbs to look at them. */
 export class Commands {
@@ -58,7 +64,7 @@ export class Commands {
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
-  /** Commands that were started moments ago, by owner and spec. */
+  /** Commands that were started moments ago, by a hash of owner, spec and folder; the latest last. */
   readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
   readonly #lock: Lock
   readonly #keepers: readonly KeeperSide[]
@@ -92,7 +98,7 @@ export class Commands {
   ): Promise<Commands> {
     if (process.platform !== 'linux') throw needsLinux()
     const home = homeAt(resolve(options.home), PROTOCOL)
-    const { id } = prepareHome(home)
+    const { id } = preparedHome(home)
     const lock = takeHome(home, daemon)
     try {
       return await Commands.#open(options, { home, id, lock }, daemon, onTrouble)
@@ -184,15 +190,29 @@ export class Commands {
     return (record.spec as unknown as CommandSpec).graceMs ?? this.#settings.graceMs
   }
 
+  /** Names in `passEnv` that stand for nothing: it runs without them. */
+  async missingEnv({ spec }: ProcessRecord): Promise<string[]> {
+    const { passEnv = [] } = spec as unknown as CommandSpec
+    if (passEnv.length === 0) return []
+    const variables = await this.#environment.variables()
+    return passEnv.filter((name) => variables[name] === undefined)
+  }
+
   /** The same command of the same owner, started moments ago; and remembers this one. */
   duplicateOf(record: ProcessRecord): Pid | undefined {
-    for (const [key, { at }] of this.#recent)
-      if (record.createdAt - at > DUPLICATE_MS) this.#recent.delete(key)
-    const { owner, spec, cwd, restartOf } = record
-    const key = JSON.stringify([owner, spec, cwd])
-    const earlier = restartOf === null ? this.#recent.get(key) : undefined
-    this.#recent.set(key, { pid: record.pid, at: record.createdAt })
-    return earlier?.pid === record.pid ? undefined : earlier?.pid
+    const { pid, owner, spec, cwd, restartOf, createdAt } = record
+    const key = createHash('sha256')
+      .update(canonical([owner, spec, cwd] as Json))
+      .digest('base64')
+    const earlier = this.#recent.get(key)
+    this.#recent.delete(key)
+    this.#recent.set(key, { pid, at: createdAt })
+    for (const [oldest, { at }] of this.#recent) {
+      if (this.#recent.size <= MOST_RECENT && createdAt - at <= DUPLICATE_MS) break
+      this.#recent.delete(oldest)
+    }
+    if (earlier === undefined || earlier.pid === pid || restartOf !== null) return undefined
+    return createdAt - earlier.at <= DUPLICATE_MS ? earlier.pid : undefined
   }
 
   /** Whether the end that was asked for is over, now or in time. What it could not end is an error that names it. */
@@ -280,6 +300,34 @@ function wrongStore(home: Home, foreign: readonly ProgramState[]): ReeveError {
     `${home.folder} has commands that this store does not know: ${names.join(', ')}.`,
     'Open it with the store that it was used with, or give this store a folder of its own. If that store is gone for good, end what runs and remove the folder.',
     { details: { pids: foreign.map(({ pid }) => pid) } },
+  )
+}
+
+/** A folder that cannot be used, or has somebody else's files in it, is an error that says so; nothing is put into it. */
+function preparedHome(home: Home): PreparedHome {
+  const { folder } = home
+  try {
+    const names = existsSync(folder) ? readdirSync(folder) : []
+    const identity = basename(home.identity)
+    // What is made of it before it gets its name may be there already: another daemon begins, or one was killed.
+    const strange = names.find((name) => !OWN_FOLDERS.includes(name) && !name.startsWith(identity))
+    if (strange !== undefined && !names.includes(identity))
+      throw unusable(folder, `it has other files in it, ${strange} for one, and is no data folder`)
+    return prepareHome(home)
+  } catch (error) {
+    if (error instanceof ReeveError) throw error
+    throw unusable(folder, error instanceof Error ? error.message : String(error), error)
+  }
+}
+
+const OWN_FOLDERS = ['live', 'fifos', 'output', 'cursors', 'keeper']
+
+function unusable(folder: string, why: string, cause?: unknown): ReeveError {
+  return new ReeveError(
+    'keeper_unavailable',
+    `${folder} cannot be used as a data folder: ${why}.`,
+    'Give commands.home a folder of its own that this user may write to: a new or empty one, or one that Reeve made.',
+    { cause },
   )
 }
 

@@ -21,11 +21,11 @@ export function spawnActs(
 ): ActsFor<'spawn' | 'spawnMany'> {
   return {
     async spawn(input) {
-      const [registered] = await kernel.register([registering(input, actor)])
+      const [registered] = await kernel.register([registering(input, actor, commands)])
       return whenBegun(kernel, commands, spawnAnswer(registered))
     },
     async spawnMany({ processes }) {
-      const registered = await kernel.register(processes.map((one) => registering(one, actor)))
+      const registered = await kernel.register(processes.map((one) => registering(one, actor, commands)))
       return {
         processes: await Promise.all(registered.map((one) => whenBegun(kernel, commands, spawnAnswer(one)))),
       }
@@ -42,9 +42,12 @@ export async function whenBegun(
   const { type, record } = answer
   if (type === 'existing' || record.kind !== 'command' || commands === undefined) return answer
   const duplicateOf = commands.duplicateOf(record)
+  const begun = await kernel.whenBegun(record, START_MS)
+  const names = await commands.missingEnv(record)
+  if (names.length > 0) return { type, record: begun, warning: { code: 'unknown_variables', names } }
   const warning =
     duplicateOf === undefined ? {} : { warning: { code: 'duplicate_of' as const, pid: duplicateOf } }
-  return { type, record: await kernel.whenBegun(record, START_MS), ...warning }
+  return { type, record: begun, ...warning }
 }
 
 /** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */
@@ -68,10 +71,15 @@ export async function spawnChild(
 export function registering(
   { pid, idempotencyKey, ...request }: ParsedInputOf<'spawn'>,
   actor: Actor,
+  commands?: Commands,
 ): Registering {
   for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) checkSchema(type, schema)
   return {
-    request: withoutUndefined(request) as unknown as RegistrationRequest,
+    // The daemon may be started from another folder next time; the command is begun again in this one.
+    request: {
+      ...(withoutUndefined(request) as unknown as RegistrationRequest),
+      ...(request.kind === 'command' && commands !== undefined ? { defaultCwd: process.cwd() } : {}),
+    },
     actor,
     ...(pid === undefined ? {} : { pid }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -1,4 +1,3 @@
-import { constants } from 'node:os'
 import { alreadyEnded, type Commands, notOurs, whileUp } from '../command/commands.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -121,7 +120,7 @@ export function stopActs(
         const { answer } = await kill(old.pid, `restart by ${actor}`, graceMs)
         if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
       }
-      const [registered] = await kernel.register([registering(await anew(kernel, old), actor)])
+      const [registered] = await kernel.register([registering(await anew(kernel, old), actor, commands)])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
       return { record }
     },
@@ -134,15 +133,6 @@ async function osSignal(
   signal: string,
   to: 'process' | 'group',
 ): Promise<OutputOf<'signal'>> {
-  if (!(signal in constants.signals)) {
-    throw new RefusedError(
-      refusal(
-        'invalid_input',
-        `There is no signal ${signal} here.`,
-        'Name one that this system has, like SIGHUP.',
-      ),
-    )
-  }
   if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))
   const { sent } = await whileUp(
     record,

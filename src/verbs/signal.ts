@@ -12,7 +12,10 @@ export const signal = verb({
   summary: 'Pauses, resumes, interrupts, cancels or kills a process, or sends its program an OS signal.',
   input: z.strictObject({
     pid: processRef,
-    signal: z.union([z.enum(['pause', 'resume', 'interrupt', 'cancel', 'kill']), osSignal]),
+    signal: z.union([
+      z.enum(['pause', 'resume', 'interrupt', 'cancel', 'kill']),
+      osSignal('must be pause, resume, interrupt, cancel or kill, or the name of an OS signal, like SIGHUP'),
+    ]),
     to: z
       .enum(['process', 'group'])
       .default('process')

@@ -10,8 +10,14 @@ export const spawn = verb({
   output: z.strictObject({
     type: z.enum(['registered', 'existing']),
     record,
-    /** The same command was started by the same owner moments ago. */
-    warning: z.strictObject({ code: z.literal('duplicate_of'), pid: z.string() }).exactOptional(),
+    warning: z
+      .discriminatedUnion('code', [
+        /** Of `passEnv`: there are no such variables. */
+        z.strictObject({ code: z.literal('unknown_variables'), names: z.array(z.string()) }),
+        /** The same command was started by the same owner moments ago. */
+        z.strictObject({ code: z.literal('duplicate_of'), pid: z.string() }),
+      ])
+      .exactOptional(),
   }),
   codes: [
     'conflict',

@@ -86,6 +86,7 @@ test('a spec that makes no sense is refused before anything is registered', asyn
     { run: 'true', idleTimeoutMs: -1 },
     { run: 'true', graceMs: 'long' },
     { run: 'true', endSignal: 'TERM' },
+    { run: 'true', endSignal: 'SIGNOPE' },
     { run: 'true', pty: { cols: 0 } },
     { run: 'true', pty: 'yes' },
     { run: 'true', stdin: 'file' },
@@ -107,8 +108,7 @@ test('a signal that does not exist is refused, by its form or by its name', asyn
   const { pid } = await start(reeve, SLEEPER)
   for (const signal of ['SIGNONE', 'TERM', 'sigterm', '15', ''])
     expect(await codeOf(reeve.signal({ pid, signal } as never)), signal).toBe('invalid_input')
-  const named = await start(reeve, { ...SLEEPER, endSignal: 'SIGNONE' })
-  expect(named.outcome).toMatchObject({ status: 'failed', reason: 'failed_start' })
+  expect(await codeOf(start(reeve, { ...SLEEPER, endSignal: 'SIGNONE' }))).toBe('invalid_input')
   expect((await reeve.show({ pid })).status).toBe('running')
 })
 
@@ -224,6 +224,11 @@ test('the same command of the same owner, twice within seconds, is warned of', a
   })
   expect(await spawn({ argv: ['sleep', '1001'] })).not.toHaveProperty('warning')
   expect(await spawn({ argv: ['sleep', '1000'] }, { cwd: '/' })).not.toHaveProperty('warning')
+  const named = await spawn({ argv: ['sleep', '1002'], env: { A: '1', B: '2' } })
+  expect((await spawn({ env: { B: '2', A: '1' }, argv: ['sleep', '1002'] })).warning).toEqual({
+    code: 'duplicate_of',
+    pid: named.record.pid,
+  })
   await reeve.openSession({ session: 's' })
   expect(await spawn({ argv: ['sleep', '1000'] }, { owner: { session: 's' } })).not.toHaveProperty('warning')
 })

@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Household, runs } from './household.ts'
+import { loginEnvironment } from '../../src/command/environment/login.ts'
+import { startTimeOf, until } from '../keeper/client.ts'
+import { Household, printed, runs, start } from './household.ts'
 
 /** For the time of one test, what this daemon itself has. */
 function daemonHas(name: string, value: string): void {
@@ -82,4 +84,54 @@ test('a command begins in the folder it was given, and in the daemon’s if it w
   const reeve = await house.open()
   expect((await runs(reeve, 'pwd -P', { cwd: '/usr' })).text).toBe('/usr\n')
   expect((await runs(reeve, 'pwd -P')).text).toBe(`${process.cwd()}\n`)
+})
+
+test('a command’s folder is on record, and a restart from elsewhere begins in the same one', async () => {
+  const here = process.cwd()
+  onTestFinished(() => process.chdir(here))
+  await using house = new Household()
+  const reeve = await house.open()
+  const spec = { run: 'pwd -P; exec sleep 1000' }
+  const { pid } = await start(reeve, spec, { name: 'server', idempotencyKey: 'server' })
+  process.chdir('/')
+  expect((await reeve.show({ pid })).cwd).toBe(here)
+  const { record } = await reeve.restart({ pid: 'server' })
+  expect(record.cwd).toBe(here)
+  await printed(reeve, record.pid, here)
+  // Where the daemon is does not make another request of it.
+  const again = { kind: 'command', spec, name: 'server', idempotencyKey: 'server' } as const
+  expect(await reeve.spawn(again)).toMatchObject({ type: 'existing', record: { pid } })
+  const child = await start(reeve, 'pwd -P', { parent: record.pid })
+  expect(child.cwd).toBe(here)
+})
+
+test('a variable that is to be passed on and is not there is warned of by name', async () => {
+  daemonHas('FAKE_API_KEY', 'sk-fake')
+  await using house = new Household()
+  const reeve = await house.open()
+  const passing = (passEnv: string[]) => reeve.spawn({ kind: 'command', spec: { run: 'true', passEnv } })
+  expect(await passing(['FAKE_API_KEY'])).not.toHaveProperty('warning')
+  expect((await passing(['FAKE_API_KEY', 'FAKE_APY_KEY'])).warning).toEqual({
+    ...{ code: 'unknown_variables', names: ['FAKE_APY_KEY'] },
+  })
+})
+
+test('a login shell has a session of its own, so that it takes nobody’s terminal', async () => {
+  await using house = new Household()
+  const [seen, shell] = [join(house.folder, 'seen'), join(house.folder, 'shell')]
+  const script = `#!/bin/sh\necho "$$ $(ps -o sid= -p $$)" > ${seen}\nexec /bin/sh "$@"\n`
+  writeFileSync(shell, script, { mode: 0o700 })
+  expect(await loginEnvironment(shell)).toHaveProperty('PATH')
+  const [osPid, session] = readFileSync(seen, 'utf8').trim().split(/\s+/)
+  expect(session).toBe(osPid)
+})
+
+test('a login shell that does not come to an end is ended, with what it started', async () => {
+  await using house = new Household()
+  const [seen, shell] = [join(house.folder, 'seen'), join(house.folder, 'shell')]
+  const script = `#!/bin/sh\nsleep 1000 &\necho $! > ${seen}\nwait\n`
+  writeFileSync(shell, script, { mode: 0o700 })
+  await expect(loginEnvironment(shell, 500)).rejects.toThrow('did not print its environment')
+  const osPid = Number(readFileSync(seen, 'utf8'))
+  await until('what it started is gone', () => startTimeOf(osPid) === '')
 })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { loginEnvironment } from '../../src/command/environment/login.ts'
+import { expect, test, vi } from 'vitest'
+import { loginEnvironment, userShell } from '../../src/command/environment/login.ts'
 import { withoutSecrets } from '../../src/command/environment/sanitise.ts'
 
 test('keys and passwords of the daemon are left out, and what is no secret stays', () => {
@@ -45,4 +45,15 @@ test('a shell’s start-up noise is no part of its environment', async () => {
 
 test('a shell that is not there says so', async () => {
   await expect(loginEnvironment('/no/such/shell')).rejects.toThrow('ENOENT')
+})
+
+test('a user without a shell of their own has the one that every system has', () => {
+  for (const shell of ['/usr/sbin/nologin', '/bin/false', '/usr/bin/false', '/bin/true']) {
+    vi.stubEnv('SHELL', shell)
+    expect(userShell(), shell).not.toBe(shell)
+    expect(userShell(), shell).toMatch(/^\/.*sh$/)
+  }
+  vi.stubEnv('SHELL', '/usr/bin/fish')
+  expect(userShell()).toBe('/usr/bin/fish')
+  vi.unstubAllEnvs()
 })

@@ -1,42 +1,69 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 
 const PATIENCE_MS = 10_000
-const MOST_BYTES = 4 * 1024 * 1024
+const MOST_CHARS = 4 * 1024 * 1024
 /** The capturing shell's own, and no part of what a user knows as the environment. */
 const ITS_OWN = ['_', 'SHLVL', 'PWD', 'OLDPWD', 'PS1', 'PS2']
+
+/** What stands in the place of a shell for users that nobody logs in as; it runs nothing. */
+const NO_SHELL = /\/(nologin|false|true)$/
 
 /** The user's shell: the one they log in with, else what every system has. */
 export function userShell(): string {
   const { shell } = userInfo()
-  return process.env['SHELL'] || shell || '/bin/sh'
+  return [process.env['SHELL'], shell].find((path) => path && !NO_SHELL.test(path)) ?? '/bin/sh'
 }
 
 /**
  * The environment that an interactive login shell has, so that `PATH` is what the user knows. What start-up files print
  * goes before a mark and is thrown away. Rejects if the shell does not answer.
+ *
+ * The shell has a session of its own: an interactive one would make itself the foreground of our terminal, and then we
+ * would be stopped at the next key.
  */
-export function loginEnvironment(shell: string): Promise<Record<string, string>> {
+export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promise<Record<string, string>> {
   const mark = randomBytes(16).toString('hex')
   const script = `printf %s ${mark}; exec /usr/bin/env -0`
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      shell,
-      ['-l', '-i', '-c', script],
-      { timeout: PATIENCE_MS, killSignal: 'SIGKILL', maxBuffer: MOST_BYTES, encoding: 'utf8', cwd: '/' },
-      (error, stdout) => {
-        const at = stdout.lastIndexOf(mark)
-        // Some start-up files end with a failure; what came behind the mark is whole if it ends in a NUL.
-        if (at === -1 || !stdout.endsWith('\0')) {
-          reject(error ?? new Error(`${shell} did not print its environment`))
-          return
-        }
-        resolve(parsed(stdout.slice(at + mark.length)))
-      },
-    )
-    child.stdin?.end()
+    const child = spawn(shell, ['-l', '-i', '-c', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      cwd: '/',
+    })
+    let stdout = ''
+    const enough = () => {
+      // Once it has been waited for, its number may be somebody else's.
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        killGroup(child.pid)
+      child.stdout.destroy()
+    }
+    const timer = setTimeout(enough, patienceMs)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      if (stdout.length > MOST_CHARS) enough()
+    })
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on('close', () => {
+      clearTimeout(timer)
+      const at = stdout.lastIndexOf(mark)
+      // Some start-up files end with a failure; what came behind the mark is whole if it ends in a NUL.
+      if (at === -1 || !stdout.endsWith('\0')) reject(new Error(`${shell} did not print its environment`))
+      else resolve(parsed(stdout.slice(at + mark.length)))
+    })
   })
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Gone a moment ago.
+  }
 }
 
 function parsed(text: string): Record<string, string> {

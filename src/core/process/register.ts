@@ -47,6 +47,8 @@ export interface RegistrationRequest {
   readonly recovery?: Recovery
   readonly envRef?: string
   readonly cwd?: string
+  /** Of a command that was given no folder and inherits none. Where it was asked for, and no part of what was asked. */
+  readonly defaultCwd?: string
   readonly eventTypes?: { readonly [type: string]: EventType }
   readonly wakeTarget?: string
   readonly limits?: Partial<Limits>
@@ -148,7 +150,7 @@ export function decideRegister(
 
 /** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */
 export function registrationText(request: RegistrationRequest): string {
-  const { causedBy, ...rest } = request
+  const { causedBy, defaultCwd: _default, ...rest } = request
   const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
   return canonical((Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }) as unknown as Json)
 }
@@ -189,7 +191,7 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
       request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
     recovery: request.recovery ?? defaultRecovery(request.kind),
     envRef: request.envRef ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
-    cwd: request.cwd ?? parent?.cwd ?? null,
+    cwd: request.cwd ?? parent?.cwd ?? request.defaultCwd ?? null,
     eventTypes: request.eventTypes ?? {},
     registrationHash: intent.hash,
     wakeTarget: request.wakeTarget ?? null,

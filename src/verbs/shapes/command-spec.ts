@@ -9,10 +9,19 @@ const argument = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
 const terminalSide = z.number().int().min(1).max(1_000)
 export const terminalSize = { cols: terminalSide, rows: terminalSide }
 
-export const osSignal = z
-  .string()
-  .regex(/^SIG[A-Z0-9+-]{2,10}$/, 'must be the name of a signal, like SIGTERM')
-  .describe('an OS signal by name')
+/** Those of Linux, where commands run. */
+const OS_SIGNALS = [
+  ...['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGIOT', 'SIGBUS', 'SIGFPE', 'SIGKILL'],
+  ...['SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGCHLD', 'SIGSTKFLT', 'SIGCONT'],
+  ...['SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGXCPU', 'SIGXFSZ', 'SIGVTALRM', 'SIGPROF'],
+  ...['SIGWINCH', 'SIGIO', 'SIGPOLL', 'SIGPWR', 'SIGSYS'],
+]
+
+export const osSignal = (otherwise = 'must be the name of an OS signal, like SIGTERM or SIGHUP') =>
+  z
+    .string()
+    .refine((name) => OS_SIGNALS.includes(name), otherwise)
+    .describe('an OS signal by name')
 
 /** What a command is. Closed: a field that does not exist is an error, not a wish. */
 export const commandSpec = z
@@ -42,7 +51,7 @@ export const commandSpec = z
       .describe('one pipe, two pipes that are told apart, or a file that the program writes by itself'),
     timeoutMs: duration.min(1).exactOptional().describe('how long it may run'),
     idleTimeoutMs: duration.min(1).exactOptional().describe('how long it may print nothing'),
-    endSignal: osSignal.exactOptional().describe('what asks it to end; SIGTERM by default'),
+    endSignal: osSignal().exactOptional().describe('what asks it to end; SIGTERM by default'),
     graceMs: duration
       .exactOptional()
       .describe('how long it may take to end before it is forced; 0: it is never forced'),

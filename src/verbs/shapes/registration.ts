@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
 import { eventType, lifetime, recovery } from './record.ts'
-import { eventTypeName, name, pid, replayKey, sessionId } from './scalars.ts'
+import { eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
 const common = {
@@ -32,7 +32,7 @@ const common = {
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be the reference of an environment')
     .exactOptional(),
-  cwd: z.string().min(1).max(4_096).exactOptional(),
+  cwd: folder.exactOptional(),
   eventTypes: z.record(eventTypeName, eventType).exactOptional(),
   wakeTarget: sessionId.exactOptional(),
   limits: z

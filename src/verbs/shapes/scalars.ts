@@ -36,6 +36,11 @@ export const eventTypeName = z
   .string()
   .regex(/^[a-z][a-z0-9_.-]{0,99}$/, 'must be lower-case letters, digits, dots, dashes and underscores')
 export const replayKey = z.string().min(1).max(300).regex(PRINTABLE, 'must not have control characters')
+/** Relative to what, nobody would know who reads the record later. */
+export const folder = z
+  .string()
+  .max(4_096)
+  .regex(/^\/[^\0]*$/, 'must be an absolute path, like /srv/project')
 export const time = z.number().int().nonnegative().describe('milliseconds since 1970')
 export const duration = z
   .number()

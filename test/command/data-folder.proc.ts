@@ -1,0 +1,37 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codeOf, Household, runs } from './household.ts'
+
+test('a data folder that cannot be one is refused with what to do about it', async () => {
+  await using house = new Household()
+  const file = join(house.folder, 'file')
+  writeFileSync(file, 'mine')
+  for (const home of [file, join(file, 'below')])
+    await expect(house.open({ home }), home).rejects.toMatchObject({
+      code: 'keeper_unavailable',
+      message: expect.stringContaining(home),
+      remedy: expect.stringContaining('commands.home'),
+    })
+})
+
+test('a folder with somebody else’s files is left as it is', async () => {
+  await using house = new Household()
+  const home = join(house.folder, 'project')
+  mkdirSync(home)
+  writeFileSync(join(home, 'package.json'), '{}')
+  await expect(house.open({ home })).rejects.toThrow(/project .*package\.json/)
+  expect(readdirSync(home)).toEqual(['package.json'])
+})
+
+test('a folder that is empty, or was only half made when its daemon was killed, is used', async () => {
+  await using house = new Household()
+  mkdirSync(house.home.folder)
+  await (await house.open()).close()
+  await using other = new Household()
+  mkdirSync(other.home.live, { recursive: true })
+  writeFileSync(`${other.home.identity}.123.abcd`, '')
+  const reeve = await other.open()
+  expect((await runs(reeve, 'echo here')).text).toBe('here\n')
+  expect(await codeOf(other.open())).toBe('daemon_already_running')
+})
