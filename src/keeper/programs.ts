@@ -211,7 +211,11 @@ export class Programs {
       return started.state
     } catch (error) {
       const { message, remedy } = failedStart(error)
-      const state: SettledState = { state: 'failed_start', pid, message, remedy }
+      // The name of a program, say, may be as long as a question may be.
+      const state: SettledState = {
+        ...{ state: 'failed_start', pid, remedy },
+        message: message.length > MOST_MESSAGE ? `${message.slice(0, MOST_MESSAGE)} …` : message,
+      }
       this.#settled.set(pid, state)
       this.#record(state)
       return state
@@ -274,6 +278,7 @@ export class Programs {
 }
 
 const RETRY_MS = 1000
+const MOST_MESSAGE = 4000
 
 interface Untaken {
   readonly state: Extract<ProgramState, { state: 'running' }>

@@ -184,6 +184,7 @@ test('what cannot be started says so, and stays known until it is acknowledged',
     ['p_f7', { argv: ['true'], limits: { ...limits, openFiles: 2 ** 40 } }, /openFiles/],
     ['p_f8', { argv: ['true'], limits: { ...limits, memoryBytes: -1 } }, /memoryBytes is -1/],
     ['p_f9', { argv: ['true', 'x'.repeat(3_000_000)] }, /can't be started/],
+    ['p_f11', { argv: ['x'.repeat(1_000_000)] }, /^There is no program x{1000,4000} …$/],
     ['p_f10', { argv: ['./lost'], cwd: folder }, /can't be started/],
     ['p_f12', { argv: ['true'], pty: { cols: 0, rows: 4 } }, /0 × 4/],
     ['p_f13', { argv: ['true', 'a\0b'] }, /zero byte/],
@@ -208,7 +209,7 @@ test('what cannot be started says so, and stays known until it is acknowledged',
 
 test('where the system watches no more files, a log that a program writes by itself is looked at instead', async (context) => {
   try {
-    execFileSync('unshare', ['-Ur', 'true'], { stdio: 'ignore' })
+    execFileSync('/usr/bin/unshare', ['-Ur', 'true'], { stdio: 'ignore' })
   } catch {
     return context.skip()
   }

@@ -41,7 +41,7 @@ export interface Usage {
   readonly peakMemoryBytes: number | null
   readonly readBytes: number | null
   readonly writtenBytes: number | null
-  /** Looked at now and then, so that what lay between is not in it. */
+  /** At least a part of it was looked at now and then, so that what lay between is not in it. */
   readonly sampled: boolean
 }
 
