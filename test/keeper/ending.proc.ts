@@ -182,6 +182,20 @@ test('a paused tree stands still until it is resumed, and can be ended', async (
   })
 })
 
+test('a tree that is ended while it is just being paused need not be forced', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  const busy = 'while :; do :; done'
+  for (let at = 0; at < 20; at++) {
+    const pid = `p_stopping_${at}`
+    await daemon.sh(pid, `${busy} & ${busy} & while :; do head -c 100000 /dev/zero; done`)
+    const paused = daemon.ask('pause', { pid })
+    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 10_000 })).toEqual({ how: 'asked' })
+    await paused
+  }
+})
+
 test('a named signal reaches the process, or all of its group', async () => {
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate

@@ -123,6 +123,7 @@ export class TreeEnd {
 
       // A whole look costs more than one at those who are known, and is needed only where it may tell something new.
       const living = this.#tree.members.filter(({ osPid, startTime }) => isAlive(osPid, startTime))
+      this.#signals.goOn(living)
       const hasProgramLeft = this.#hasProgram() && !living.some((member) => this.#tree.isProgram(member))
       if (hasLooked && living.length > 0 && !hasProgramLeft) continue
       hasLooked = true

@@ -33,9 +33,16 @@ export class TreeSignals {
       this.#asked.add(key)
       if (!this.#send(member, signal)) continue
       this.#isAsked = true
-      // One that is stopped acts on no signal but SIGKILL until it goes on.
-      if (statOf(member.osPid)?.state === 'T') this.#send(member, 'SIGCONT')
     }
+    this.goOn(members)
+  }
+
+  /**
+   * One that is stopped acts on no signal but SIGKILL until it goes on. To be asked for again and again: who was told to stop
+   * just before stands still a moment later only.
+   */
+  goOn(members: readonly Member[]): void {
+    for (const member of members) if (statOf(member.osPid)?.state === 'T') this.#send(member, 'SIGCONT')
   }
 
   /** Each is stopped once. False when all were already. */
