@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { nearest } from './embed/nearest.ts'
 
-const HELP = `Usage: reeve <word>
+const HELP = `Usage: reeve <command>
 
   demo      two kernels, a kill -9 in the middle, and the proof that nothing was lost
   help      this text; also --help, -h
@@ -8,7 +9,7 @@ const HELP = `Usage: reeve <word>
 
 As a library: import { embed } from 'reeve'. See README.md, docs/embed.md and docs/commands.md.`
 
-const WORDS = ['demo', 'help', 'version', '--help', '--version']
+const COMMANDS = ['demo', 'help', 'version', '--help', '--version']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -17,7 +18,7 @@ async function main([word, ...rest]: readonly string[]): Promise<number> {
     console.error(HELP)
     return 2
   }
-  if (!WORDS.includes(word) && word !== '-h' && word !== '-v') return wrong(unknown(word))
+  if (!COMMANDS.includes(word) && word !== '-h' && word !== '-v') return wrong(unknown(word))
   if (rest.includes('--help') || rest.includes('-h')) return say(HELP)
   if (rest.length > 0) return wrong(`reeve ${word} takes nothing more, and was given ${rest.join(' ')}.`)
   switch (word) {
@@ -41,30 +42,13 @@ function say(text: string): number {
 
 function wrong(message: string): number {
   console.error(message)
-  console.error('Run reeve --help for the words it knows.')
+  console.error('Run reeve --help for its commands.')
   return 2
 }
 
 function unknown(word: string): string {
-  const [nearest] = WORDS.map((known) => ({ known, distance: distance(word, known) })).sort(
-    (a, b) => a.distance - b.distance,
-  )
-  const meant = nearest !== undefined && nearest.distance <= 2 ? ` Did you mean ${nearest.known}?` : ''
-  return `reeve does not know the word ${word}.${meant}`
-}
-
-/** How many letters have to be put in, taken out or replaced to make one word of the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1]
-    for (let column = 0; column < to.length; column++) {
-      const replaced = (row[column] ?? 0) + (letter === to[column] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[to.length] ?? 0
+  const meant = nearest(word, COMMANDS)
+  return `reeve has no command ${word}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`
 }
 
 /** The package's own file lies one folder above, in a clone (src) as in the package (dist). */

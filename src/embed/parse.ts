@@ -1,12 +1,13 @@
 import type * as z from 'zod'
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
+import { unknownField } from './unknown-field.ts'
 
 /** Bad input gets a sentence that names the field, and nothing is done. */
 export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string): z.output<Type> {
   const parsed = type.safeParse(withoutUndefined(given))
   if (parsed.success) return parsed.data
-  const said = parsed.error.issues.map(sentenceOf)
+  const said = strictest(parsed.error.issues).map((issue) => sentenceOf(issue, type, given))
   throw new RefusedError(
     refusal(
       'invalid_input',
@@ -19,16 +20,34 @@ export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing:
   )
 }
 
-/** Of a union, what is wrong with each alternative: "invalid input" alone helps nobody. */
-function sentenceOf(issue: z.core.$ZodIssue): string {
-  const message = [...new Set(messagesOf(issue))].join(', or ')
+/** Of two bounds that one value misses, the second says enough: a schema adds the closer one to the wider. */
+function strictest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  return issues.filter(
+    ({ code, path }, index) =>
+      (code !== 'too_small' && code !== 'too_big') ||
+      !issues.slice(index + 1).some((later) => later.code === code && later.path.join() === path.join()),
+  )
+}
+
+function sentenceOf(issue: z.core.$ZodIssue, type: z.ZodType, given: unknown): string {
+  const messages = messagesOf(issue, { type, given, path: [] })
+  const message = [...new Set(messages)].join(', or ')
   return issue.path.length === 0 ? message : `${issue.path.join('.')}: ${message}`
 }
 
-function messagesOf(issue: z.core.$ZodIssue): string[] {
+/** Of a union, what is wrong with each alternative: "invalid input" alone helps nobody. */
+function messagesOf(
+  issue: z.core.$ZodIssue,
+  whole: { readonly type: z.ZodType; readonly given: unknown; readonly path: readonly PropertyKey[] },
+): string[] {
+  const path = [...whole.path, ...issue.path]
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => unknownField(whole.type, whole.given, path, key))
   const hasOwn =
     issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== 'Invalid input'
-  return hasOwn ? [issue.message] : issue.errors.flat().flatMap(messagesOf)
+  return hasOwn
+    ? [issue.message]
+    : issue.errors.flat().flatMap((inner) => messagesOf(inner, { ...whole, path }))
 }
 
 /** Deeper than any input may be: what lies below is refused anyway. */

@@ -211,3 +211,51 @@ test('a misspelt status says which there are', async () => {
   const filter = { status: 'runing' as 'running' }
   await expect(reeve.list({ filter })).rejects.toThrow(/filter\.status: .*running/)
 })
+
+test('a field that does not exist says where it belongs, which was meant, or which there are', async () => {
+  const { wild, pid, end } = await begin()
+  const run = { kind: 'command', spec: { run: 'true' } }
+  const cases: readonly (readonly [verb: keyof Reeve, input: unknown, says: string])[] = [
+    [
+      'spawn',
+      { kind: 'command', spec: { run: 'true', cwd: '/' } },
+      'spec: there is no field "cwd" here; it stands beside spec',
+    ],
+    ['spawn', { ...run, timeoutMs: 5 }, 'there is no field "timeoutMs" here; it goes into spec'],
+    ['spawn', { ...run, memoryBytes: 5 }, 'there is no field "memoryBytes" here; it goes into spec.limits'],
+    ['spawn', { ...run, lifetme: 'turn' }, 'there is no field "lifetme" here; did you mean lifetime?'],
+    [
+      'spawn',
+      { kind: 'tool', spec: { tool: 'x', run: 'y' } },
+      'spec: there is no field "run" here, only tool, input',
+    ],
+    [
+      'spawn',
+      { kind: 'command', spec: { run: 'true', pty: { columns: 80 } } },
+      'there is no field "columns" here, only cols, rows',
+    ],
+    [
+      'spawnMany',
+      { processes: [run, { ...run, argv: [] }] },
+      'processes.1: there is no field "argv" here; it goes into processes.1.spec',
+    ],
+    ['list', { status: 'any' }, 'there is no field "status" here; it goes into filter'],
+    [
+      'list',
+      { filter: { session: 's1' } },
+      'filter: there is no field "session" here; it goes into filter.owner',
+    ],
+    ['wait', { pid, timeout: 5 }, 'there is no field "timeout" here; did you mean timeoutMs?'],
+    ['show', { pid, colour: 1 }, 'there is no field "colour" here, only pid'],
+    ['end', { pid, status: 'completed', replayKey: 'k', toString: 1 }, 'there is no field "toString" here'],
+  ]
+  for (const [verb, input, says] of cases)
+    await expect(wild[verb](input), says).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining(says),
+    })
+  await expect(wild.spawn({ kind: 'command', spec: { run: 'true', timeoutMs: -1 } })).rejects.toThrow(
+    /^[^;]*spec\.timeoutMs: [^;]*>=1\.$/,
+  )
+  await end()
+})
