@@ -1,3 +1,7 @@
+import './node-version.ts'
+import type { EmbedOptions } from './embed/embed.ts'
+import type { Reeve } from './verbs/reeve.ts'
+
 export type { CommandsOptions } from './command/commands.ts'
 export type { Environment } from './core/environment/environment.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'
@@ -17,7 +21,7 @@ export type {
   Recovery,
 } from './core/process/record.ts'
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
-export { type EmbedOptions, embed } from './embed/embed.ts'
+export type { EmbedOptions } from './embed/embed.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {
@@ -31,3 +35,19 @@ export type {
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
+
+/**
+ * Runs a kernel inside this program.
+ *
+ * ```ts
+ * const reeve = await embed({ store: 'reeve.db', tools: { greet: ({ input }) => `hello ${input}` } })
+ * const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'greet', input: 'world' } })
+ * const ended = await reeve.wait({ pid: record.pid })
+ * await reeve.close()
+ * ```
+ */
+export async function embed(options: EmbedOptions): Promise<Reeve> {
+  // Only now: an older Node must come as far as the check of its version.
+  const { embed } = await import('./embed/embed.ts')
+  return embed(options)
+}

@@ -1,3 +1,4 @@
+import './node-version.ts'
 import type { Store } from './store/contract.ts'
 import { type PostgresOptions as AllOptions, openPostgres as open } from './store/postgres/open.ts'
 

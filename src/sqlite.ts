@@ -1,5 +1,5 @@
+import './node-version.ts'
 import type { Store } from './store/contract.ts'
-import { openSqlite as open } from './store/sqlite/open.ts'
 
 /**
  * Opens (or makes) a store in one SQLite file, which any number of programs on this machine may share. Give it to
@@ -10,6 +10,7 @@ import { openSqlite as open } from './store/sqlite/open.ts'
  * const reeve = await embed({ store })
  * ```
  */
-export function openSqlite(file: string): Promise<Store> {
-  return open(file)
+export async function openSqlite(file: string): Promise<Store> {
+  const { openSqlite } = await import('./store/sqlite/open.ts')
+  return openSqlite(file)
 }

@@ -190,8 +190,8 @@ export class CommandOutput {
     throw new RefusedError(
       refusal(
         'no_output',
-        `The output of ${record.pid} is not here: it was pruned, or the command ran on another host.`,
-        'Read it sooner, keep more of it, or ask where it ran.',
+        `The output of ${record.pid} is not in this data folder: it was dropped to save space, or the command ran with another folder.`,
+        'Keep more (commands.output.totalBytes), or ask the program that has the folder it ran with.',
       ),
     )
   }

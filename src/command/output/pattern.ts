@@ -59,7 +59,13 @@ const MAX_PROGRAM_SIZE = 2500
 const SYNTAX_REMEDY =
   'Patterns are RE2: no look-around, no back-references. To find characters as they are, search for a text.'
 
+/** RE2 takes it for the name of a group. */
+const LOOK_BEHIND = /\(\?<[=!]/
+
 function whatIsWrong(pattern: string, error: RE2JSSyntaxException): string {
+  const behind = LOOK_BEHIND.exec(pattern)
+  if (behind !== null)
+    return `The pattern ${JSON.stringify(pattern)} looks behind, at character ${behind.index + 1}, which RE2 does not do.`
   const what = `The pattern ${JSON.stringify(pattern)} can't be read: ${error.getDescription()}`
   const part = error.getPattern()
   if (part === null || part === '' || part === pattern) return `${what}.`

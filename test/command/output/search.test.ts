@@ -107,6 +107,7 @@ test.each([
   ['both a text and a pattern', { text: 'x', pattern: 'x' }, /text or a pattern/],
   ['neither', {}, /text or a pattern/],
   ['an empty text', { text: '' }, /empty text/],
+  ['look-behind', { pattern: 'c(?<=b)a' }, /looks behind, at character 2, which RE2/],
   ['look-around', { pattern: 'a(?=b)c' }, /Perl syntax, at character 2: "\(\?="/],
   ['a back-reference', { pattern: '(a)\\1' }, /invalid escape sequence, at character 4/],
   ['a class that is not closed', { pattern: 'ab[c' }, /missing closing \], at character 3/],

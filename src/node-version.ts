@@ -1,0 +1,13 @@
+/**
+ * Imported first by whatever a user imports, and by itself: the rest needs built-in modules that an older Node does not
+ * have, and without this the error would speak of those.
+ */
+const NEEDED = 24
+const { node } = process.versions
+
+if (Number(node.split('.')[0]) < NEEDED) {
+  throw new Error(
+    `Reeve needs Node ${NEEDED} or newer, and this is Node ${node}. ` +
+      'On Linux one came with the package: start your program with `npx node`. Elsewhere install it.',
+  )
+}
