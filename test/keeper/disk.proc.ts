@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
@@ -152,4 +152,20 @@ test('a program that writes its log by itself is stopped at its first output if 
   expect(daemon.tells).toMatchObject([
     { tell: 'trouble', pid: 'p_prints', message: expect.stringContaining('nearly full') },
   ])
+})
+
+test('descendants of a program that was stopped because the disk is nearly full go on when it is gone', async (context) => {
+  await using disk = await estateWithSmallDisk(8)
+  if (disk === undefined) return context.skip()
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))
+  const done = join(estate.folder, 'done')
+  const started = await daemon.sh('p_parent', `(sleep 0.5; echo done > ${done}) & while :; do echo x; done`, {
+    ...{ caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' },
+  })
+  await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  if (started.state === 'running') process.kill(started.program.osPid, 'SIGKILL')
+  expect(await daemon.exit('p_parent')).toMatchObject({ signal: 'SIGKILL', because: null })
+  await until('it goes on', () => existsSync(done))
 })

@@ -84,6 +84,20 @@ for (const output of ['merged', 'direct'] as const)
     expect(estate.keeperLog()).not.toMatch(/Went on after|can't/)
   })
 
+test('a program whose output is deleted while it runs goes on, and that is told as trouble', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+  const caps = { headBytes: 0, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
+
+  await daemon.sh('p_deleted', 'echo x; read go; head -c 300000 /dev/zero; exit 5', { caps, stdin: 'pipe' })
+  await until('it has written', () => estate.output('p_deleted').text === 'x\n')
+  rmSync(join(estate.home.output, 'p_deleted'), { recursive: true })
+  await daemon.write('p_deleted', 'go\n')
+  expect(await daemon.exit('p_deleted')).toMatchObject({ exitCode: 5, outputEnd: 300_002 })
+  const told = daemon.tells.filter(({ tell }) => tell === 'trouble')
+  expect(told).toMatchObject([{ pid: 'p_deleted', message: expect.stringContaining('was deleted') }])
+})
+
 test('the streams of a tagged log can be told apart', async () => {
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate

@@ -60,6 +60,8 @@ export class DirectOutput implements Output {
   leaderGone(): void {
     this.#isLate = true
     this.#stopWatching()
+    // Whom it left behind was stopped with it, and nobody would let them go on any more.
+    if (this.#isFull) this.#events.held(false)
     if (this.#hasWriters()) this.#lookIn(LATE_LOOK_MS)
     else this.close()
   }
