@@ -36,6 +36,10 @@ export type {
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
 
+// Not a static import: an older Node would not come as far as the check of its version. Whoever calls `embed` hears of an error.
+const loading = import('./embed/embed.ts')
+loading.catch(() => {})
+
 /**
  * Runs a kernel inside this program.
  *
@@ -47,7 +51,6 @@ export type { CommandSpec } from './verbs/shapes/command-spec.ts'
  * ```
  */
 export async function embed(options: EmbedOptions): Promise<Reeve> {
-  // Only now: an older Node must come as far as the check of its version.
-  const { embed } = await import('./embed/embed.ts')
+  const { embed } = await loading
   return embed(options)
 }
