@@ -36,6 +36,8 @@ test('a store that cannot be opened says why and what to do, and leaves nothing 
       message: expect.stringContaining(store),
       remedy: expect.stringMatching(/./),
     })
+  await expect(embed({ store: folder })).rejects.toThrow('is a folder, and a store is a file')
+  await expect(embed({ store: join(folder, 'no-database') })).rejects.toThrow('is no SQLite database')
   expect(readdirSync(folder)).toEqual(before)
 })
 

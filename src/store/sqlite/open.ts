@@ -1,4 +1,5 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Cancel, Clock } from '../../core/clock.ts'
 import { StoreError } from '../../core/errors.ts'
@@ -86,6 +87,14 @@ function openOwn(file: string): number {
 
 function unopenable(file: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EISDIR') {
+    return new StoreError(
+      'store_unavailable',
+      `${file} is a folder, and a store is a file.`,
+      `Name a file in it, like ${join(file, 'reeve.db')}.`,
+      { cause: error },
+    )
+  }
   const errcode = code === 'EROFS' || code === 'EACCES' || code === 'EPERM' ? 8 : code === 'ENOSPC' ? 13 : 14
   return trouble(Object.assign(new Error(String(error)), { errcode }), file)
 }

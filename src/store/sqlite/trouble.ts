@@ -48,8 +48,13 @@ export function trouble(error: unknown, file: string, committing = false): unkno
         `The disk under ${file} is full.`,
         'Free some space and try again. Nothing was changed.',
       )
-    case CORRUPT:
     case NOTADB:
+      return problem(
+        'store_corrupt',
+        `${file} is no SQLite database.`,
+        'Give another file, or one that is yet to be made. If it was a store once, restore it from a copy.',
+      )
+    case CORRUPT:
       return problem(
         'store_corrupt',
         `${file} is not a sound Reeve store.`,
