@@ -190,10 +190,13 @@ export class Programs {
   /** What was forgotten by this keeper or an earlier one, with somebody in its cgroup; who is gone is so for good. */
   recallLeft(): void {
     for (const pid of this.#place.live.lefts()) {
-      const program = this.#place.live.leftOf(pid)
-      if (program === undefined || program.boot !== bootId() || !hasLeft(program))
-        this.#place.live.forgetLeft(pid)
-      else this.#removeLeaf(pid, program)
+      try {
+        const program = this.#place.live.leftOf(pid)
+        if (program?.boot === bootId() && hasLeft(program)) this.#removeLeaf(pid, program)
+        else this.#place.live.forgetLeft(pid)
+      } catch (error) {
+        this.#place.trouble(pid, `What it has left behind can't be looked at: ${messageOf(error)}.`)
+      }
     }
   }
 

@@ -89,11 +89,16 @@ const WAIT_MS = 300
 const RETRY_MS = 1000
 
 /** A keeper that died while it handed a program its input has left that behind, and it may be secret. */
-function sweepInputs({ fifos, live }: ProgramsPlace): void {
+function sweepInputs({ fifos, live, trouble }: ProgramsPlace): void {
   for (const name of readdirSync(fifos.folder)) {
     if (!name.endsWith('.in')) continue
-    const intent = live.intentOf(name.slice(0, -3))
-    if (intent === undefined || !isOfLiveKeeper(intent)) removeFile(join(fifos.folder, name))
+    const pid = name.slice(0, -3)
+    try {
+      const intent = live.intentOf(pid)
+      if (intent === undefined || !isOfLiveKeeper(intent)) removeFile(join(fifos.folder, name))
+    } catch (error) {
+      trouble(pid, `Its input, ${join(fifos.folder, name)}, can't be removed: ${messageOf(error)}.`)
+    }
   }
 }
 

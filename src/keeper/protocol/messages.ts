@@ -164,7 +164,8 @@ export interface Asks {
   state: [{ readonly pid: string }, ProgramState | null]
   /**
    * Answered when it is over. Asked again meanwhile, it joins; a shorter grace and a stronger signal count. Of one that
-   * the keeper has forgotten, `program` says what it was: then what it left behind is looked for by its marker.
+   * the keeper has forgotten, `program` says what it was: then what it left behind is looked for by its marker, and in its
+   * cgroup.
    */
   end: [
     {
