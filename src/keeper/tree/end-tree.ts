@@ -13,8 +13,8 @@ export interface EndHow {
   /** How long the tree may take before it is forced. 0: it is never forced. */
   readonly graceMs: number
   /**
-   * Called once, right before the first signal to anybody in the tree, if the program itself lives then: it may end of its
-   * own accord a moment later, because a child of it was ended, and yet it was our doing.
+   * Called once, right after the first signal that reached anybody in the tree, if the program itself lived right before: it
+   * may end of its own accord a moment later, because a child of it was ended, and yet it was our doing.
    */
   readonly onSignalled?: () => void
 }

@@ -13,7 +13,7 @@ export class TreeSignals {
   #isAsked = false
   #isForced = false
 
-  /** `onFirst` is called right before the first of them, if the program lives then. */
+  /** `onFirst` is called with the first that reaches anybody, if the program lived right before it. */
   constructor(program: ProgramIdentity, onFirst: (() => void) | undefined) {
     this.#program = program
     this.#onFirst = onFirst
@@ -64,15 +64,12 @@ export class TreeSignals {
   killCgroup(): void {
     const { cgroup } = this.#program
     if (cgroup === null || !isLeaf(cgroup) || !isAllOurs(this.#program)) return
-    this.#tellFirst()
-    if (killCgroup(cgroup)) this.#isForced = true
+    if (this.#tellFirst(() => killCgroup(cgroup))) this.#isForced = true
   }
 
   #send({ osPid, startTime }: Member, signal: string): boolean {
-    if (!isAlive(osPid, startTime)) return false
-    this.#tellFirst()
     try {
-      return signalExact(osPid, startTime, signal)
+      return this.#tellFirst(() => signalExact(osPid, startTime, signal))
     } catch (error) {
       // It runs as another user, by sudo perhaps. It is still there, and is named as a survivor.
       if (isForbidden(error)) return false
@@ -80,11 +77,15 @@ export class TreeSignals {
     }
   }
 
-  #tellFirst(): void {
+  /** A signal that reached nobody is none. Its exit can't have been heard of when this is told: that takes another turn. */
+  #tellFirst(send: () => boolean): boolean {
     const tell = this.#onFirst
-    this.#onFirst = undefined
     const { osPid, startTime } = this.#program
-    if (tell !== undefined && startTime !== null && isAlive(osPid, startTime)) tell()
+    const livedBefore = tell !== undefined && startTime !== null && isAlive(osPid, startTime)
+    if (!send()) return false
+    this.#onFirst = undefined
+    if (livedBefore) tell()
+    return true
   }
 }
 
