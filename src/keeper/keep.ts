@@ -8,6 +8,7 @@ import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
+import { UsageSamples } from './program/usage-samples.ts'
 import { Programs, type ProgramsPlace } from './programs.ts'
 import { type Home, homeAt } from './protocol/home.ts'
 import { type Lock, takeLock } from './protocol/lock.ts'
@@ -45,6 +46,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     ...{ keeper, homeId: id, output: home.output, cgroups },
     fifos: new FifoPool(home.fifos, `ready-${protocol}.`),
     usageLimits: new UsageLimits(),
+    usageSamples: new UsageSamples(),
     live: new LiveFiles(home.live, new SpareFiles(join(home.keeper.folder, 'spare'))),
     trouble: (pid, message) => {
       note(`${pid}: ${message}`)

@@ -1,6 +1,7 @@
 import type { Cgroups } from '../tree/cgroups.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { UsageLimits } from './usage-limits.ts'
+import type { UsageSamples } from './usage-samples.ts'
 
 /** What programs need of the keeper. */
 export interface ProgramPlace {
@@ -10,5 +11,6 @@ export interface ProgramPlace {
   readonly fifos: FifoPool
   readonly cgroups: Cgroups | null
   readonly usageLimits: UsageLimits
+  readonly usageSamples: UsageSamples
   trouble(pid: string, message: string): void
 }

@@ -6,7 +6,7 @@ import type { Output } from './output.ts'
 import type { ProgramTree } from './program-tree.ts'
 import { TimeLimits } from './time-limits.ts'
 import type { UsageLimits } from './usage-limits.ts'
-import { UsageSamples } from './usage-samples.ts'
+import type { SampledProgram, UsageSamples } from './usage-samples.ts'
 
 /** What the keeper hears of a program. */
 export interface ProgramEvents {
@@ -30,6 +30,7 @@ export interface ProgramParts {
   readonly orphaned: boolean
   readonly paused: boolean
   readonly usageLimits: UsageLimits
+  readonly usageSamples: UsageSamples
 }
 
 /**
@@ -50,7 +51,7 @@ export class Program {
   readonly #parts: ProgramParts
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
-  readonly #samples: UsageSamples
+  readonly #samples: SampledProgram
   readonly #stopWatching: () => void
   readonly #recorded = Promise.withResolvers<void>()
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
@@ -64,7 +65,7 @@ export class Program {
   #lastSeq = Number.NEGATIVE_INFINITY
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
-    const { plan, tree, usageLimits, startedAt } = parts
+    const { plan, tree, usageLimits, usageSamples, startedAt } = parts
     this.pid = parts.pid
     this.#parts = parts
     this.#events = events
@@ -74,7 +75,7 @@ export class Program {
       isHeld: () => parts.log.isHolding || this.#isPaused || this.#isStopped,
       exceeded: (because) => this.#exceeded(because),
     })
-    this.#samples = new UsageSamples(() => tree.sample())
+    this.#samples = usageSamples.of(() => tree.sample())
     this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
   }
 

@@ -54,7 +54,8 @@ export function start(
     filling.program = new Program(
       {
         ...{ pid, plan: keptPlan(plan), tree, log, output: output(tree), input, resize, startedAt },
-        ...{ orphaned: false, paused: false, usageLimits: place.usageLimits },
+        ...{ orphaned: false, paused: false },
+        ...{ usageLimits: place.usageLimits, usageSamples: place.usageSamples },
       },
       events,
     )

@@ -37,6 +37,7 @@ export function takeOver(
       input: plan.stdin === 'pipe' || plan.pty !== null ? closedInput : null,
       paused: statOf(identity.osPid)?.state === 'T',
       usageLimits: place.usageLimits,
+      usageSamples: place.usageSamples,
     },
     events,
   )

@@ -1,23 +1,53 @@
 /**
- * Looks at what one program uses: nothing counts all of it that could be asked when it has ended. It looks at its start, from
- * then on ever more seldom, and again a while after it was seen to do something. So one that does nothing costs nothing.
+ * Looks at what programs use: nothing counts all of it that could be asked when they have ended. Each is looked at when it
+ * starts, soon after, and a while after it was seen to do something. Besides, all of them take turns, a bounded number in each
+ * round, so that programs which do nothing cost next to nothing, however many they are.
  */
 export class UsageSamples {
-  readonly #sample: () => void
-  #pauseMs = FIRST_MS
-  #dueAt = 0
-  #timer: NodeJS.Timeout | null = null
+  /** In the order of their turns. */
+  readonly #programs = new Set<SampledProgram>()
+  #rounds: NodeJS.Timeout | null = null
 
-  constructor(sample: () => void) {
-    this.#sample = sample
+  /** From now on, until it is stopped. */
+  of(look: () => void): SampledProgram {
+    const program = new SampledProgram(look, () => this.#forget(program))
+    this.#programs.add(program)
+    this.#rounds ??= setInterval(() => this.#round(), ROUND_MS)
+    return program
+  }
+
+  #round(): void {
+    for (const program of [...this.#programs].slice(0, MOST_IN_A_ROUND)) {
+      this.#programs.delete(program)
+      this.#programs.add(program)
+      program.now()
+    }
+  }
+
+  #forget(program: SampledProgram): void {
+    this.#programs.delete(program)
+    if (this.#programs.size > 0 || this.#rounds === null) return
+    clearInterval(this.#rounds)
+    this.#rounds = null
+  }
+}
+
+export class SampledProgram {
+  readonly #look: () => void
+  readonly #stopped: () => void
+  #timer: NodeJS.Timeout | null
+
+  constructor(look: () => void, stopped: () => void) {
+    this.#look = look
+    this.#stopped = stopped
     this.now()
-    this.#next()
+    this.#timer = setTimeout(() => this.#due(), FIRST_MS)
   }
 
   /** This may be the last moment in which there is something to be seen. */
   now(): void {
     try {
-      this.#sample()
+      this.#look()
     } catch {
       // It may not be looked at, or not now. What is not known is left out.
     }
@@ -25,27 +55,21 @@ export class UsageSamples {
 
   /** It has done something. */
   soon(): void {
-    if (this.#timer === null || this.#dueAt - performance.now() <= BUSY_MS) return
-    this.#pauseMs = BUSY_MS
-    this.#next()
+    this.#timer ??= setTimeout(() => this.#due(), BUSY_MS)
   }
 
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#stopped()
   }
 
-  #next(): void {
-    this.stop()
-    this.#dueAt = performance.now() + this.#pauseMs
-    this.#timer = setTimeout(() => {
-      this.now()
-      this.#next()
-    }, this.#pauseMs)
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_MS)
+  #due(): void {
+    this.#timer = null
+    this.now()
   }
 }
 
 const FIRST_MS = 50
 const BUSY_MS = 1000
-const LONGEST_MS = 120_000
+const ROUND_MS = 10_000
+const MOST_IN_A_ROUND = 32
