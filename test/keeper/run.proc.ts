@@ -190,6 +190,8 @@ test('what cannot be started says so, and stays known until it is acknowledged',
 
   const failures: [string, Parameters<typeof daemon.spawn>[1], RegExp][] = [
     ['p_f1', { argv: ['no-such-program-here'] }, /no program no-such-program-here in PATH/],
+    ['p_folder', { argv: ['/tmp'] }, /\/tmp is a folder/],
+    ['p_line', { argv: ['ls -la'] }, /no program ls -la in PATH/],
     ['p_f2', { argv: ['./plain'], cwd: folder }, /no executable file/],
     ['p_f3', { argv: ['true'], cwd: join(folder, 'missing') }, /There is no folder/],
     ['p_f4', { argv: ['true'], cwd: join(folder, 'plain') }, /not a folder/],

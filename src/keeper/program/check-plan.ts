@@ -152,16 +152,24 @@ function programFile(name: string, plan: SpawnPlan): string {
     found ??= file
     if (stat.isFile() && (stat.mode & 0o111) !== 0 && allows(file, constants.X_OK)) return file
   }
+  throw notRunnable(name, candidates[0] ?? name, path, found)
+}
+
+function notRunnable(name: string, asked: string, path: string, found: string | undefined): FailedStart {
+  if (found !== undefined && statOf(found)?.isDirectory())
+    return new FailedStart(`${found} is a folder.`, 'Name the program in it.')
   if (found !== undefined)
-    throw new FailedStart(
+    return new FailedStart(
       `${found} can't be run: it is no executable file.`,
       'Make it executable (chmod +x), or name another.',
     )
-  throw name.includes('/')
-    ? new FailedStart(`There is no program ${candidates[0]}.`, 'Give the path of one that exists.')
+  const isLine = name.includes(' ')
+  const forLines = isLine ? ' For a line with arguments use `run`, or split it into words.' : ''
+  return name.includes('/')
+    ? new FailedStart(`There is no program ${asked}.`, `Give the path of one that exists.${forLines}`)
     : new FailedStart(
         `There is no program ${name} in PATH (${path}).`,
-        'Install it, add its folder to PATH, or give its whole path.',
+        `Install it, add its folder to PATH, or give its whole path.${forLines}`,
       )
 }
 
