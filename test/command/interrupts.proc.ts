@@ -127,7 +127,7 @@ test('commands that another daemon started are interrupted by the one that took 
   await using house = new Household()
   const first = await house.open()
   await first.openSession({ session: 's' })
-  const { pid } = await start(first, 'sleep 1000', { owner: { session: 's', toolCall: 'one' } })
+  const { pid } = await start(first, 'exec sleep 1000', { owner: { session: 's', toolCall: 'one' } })
   await first.close()
   const second = await house.open()
   expect(await second.interrupt({ scope: { toolCall: 'one' } })).toMatchObject({

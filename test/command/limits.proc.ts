@@ -15,7 +15,7 @@ const HUNGRY = [
 test('a command that runs longer than it may is ended, and that is why', async () => {
   await using house = new Household()
   const reeve = await house.open()
-  const { outcome } = await runs(reeve, { run: 'echo x; sleep 1000', timeoutMs: 300 })
+  const { outcome } = await runs(reeve, { run: 'echo x; exec sleep 1000', timeoutMs: 300 })
   expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout', signal: 'SIGTERM', source: null })
   expect(house.programs()).toEqual([])
 })

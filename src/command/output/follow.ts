@@ -33,6 +33,7 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
   let at = options.from
   let nudge: Promise<void> | null = null
   let waitsLeft = WAITS_AFTER_END
+  let longest = 0
   while (!signal.aborted) {
     nudge ??= safe(wake())
     // Before the log is read: what was written before the end is then there to be read.
@@ -42,6 +43,7 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
     if (chunk.bytes.length > 0 || chunk.gap !== null) {
       const part = upTo(chunk, final)
       at = part.offset + part.bytes.length
+      longest = chunk.end
       yield part
       continue
     }
@@ -50,7 +52,8 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
       return
     }
     // A program that writes its log itself may have truncated it, and writes on from there.
-    at = Math.min(at, chunk.end)
+    if (chunk.end < longest) at = Math.min(at, chunk.end)
+    longest = chunk.end
     await nudgeOrAbort(nudge, signal)
     nudge = null
   }
