@@ -16,6 +16,7 @@ import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
+import { streamsBetween } from './output/streams.ts'
 import { offsetAt, timeOf } from './output/times.ts'
 import { Screens } from './screen/screen.ts'
 
@@ -94,6 +95,10 @@ export class CommandOutput {
     const folder = await this.#folderOf(record)
     const chunk = await readRange(folder, offset, limit)
     return { ...chunk, at: chunk.bytes.length === 0 ? null : await timeOf(folder, chunk.offset) }
+  }
+
+  async streams(record: ProcessRecord, from: number, to: number) {
+    return streamsBetween(await this.#folderOf(record), from, to)
   }
 
   async offsetAt(record: ProcessRecord, time: number): Promise<number> {

@@ -4,6 +4,7 @@ import type { Refusal, RefusalCode } from './refusal.ts'
 type TroubleCode =
   | 'closed'
   | 'daemon_already_running'
+  | 'daemon_unreachable'
   | 'keeper_unavailable'
   | 'outcome_unknown'
   | 'schema_too_new'

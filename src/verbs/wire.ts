@@ -1,26 +1,12 @@
 import * as z from 'zod'
 import { type VerbName, verbs } from './reeve.ts'
+import { fromWire, partsOf, requestTo, type VerbRequest } from './request.ts'
 
-/** A verb's input as an HTTP request below `/v1`: what the route names goes into the path, the rest is query or body. */
-export interface VerbRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: URLSearchParams
-  readonly body: string | undefined
-}
+export { fromWire, hasBody, toWire, type VerbRequest } from './request.ts'
 
+/** A verb's input as a request below `/v1`. */
 export function requestOf(name: VerbName, input: Readonly<Record<string, unknown>>): VerbRequest {
-  const { method, path } = routeOf(name)
-  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, member: string) => {
-    const value = rest.get(member)
-    rest.delete(member)
-    return encodeURIComponent(String(value))
-  })
-  const query = new URLSearchParams()
-  if (hasBody(method)) return { method, path: filled, query, body: toWire(Object.fromEntries(rest)) }
-  for (const [member, value] of rest) query.set(member, typeof value === 'string' ? value : toWire(value))
-  return { method, path: filled, query, body: undefined }
+  return requestTo(verbs[name].route, input)
 }
 
 /** The other way round, before it is parsed: a member of the query that is no text is JSON. */
@@ -36,30 +22,7 @@ export function inputOf(
 }
 
 export function routeOf(name: VerbName): { readonly method: string; readonly path: string } {
-  const [method = '', path = ''] = verbs[name].route.split(' ')
-  return { method, path }
-}
-
-export function hasBody(method: string): boolean {
-  return method === 'POST' || method === 'PUT'
-}
-
-/** JSON, with bytes as `{ "$bytes": "<base64>" }`. */
-export function toWire(value: unknown): string {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key: string, plain: unknown) {
-    const given = this[key]
-    return given instanceof Uint8Array ? { $bytes: Buffer.from(given).toString('base64') } : plain
-  })
-}
-
-/** Throws where it is no JSON. */
-export function fromWire(text: string): unknown {
-  return JSON.parse(text, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('$bytes' in value)) return value
-    const { $bytes: bytes, ...more } = value
-    const isBytes = typeof bytes === 'string' && Object.keys(more).length === 0
-    return isBytes ? new Uint8Array(Buffer.from(bytes, 'base64')) : value
-  })
+  return partsOf(verbs[name].route)
 }
 
 /** What is no JSON is left as it is: the verb's schema then says what is wrong with it. */
