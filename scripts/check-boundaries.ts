@@ -26,12 +26,12 @@ const mayImport: Record<string, readonly string[]> = {
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
-  client: ['verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
+  client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [
     ...['command', 'agent', 'engine', 'tool', 'memory', 'authority', 'kernel', 'store', 'verbs', 'core'],
     ...['node:*', '!node:sqlite'],
   ],
-  cli: ['client', 'verbs', 'type core', 'core/errors.ts', 'node:*', '!node:sqlite'],
+  cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],
   mcp: [
     ...['client', 'verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite'],
     ...['zod', '@modelcontextprotocol/server'],
