@@ -1,3 +1,4 @@
+export { type ConnectOptions, connect } from './client/connect.ts'
 export type { CommandsOptions } from './command/commands.ts'
 export type { Environment } from './core/environment/environment.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'
