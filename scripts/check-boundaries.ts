@@ -27,10 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
-  server: [
-    ...['command', 'agent', 'engine', 'tool', 'memory', 'authority', 'kernel', 'store', 'verbs', 'core'],
-    ...['node:*', '!node:sqlite'],
-  ],
+  server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
   cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],
   mcp: [
     ...['client', 'verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite'],
