@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { ReeveError } from '../core/errors.ts'
+import type { Acting } from '../verbs/reeve.ts'
+import { gaps } from '../verbs/shapes/output.ts'
+import { tail } from './page.ts'
+import { type ProcessView, viewOf } from './process-view.ts'
+
+/** What a session has not read yet of a command's output. */
+export const unreadOutput = {
+  output: z.string().describe('what was printed since this session last read it'),
+  more: z.boolean().describe('there is more to read already: process_poll goes on'),
+  lost: gaps.describe('bytes of the log that are not kept any more'),
+}
+
+interface Unread {
+  readonly process: ProcessView
+  readonly output: string
+  readonly more: boolean
+  readonly lost: { from: number; to: number }[]
+}
+
+const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
+const TAIL_LINES = 200
+
+/** Reads on where the session stopped reading. Processes without output have printed nothing. */
+export async function readUnread(acting: Acting, pid: string, maxChars: number): Promise<Unread> {
+  try {
+    const { record, text, more, truncated } = await acting.poll({ pid, maxChars })
+    const process = viewOf(record)
+    if (!more || process.endedAt === null) return { process, output: text, more, lost: truncated }
+    return { process, output: await bothEnds(acting, pid, text, maxChars), more, lost: truncated }
+  } catch (error) {
+    if (!(error instanceof ReeveError) || !NO_OUTPUT.includes(error.code)) throw error
+    return { process: viewOf(await acting.show({ pid })), output: '', more: false, lost: [] }
+  }
+}
+
+/** Of a long output that is complete the end tells most: failures and totals stand there. */
+async function bothEnds(acting: Acting, pid: string, text: string, maxChars: number): Promise<string> {
+  const { lines } = await acting.log({ pid, from: 'end', limit: TAIL_LINES })
+  const last = tail(lines.map((line) => line.text).join('\n'), Math.floor(maxChars * 0.6))
+  const first = text.slice(0, Math.floor(maxChars * 0.3))
+  return `${first}\n[… left out: process_log and process_search read all of it …]\n${last}`
+}
+
+/** Output as it is shown to a model, with what it should know about it. */
+export function shown({ output, more, lost, process }: Unread): string {
+  const gap = lost.length === 0 ? '' : '[Some output before this is not kept any more.]\n'
+  if (output === '') return `${gap}(no new output)`
+  const rest = !more || process.endedAt !== null ? '' : '\n[There is more: process_poll.]'
+  return `${gap}${output.trimEnd()}${rest}`
+}
