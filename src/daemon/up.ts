@@ -23,6 +23,7 @@ export interface UpOptions {
   /** Further protocols, by path. */
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: ServeOptions['limits']
+  readonly streams?: ServeOptions['streams']
 }
 
 /** A daemon that is ready. */
@@ -73,6 +74,7 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
       hosts: config.values.hosts,
       mount: { ...guests.mount, ...options.mount },
       limits: options.limits ?? {},
+      streams: options.streams ?? {},
     })
     const { url } = server
     const startTime = startTimeOf(process.pid)

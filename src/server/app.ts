@@ -8,6 +8,7 @@ import { addHealth } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { foreseen, problemResponse } from './problem.ts'
 import type { Log, Served } from './served.ts'
+import type { StreamTimes } from './streams/answer.ts'
 import { addStreams } from './streams/routes.ts'
 import { addVerbs } from './verb-routes.ts'
 
@@ -28,6 +29,7 @@ export interface AppParts {
   readonly bodyBytes: number
   /** Aborted when the server closes: streams end then. */
   readonly closing: AbortSignal
+  readonly streams: Partial<StreamTimes>
 }
 
 /** Everything that is answered over HTTP, whichever way it comes in. */
@@ -54,6 +56,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     await next()
   })
   addStreams(app, parts)
+  app.get('/v1/processes/:pid/terminal', () => problemResponse(noUpgrade(), { Upgrade: 'websocket' }))
   addVerbs(app, reeve, bodyBytes)
   for (const [path, handle] of Object.entries(mount))
     app.all(path, (context) => handle(context.req.raw, context.get('caller')))
@@ -103,6 +106,14 @@ function addWrongMethods(app: Hono<Env>): void {
       return problemResponse(error, { Allow: allow })
     })
   }
+}
+
+function noUpgrade(): ReeveError {
+  return new ReeveError(
+    'bad_request',
+    'A terminal is a WebSocket, and this request is none.',
+    'Open it with a WebSocket client; output/stream has the bytes without one.',
+  )
 }
 
 function nowhere(path: string): ReeveError {

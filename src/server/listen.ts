@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -8,7 +8,9 @@ import type { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
 import type { Door } from './guard.ts'
-import { PROBLEM_TYPE, problemOf, problemResponse, problemText } from './problem.ts'
+import { problemResponse } from './problem.ts'
+import { endWith } from './raw-answer.ts'
+import type { Terminals } from './terminal.ts'
 
 export interface Limits {
   /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
@@ -60,6 +62,7 @@ export class Listener {
     app: Hono<Env>,
     doorAt: (port: number) => Door,
     limits: Limits,
+    terminals: Terminals,
   ): Promise<Listener> {
     const options = {
       headersTimeout: limits.headersMs,
@@ -90,6 +93,7 @@ export class Listener {
       response.once('close', () => listener.#end(request.socket, request.method ?? 'GET'))
       void answer(request, response)
     })
+    server.on('upgrade', (request, socket, head) => void terminals.upgrade(request, socket, head, door))
     return listener
   }
 
@@ -141,7 +145,7 @@ export class Listener {
     this.server.on(event, (socket: Socket) => {
       if (this.#open.size >= most) {
         socket.on('error', () => socket.destroy())
-        end(socket, tooMany(most), 503)
+        endWith(socket, tooMany(most))
         return
       }
       this.#open.add(socket)
@@ -199,18 +203,7 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const status =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  end(socket, unreadable(error), status)
-}
-
-/** An answer without a request that it could be an answer to. What the other side still sends is let go by. */
-function end(socket: Socket, error: ReeveError, status: number): void {
-  const body = problemText({ ...problemOf(error), title: STATUS_CODES[status] ?? '', status })
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
-  socket.resume()
-  setTimeout(() => socket.destroy(), CHECK_MS).unref()
+  endWith(socket, unreadable(error), status)
 }
 
 function unreadable(error: unknown): ReeveError {

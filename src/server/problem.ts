@@ -42,7 +42,7 @@ export function problemResponse(error: unknown, headers: Readonly<Record<string,
   const problem = problemOf(foreseen(error))
   return new Response(problemText(problem), {
     status: problem.status,
-    headers: { 'Content-Type': PROBLEM_TYPE, ...headersOf(problem), ...headers },
+    headers: { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(problem), ...headers },
   })
 }
 
@@ -55,7 +55,7 @@ export function problemText(problem: Problem): string {
   }
 }
 
-function headersOf({ code }: Problem): Record<string, string> {
+export function problemHeaders({ code }: Problem): Record<string, string> {
   if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"' }
   if (code === 'too_many_requests') return { 'Retry-After': '60' }
   return {}

@@ -5,6 +5,8 @@ import { type Door, Guard } from './guard.ts'
 import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
 import { Metrics } from './metrics.ts'
 import type { Log, Served } from './served.ts'
+import type { StreamTimes } from './streams/answer.ts'
+import { Terminals } from './terminal.ts'
 import type { Tokens } from './tokens.ts'
 
 export type { MountedHandler } from './app.ts'
@@ -21,6 +23,8 @@ export interface ServeOptions {
   readonly log: Log
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: Partial<Limits>
+  /** How long streams are held. */
+  readonly streams?: Partial<StreamTimes>
 }
 
 export interface Server {
@@ -38,24 +42,37 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const metrics = new Metrics()
   const closing = new AbortController()
   const { signal } = closing
-  const app = appOf({ reeve, guard, log, metrics, mount, bodyBytes: limits.bodyBytes, closing: signal })
+  const app = appOf({
+    reeve,
+    guard,
+    log,
+    metrics,
+    mount,
+    bodyBytes: limits.bodyBytes,
+    closing: signal,
+    streams: options.streams ?? {},
+  })
+  const terminals = new Terminals({ reeve, guard, log, closing: signal })
   const listeners: Listener[] = []
   metrics.countConnections(() => listeners.reduce((sum, { connections }) => sum + connections, 0))
   const close = async () => {
     closing.abort()
+    terminals.close()
     await Promise.all(listeners.map((listener) => listener.close()))
   }
   let url: string | null = null
   try {
     if (options.socket !== undefined)
-      listeners.push(await Listener.open({ path: options.socket }, app, () => ({ by: 'socket' }), limits))
+      listeners.push(
+        await Listener.open({ path: options.socket }, app, () => ({ by: 'socket' }), limits, terminals),
+      )
     if (options.listen !== undefined) {
       const { host, tls } = options.listen
       const door = (port: number): Door => ({
         by: 'tcp',
         hosts: hostsOf([host, ...(options.hosts ?? [])], port, tls === undefined ? 80 : 443),
       })
-      const listener = await Listener.open(options.listen, app, door, limits)
+      const listener = await Listener.open(options.listen, app, door, limits, terminals)
       listeners.push(listener)
       url = `${tls === undefined ? 'http' : 'https'}://${inUrl(host)}:${listener.port}`
     }
