@@ -18,15 +18,21 @@ export interface GraceOptions {
   readonly onTrouble?: (error: unknown) => void
 }
 
+export interface Grace {
+  /** Resolves when the look that is under way is over. */
+  settled(): Promise<void>
+  close(): Promise<void>
+}
+
 type Session = OutputOf<'sessions'>['sessions'][number]
 
 /**
  * Ends the sessions of MCP clients that were not there for the grace; what is stopped by that is in their inboxes. Time
  * in which no client could have been heard (no daemon, a machine that slept) does not count.
  */
-export function endIdleSessions(reeve: Acting, options: GraceOptions = {}): { close(): Promise<void> } {
+export function endIdleSessions(reeve: Acting, options: GraceOptions = {}): Grace {
   const { graceMs = GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
-  if (graceMs === 0) return { close: async () => {} }
+  if (graceMs === 0) return { settled: async () => {}, close: async () => {} }
   const betweenMs = Math.max(1, Math.min(MOST_BETWEEN_MS, Math.floor(graceMs / 4)))
   let listeningSince = clock.now()
   let lookedAt = listeningSince
@@ -46,10 +52,14 @@ export function endIdleSessions(reeve: Acting, options: GraceOptions = {}): { cl
         looking = undefined
       })
   })
+  const settled = async () => {
+    await looking
+  }
   return {
-    async close() {
+    settled,
+    close() {
       stop()
-      await looking
+      return settled()
     },
   }
 }

@@ -90,12 +90,16 @@ function watchListeners(
   const listening = new Map<string | number, readonly string[]>()
   const { onmessage } = transport
   transport.onmessage = (message, extra) => {
-    if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen') {
+    const uris = isJSONRPCRequest(message) ? listenedTo(message) : []
+    if (isJSONRPCRequest(message) && uris.length > 0) {
       const clientName = clientNameIn(message.params?._meta)
       if (clientName !== undefined) hello(clientName)
-      const uris = listenedTo(message)
       listening.set(message.id, uris)
-      for (const uri of uris) void watch.add(uri)
+      // It is acknowledged when it is watched: whatever changes after that is told.
+      void Promise.all(uris.map((uri) => watch.add(uri))).then(() => {
+        if (listening.has(message.id)) onmessage?.(message, extra)
+      })
+      return
     }
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const id = message.params?.['requestId'] as string | number
