@@ -69,6 +69,7 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
     const server = await served(config, log, {
       reeve,
       tokens,
+      version: version(),
       log,
       socket: home.socket,
       hosts: config.values.hosts,

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
+import { addAbout } from './about.ts'
 import { refuseTooLarge } from './body.ts'
 import type { Caller } from './caller.ts'
 import type { Arrival, Door, Guard } from './guard.ts'
@@ -30,6 +31,7 @@ export interface AppParts {
   /** Aborted when the server closes: streams end then. */
   readonly closing: AbortSignal
   readonly streams: Partial<StreamTimes>
+  readonly version: string
 }
 
 /** Everything that is answered over HTTP, whichever way it comes in. */
@@ -48,6 +50,7 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.use(async ({ env, req }, next) => {
     guard.refuseForeign(arrivalOf(env))
     refuseTooLarge(req.raw, bodyBytes)
+    refuseTricks(env.incoming.url ?? '')
     await next()
   })
   addHealth(app, reeve)
@@ -55,6 +58,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     context.set('caller', guard.callerOf(arrivalOf(context.env)))
     await next()
   })
+  addAbout(app, reeve, metrics, parts.version)
   addStreams(app, parts)
   app.get('/v1/processes/:pid/terminal', () => problemResponse(noUpgrade(), { Upgrade: 'websocket' }))
   addVerbs(app, reeve, bodyBytes)
@@ -106,6 +110,12 @@ function addWrongMethods(app: Hono<Env>): void {
       return problemResponse(error, { Allow: allow })
     })
   }
+}
+
+/** A path with dots for steps would be read as another one than was sent. Whoever sends that does not mean a process. */
+function refuseTricks(url: string): void {
+  const [path = ''] = url.split(/[?#]/)
+  if (path.split(/[/\\]/).some((step) => /^(\.|%2e){1,2}$/i.test(step))) throw nowhere(path)
 }
 
 function noUpgrade(): ReeveError {

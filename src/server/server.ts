@@ -20,6 +20,8 @@ export interface ServeOptions {
   /** Names beside the usual ones under which this address may be called, without a port. */
   readonly hosts?: readonly string[]
   readonly tokens: Tokens
+  /** Of Reeve, for those who ask. */
+  readonly version: string
   readonly log: Log
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: Partial<Limits>
