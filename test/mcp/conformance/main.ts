@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { embed } from 'reeve'
-import { serveFixtures } from './fixture-server.ts'
+import { mcpHttpHandler } from '../../../src/mcp/http.ts'
+import { onLoopback } from '../loopback.ts'
+import { withFixtures } from './fixture-server.ts'
 
 /**
  * The public conformance suite for MCP servers, all of its server scenarios, against Reeve's server with the suite's
@@ -14,7 +16,7 @@ import { serveFixtures } from './fixture-server.ts'
 /** Checks that do not apply to Reeve, and why. */
 const NOT_APPLICABLE: Readonly<Record<string, string>> = {
   'server-sse-priming-event':
-    "a recommendation for streams that can be resumed. Reeve's are not: output stays unread until an answer was heard, so a call that was cut off is simply made again",
+    "a recommendation for streams that can be resumed. Reeve's are not: a call that was cut off can be made again, and all output stays in the log",
   'server-sse-retry-field': 'the same: there is nothing to come back to',
 }
 
@@ -35,7 +37,7 @@ try {
 
 async function main(): Promise<number> {
   const reeve = await embed({ store: join(folder, 'reeve.db') })
-  const fixtures = await serveFixtures(reeve)
+  const fixtures = await onLoopback(mcpHttpHandler(reeve, { build: withFixtures }))
   const results = join(folder, 'results')
   const options = ['server', '--url', fixtures.url, '--suite', 'all', '--output-dir', results]
   const run = await ran([SUITE, ...options])
