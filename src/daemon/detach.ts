@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
-import { prepareHome, runningDaemon } from './home.ts'
-import { isAlive } from './os-process.ts'
+import { prepareHome } from './home.ts'
+import { openLog } from './log.ts'
+import { readyDaemon } from './running.ts'
 
 export interface DetachOptions {
   readonly home?: string
@@ -19,7 +20,7 @@ export interface DetachOptions {
 
 const TIMEOUT_MS = 20_000
 const LOOK_MS = 10
-const MOST_LOG_BYTES = 10 * 1024 * 1024
+const MOST_LAST_LINES = 3
 
 /**
  * Starts a daemon in the background, in a session of its own, and answers when it is ready. If another one was faster, that
@@ -29,14 +30,14 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   const env = options.env ?? process.env
   const home = homePaths(options.home ?? homeFolder(env))
   prepareHome(home)
-  const there = ready(home)
+  const there = readyDaemon(home)
   if (there !== null) return there
-  rotate(home.log)
-  const logFrom = sizeOf(home.log)
-  const child = start(home, env, options)
+  const log = openLog(home)
+  const logFrom = fstatSync(log).size
+  const child = start(home, log, env, options)
   const until = Date.now() + (options.timeoutMs ?? TIMEOUT_MS)
   for (;;) {
-    const daemon = ready(home)
+    const daemon = readyDaemon(home)
     if (daemon !== null) return daemon
     if (hasEnded(child)) {
       const why = lastWords(home.log, logFrom)
@@ -50,10 +51,10 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
 
 function start(
   home: HomePaths,
+  log: number,
   env: Readonly<Record<string, string | undefined>>,
   { args = [], program = ownProgram() }: DetachOptions,
 ): ChildProcess {
-  const log = openSync(home.log, 'a', 0o600)
   try {
     const child = spawn(process.execPath, [...process.execArgv, program, 'up', ...args], {
       cwd: home.folder,
@@ -69,33 +70,23 @@ function start(
   }
 }
 
-/** The daemon that says it is ready, if it lives. */
-function ready(home: HomePaths): RunningDaemon | null {
-  const running = runningDaemon(home)
-  return running !== null && isAlive(running) ? running : null
-}
-
 function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
 /** What it logged last as an error with a code, or whatever it said last. */
 function lastWords(path: string, from: number): ReeveError | undefined {
-  const lines = readFileSync(path).subarray(from).toString('utf8').trim().split('\n').reverse()
-  for (const line of lines) {
-    const { code, remedy, details, err } = jsonIn(line)
-    if (typeof code === 'string' && typeof remedy === 'string') {
-      const said = (err as { message?: unknown } | undefined)?.message
-      return new ReeveError(code as ErrorCode, String(said), remedy, {
-        details: (details ?? {}) as Record<string, unknown>,
-      })
-    }
+  const lines = readFileSync(path).subarray(from).toString('utf8').trim().split('\n')
+  for (const line of lines.toReversed()) {
+    const { code, message, remedy, details } = jsonIn(line)
+    if (typeof code === 'string' && typeof message === 'string' && typeof remedy === 'string')
+      return new ReeveError(code as ErrorCode, message, remedy, { details: Object(details) })
   }
-  const [last = ''] = lines
+  const last = lines.slice(-MOST_LAST_LINES).join(' ')
   if (last === '') return undefined
   return new ReeveError(
     'daemon_not_started',
-    `The daemon ended before it was ready. Its last words: ${String(jsonIn(last)['msg'] ?? last)}`,
+    `The daemon ended before it was ready. Its last words: ${last}`,
     `Its whole log is ${path}.`,
     { details: { log: path } },
   )
@@ -127,15 +118,6 @@ function tooSlow({ log }: HomePaths, { pid }: ChildProcess): ReeveError {
     `Wait a little longer (reeve status), or look at its log: ${log}.`,
     { details: { osPid: pid, log } },
   )
-}
-
-/** One generation is kept. */
-function rotate(log: string): void {
-  if (sizeOf(log) > MOST_LOG_BYTES) renameSync(log, `${log}.1`)
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** `reeve` itself: the same file in a clone and in the package, but for its ending. */

@@ -1,7 +1,7 @@
 import { homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
-import { runningDaemon } from './home.ts'
 import { isAlive } from './os-process.ts'
+import { readyDaemon } from './running.ts'
 
 export interface DownOptions {
   readonly home?: string
@@ -18,9 +18,9 @@ const LOOK_MS = 20
 export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   const { keep = false, timeoutMs = TIMEOUT_MS } = options
   const home = homePaths(options.home ?? homeFolder())
-  const running = runningDaemon(home)
-  // Compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
-  if (running === null || !isAlive(running)) {
+  // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
+  const running = readyDaemon(home)
+  if (running === null) {
     throw new ReeveError(
       'daemon_not_running',
       `No daemon runs in ${home.folder}.`,

@@ -1,4 +1,5 @@
 import type { Embedded } from '../embed/embed.ts'
+import type { McpHttp } from '../mcp/http.ts'
 import { endIdleSessions } from '../mcp/session-grace.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler } from '../server/server.ts'
@@ -10,10 +11,24 @@ export interface Guests {
   close(): Promise<void>
 }
 
-export async function guestsOf(reeve: Embedded, { sessionGraceMs }: Settings, log: Log): Promise<Guests> {
+export function guestsOf(reeve: Embedded, { sessionGraceMs }: Settings, log: Log): Guests {
   const idle = endIdleSessions(reeve, {
     graceMs: sessionGraceMs,
     onTrouble: (error) => log.warn({ err: error }, 'trouble while ending sessions without clients'),
   })
-  return { mount: {}, close: () => idle.close() }
+  let handler: Promise<McpHttp> | undefined
+  // Loaded when the first client comes: most daemons have none over HTTP, and all are to start fast.
+  const mcp = () => {
+    handler ??= import('../mcp/http.ts').then(({ mcpHttpHandler }) =>
+      mcpHttpHandler(reeve, { onTrouble: (error) => log.warn({ err: error }, 'trouble with an MCP client') }),
+    )
+    return handler
+  }
+  return {
+    mount: { '/mcp': async (request, caller) => (await mcp()).fetch(request, caller) },
+    async close() {
+      await idle.close()
+      await (await handler)?.close()
+    },
+  }
 }

@@ -107,3 +107,9 @@ export const settings: readonly Setting[] = names.map((name) => {
     default: fallback,
   }
 })
+
+/** What reeve.json may hold, for editors and other tools. */
+export function configurationJsonSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(configurationSchema, { io: 'input' })
+  return { $schema, title: 'reeve.json', description: 'The configuration of a Reeve daemon.', ...schema }
+}

@@ -5,10 +5,11 @@ import { type Embedded, embed } from '../embed/embed.ts'
 import type { Log } from '../server/served.ts'
 import { type MountedHandler, type ServeOptions, type Server, serve } from '../server/server.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
-import { announce, prepareHome, runningDaemon, withdraw } from './home.ts'
-import { logAt } from './log.ts'
+import { announce, prepareHome, withdraw } from './home.ts'
+import { logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
-import { isAlive, startTimeOf } from './os-process.ts'
+import { startTimeOf } from './os-process.ts'
+import { readyDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
 import { adminToken, TokenFile } from './token-file.ts'
 import { version } from './version.ts'
@@ -18,7 +19,7 @@ export interface UpOptions {
   readonly home?: string
   readonly flags?: Flags
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Where it logs; JSON lines on stderr by default. */
+  /** Where it logs; JSON lines on stderr by default, or at a terminal in a file of its home. */
   readonly log?: Log
   /** Further protocols, by path. */
   readonly mount?: Readonly<Record<string, MountedHandler>>
@@ -44,17 +45,26 @@ export interface Daemon {
 export async function up(options: UpOptions = {}): Promise<Daemon> {
   const env = options.env ?? process.env
   const home = homePaths(options.home ?? homeFolder(env))
-  prepareHome(home)
-  const config = configuration(options.flags ?? {}, env, home)
-  const log = options.log ?? logAt(config.values.logLevel)
+  let log = options.log
   try {
+    prepareHome(home)
+    const config = configuration(options.flags ?? {}, env, home)
+    log ??= logOf(home, config.values.logLevel)
     refuseSecond(home)
     return await start(home, config, log, options)
   } catch (error) {
-    const { code, remedy, details } = error instanceof ReeveError ? error : {}
-    log.error({ code, remedy, details, err: error }, `not started: ${(error as Error).message}`)
+    tellWhyNot(log, error)
     throw error
   }
+}
+
+/** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
+function tellWhyNot(log: Log | undefined, error: unknown): void {
+  if (log === undefined && process.stderr.isTTY) return
+  const to = log ?? logAt('info')
+  if (!(error instanceof ReeveError)) return to.error({ err: error }, 'not started')
+  const { code, message, remedy, details } = error
+  to.error({ code, message, remedy, details }, 'not started')
 }
 
 async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {
@@ -63,7 +73,7 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
   let guests: Guests | undefined
   try {
     const token = adminToken(home, tokens)
-    guests = await guestsOf(reeve, config.values, log)
+    guests = guestsOf(reeve, config.values, log)
     // The lock of the data folder is ours by now: a socket file that is still there is a dead daemon's.
     rmSync(home.socket, { force: true })
     const server = await served(config, log, {
@@ -114,37 +124,50 @@ function closer(
 
 /** The lock of the data folder is what counts; this only spares opening the store, and names the home. */
 function refuseSecond(home: HomePaths): void {
-  const running = runningDaemon(home)
-  if (running !== null && running.osPid !== process.pid && isAlive(running)) throw second(home, running.osPid)
+  const running = readyDaemon(home)
+  if (running !== null && running.osPid !== process.pid) throw second(home, running.osPid)
 }
 
+/** How long a keeper may take to notice that its daemon was killed. */
+const NOTICE_MS = 5_000
+const LOOK_MS = 20
+
+/** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
 async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
-  const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
-  try {
-    return await embed({
-      store: values.store ?? home.store,
-      commands: {
-        home: home.commands,
-        most: mostCommands,
-        graceMs,
-        environment,
-        tree,
-        ...(shell === null ? {} : { shell }),
-        output: {
-          headBytes: values.outputHeadBytes,
-          tailBytes: values.outputTailBytes,
-          totalBytes: values.outputTotalBytes,
-          minFreeBytes: values.minFreeBytes,
-        },
-      },
-      waits: { defaultMs: waitMs },
-      onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
-    })
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'daemon_already_running')
-      throw second(home, error.details['osPid'] as number | null)
-    throw error
+  for (const until = Date.now() + NOTICE_MS; ; ) {
+    try {
+      return await embeddedOnce(home, values, log)
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
+      const { osPid } = error.details as { osPid: number | null }
+      const isDead = osPid !== null && osPid !== process.pid && startTimeOf(osPid) === null
+      if (!isDead || Date.now() > until) throw second(home, osPid)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
   }
+}
+
+async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+  const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
+  return embed({
+    store: values.store ?? home.store,
+    commands: {
+      home: home.commands,
+      most: mostCommands,
+      graceMs,
+      environment,
+      tree,
+      ...(shell === null ? {} : { shell }),
+      output: {
+        headBytes: values.outputHeadBytes,
+        tailBytes: values.outputTailBytes,
+        totalBytes: values.outputTotalBytes,
+        minFreeBytes: values.minFreeBytes,
+      },
+    },
+    waits: { defaultMs: waitMs },
+    onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
+  })
 }
 
 function second(home: HomePaths, osPid: number | null): ReeveError {

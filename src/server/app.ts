@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import { addAbout } from './about.ts'
-import { refuseTooLarge } from './body.ts'
+import { refuseTooLarge, withinLimit } from './body.ts'
 import type { Caller } from './caller.ts'
 import type { Arrival, Door, Guard } from './guard.ts'
 import { addHealth } from './health.ts'
@@ -14,7 +14,11 @@ import { addStreams } from './streams/routes.ts'
 import { addVerbs } from './verb-routes.ts'
 
 export interface Env {
-  Bindings: HttpBindings & { readonly door: Door }
+  Bindings: HttpBindings & {
+    readonly door: Door
+    /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
+    onlyReads(): void
+  }
   Variables: { caller: Caller; verb: string }
 }
 
@@ -63,7 +67,9 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.get('/v1/processes/:pid/terminal', () => problemResponse(noUpgrade(), { Upgrade: 'websocket' }))
   addVerbs(app, reeve, bodyBytes)
   for (const [path, handle] of Object.entries(mount))
-    app.all(path, (context) => handle(context.req.raw, context.get('caller')))
+    app.all(path, async (context) =>
+      handle(await withinLimit(context.req.raw, bodyBytes), context.get('caller')),
+    )
   addWrongMethods(app)
   app.notFound(({ req }) => problemResponse(nowhere(req.path)))
   app.onError((error, context) => {

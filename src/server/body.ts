@@ -14,8 +14,16 @@ export function refuseTooLarge(request: Request, mostBytes: number): void {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
 }
 
+/** The same request, its body read and found short enough, for those who do not count themselves. */
+export async function withinLimit(request: Request, mostBytes: number): Promise<Request> {
+  if (request.method === 'GET' || request.method === 'HEAD') return request
+  const body = await readUpTo(request, mostBytes)
+  const { url, method, headers, signal } = request
+  return new Request(url, { method, headers, signal, ...(body.length === 0 ? {} : { body }) })
+}
+
 /** What comes in pieces has no length to look at beforehand, so it is counted as it comes. */
-async function readUpTo(request: Request, mostBytes: number): Promise<Buffer> {
+async function readUpTo(request: Request, mostBytes: number): Promise<Buffer<ArrayBuffer>> {
   if (request.body === null) return Buffer.alloc(0)
   const pieces: Uint8Array[] = []
   let length = 0

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
@@ -50,7 +50,8 @@ export class Listener {
   readonly server: Server
   readonly #open = new Set<Socket>()
   readonly #busy = new Map<Socket, number>()
-  #changing = 0
+  /** Requests that may change something, and are not answered yet. */
+  readonly #changing = new Set<IncomingMessage>()
   #whenDone: (() => void) | undefined
 
   private constructor(server: Server) {
@@ -85,12 +86,16 @@ export class Listener {
     await listening(server, place)
     const door = doorAt('path' in place ? 0 : (server.address() as AddressInfo).port)
     const answer = getRequestListener(
-      (request, bindings) => app.fetch(request, { ...(bindings as Env['Bindings']), door }),
+      (request, bindings) => {
+        const { incoming, outgoing } = bindings as HttpBindings
+        const onlyReads = () => listener.#settled(incoming)
+        return app.fetch(request, { incoming, outgoing, door, onlyReads })
+      },
       { errorHandler: (error) => problemResponse(unreadable(error)) },
     )
     server.on('request', (request, response) => {
-      listener.#begin(request.socket, request.method ?? 'GET')
-      response.once('close', () => listener.#end(request.socket, request.method ?? 'GET'))
+      listener.#begin(request)
+      response.once('close', () => listener.#end(request))
       void answer(request, response)
     })
     server.on('upgrade', (request, socket, head) => void terminals.upgrade(request, socket, head, door))
@@ -110,7 +115,7 @@ export class Listener {
     const closed = once(this.server, 'close')
     this.server.close()
     this.server.closeIdleConnections()
-    if (this.#changing > 0) {
+    if (this.#changing.size > 0) {
       const done = Promise.withResolvers<void>()
       const timer = setTimeout(done.resolve, FINISH_MS)
       this.#whenDone = done.resolve
@@ -121,16 +126,22 @@ export class Listener {
     await closed
   }
 
-  #begin(socket: Socket, method: string): void {
+  #begin(request: IncomingMessage): void {
+    const { socket, method } = request
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1)
-    if (changes(method)) this.#changing++
+    if (method !== 'GET' && method !== 'HEAD') this.#changing.add(request)
   }
 
-  #end(socket: Socket, method: string): void {
+  #end(request: IncomingMessage): void {
+    const { socket } = request
     const left = (this.#busy.get(socket) ?? 1) - 1
     if (left === 0) this.#busy.delete(socket)
     else this.#busy.set(socket, left)
-    if (changes(method) && --this.#changing === 0) this.#whenDone?.()
+    this.#settled(request)
+  }
+
+  #settled(request: IncomingMessage): void {
+    if (this.#changing.delete(request) && this.#changing.size === 0) this.#whenDone?.()
   }
 
   /** Nothing was sent or taken for a while. A wait may be silent for long; who leaves an answer lying may not. */
@@ -153,10 +164,6 @@ export class Listener {
       handle?.call(this.server, socket)
     })
   }
-}
-
-function changes(method: string): boolean {
-  return method !== 'GET' && method !== 'HEAD'
 }
 
 async function listening(server: Server, place: Place): Promise<void> {

@@ -53,6 +53,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     bodyBytes: limits.bodyBytes,
     closing: signal,
     streams: options.streams ?? {},
+    version: options.version,
   })
   const terminals = new Terminals({ reeve, guard, log, closing: signal })
   const listeners: Listener[] = []

@@ -34,7 +34,9 @@ async function perform(
   context.set('verb', name)
   // Before it is read: whoever follows from here hears of everything that the answer does not have.
   context.header('Reeve-Position', String(reeve.position()))
-  demand(caller, verbs[name].needs)
+  const { needs } = verbs[name]
+  demand(caller, needs)
+  if (needs === 'read') context.env.onlyReads()
   const body = hasBody(req.method) ? await bodyOf(req.raw, mostBytes) : {}
   const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act

@@ -13,7 +13,7 @@ import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 
 const UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** A home in which daemons follow one another. Whatever came of the test, nothing that it started outlives it. */
 export class Dwelling {
