@@ -14,6 +14,8 @@ export interface Line {
   readonly revive: (() => Promise<void>) | undefined
   /** For how long a call that may be repeated is repeated. */
   readonly retryMs: number
+  /** What the last answer said of the feed. */
+  readonly seen: { position?: number }
 }
 
 /** Calls a verb; the input is checked where it arrives. */
@@ -35,7 +37,7 @@ export async function call(
 }
 
 async function callOnce(
-  { transport, headers }: Line,
+  { transport, headers, seen }: Line,
   name: VerbName,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal | undefined,
@@ -45,6 +47,8 @@ async function callOnce(
   const answered = await transport.ask({ method, path: `/v1${path}${search}`, headers, body, signal })
   const text = await textOf(transport, answered, signal)
   if (answered.status !== 200) throw errorOf(answered.status, text)
+  const position = answered.headers['reeve-position']
+  if (typeof position === 'string') seen.position = Number(position)
   return fromWire(text)
 }
 

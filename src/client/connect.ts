@@ -43,16 +43,25 @@ export function connectUnasked(options: ConnectOptions, revive?: () => Promise<v
   return reeveOn(lineTo(options, revive), '')
 }
 
+/** Where the feed was just before the last answer was read: whoever follows from there misses nothing. */
+export function positionOf(acting: Acting): number | undefined {
+  return lines.get(acting)?.seen.position
+}
+
+const lines = new WeakMap<Acting, Line>()
+
 function lineTo(options: ConnectOptions, revive: (() => Promise<void>) | undefined): Line {
-  return { transport: new Transport(addressOf(options)), headers: {}, revive, retryMs: RETRY_MS }
+  return { transport: new Transport(addressOf(options)), headers: {}, revive, retryMs: RETRY_MS, seen: {} }
 }
 
 function reeveOn(line: Line, kernel: string): Reeve {
-  return {
+  const reeve: Reeve = {
     ...acting(line, kernel),
-    as: (actor: Actor) => acting({ ...line, headers: { 'reeve-as': actor } }, kernel),
+    as: (actor: Actor) => acting({ ...line, headers: { 'reeve-as': actor }, seen: {} }, kernel),
     close: async () => line.transport.close(),
   }
+  lines.set(reeve, line)
+  return reeve
 }
 
 function acting(line: Line, kernel: string): Acting {
@@ -61,7 +70,7 @@ function acting(line: Line, kernel: string): Acting {
     (input: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}) =>
       call(line, name, input, options),
   ])
-  return {
+  const made: Acting = {
     ...(Object.fromEntries(acts) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'attach'>),
     kernel,
     follow: (input = {}, options = {}) => follow(line, input, options),
@@ -69,6 +78,8 @@ function acting(line: Line, kernel: string): Acting {
     // The WebSocket's library is loaded by whoever attaches.
     attach: async (input, options = {}) => (await import('./attach.ts')).attach(line, input, options),
   }
+  lines.set(made, line)
+  return made
 }
 
 /** A session may not ask who runs the store, and so does not learn it. */
