@@ -14,6 +14,8 @@ import type { McpReeve } from './session.ts'
 export interface McpStdioOptions {
   /** Where the client works, unless it says otherwise itself; the folder that it started this program in. */
   readonly cwd?: string
+  /** The session to act in, as a token that is bound to one wants it; `REEVE_SESSION` by default, else one of its own. */
+  readonly session?: string
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -31,10 +33,11 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const cwd = real(options.cwd ?? process.cwd())
   const transport = options.transport ?? new StdioServerTransport()
   const sessions = new Sessions(reeve)
+  const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
-    placed ??= placeOf(sessions, told, cwd)
+    placed ??= placeOf(sessions, told, cwd, session)
     return placed
   }
   let serving: McpServer | undefined
@@ -76,8 +79,14 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   return { closed, close: () => served.close() }
 }
 
-async function placeOf(sessions: Sessions, told: Told, cwd: string): Promise<Place> {
+async function placeOf(
+  sessions: Sessions,
+  told: Told,
+  cwd: string,
+  named: string | undefined,
+): Promise<Place> {
   const folder = (await told.root()) ?? cwd
+  if (named !== undefined) return { session: sessions.named(named), folder }
   return { session: sessions.derived(told.clientName, folder, folder), folder }
 }
 

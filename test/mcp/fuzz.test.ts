@@ -73,7 +73,8 @@ const member = fc
       fc.oneof({ weight: 3, arbitrary: Object.hasOwn(TAME, key) ? TAME[key]! : wild }, wild),
     ),
   )
-const asked = fc.constantFrom(...Object.keys(NEEDED)).chain((tool) =>
+type Asked = { tool: string; given: Record<string, unknown>; left: string | null }
+const asked: fc.Arbitrary<Asked> = fc.constantFrom(...Object.keys(NEEDED)).chain((tool) =>
   fc.record({
     tool: fc.constant(tool),
     given: fc
@@ -107,7 +108,7 @@ test('whatever the arguments are, a tool answers in time, with a result that is 
     {
       interruptAfterTimeLimit: FUZZ_MS,
       numRuns: 2_000,
-      examples: Object.entries(NEEDED).map(([tool, given]) => [{ tool, given, left: null }]),
+      examples: Object.entries(NEEDED).map(([tool, given]): [Asked] => [{ tool, given, left: null }]),
     },
   )
   // What is right got through, as did what is not.

@@ -143,7 +143,7 @@ async function asked(
   ctx: ServerContext,
   message: string,
   said: string,
-  schema: Omit<Requested, 'type'>,
+  schema: { readonly properties: Requested['properties']; readonly required?: string[] },
 ): Promise<string> {
   const requestedSchema: Requested = { ...schema, type: 'object' }
   const { action, content } = await ctx.mcpReq.elicitInput({ mode: 'form', message, requestedSchema })
