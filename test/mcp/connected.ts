@@ -74,3 +74,26 @@ export async function call<Structured = Record<string, unknown>>(
   const text = first?.type === 'text' ? first.text : ''
   return { structured: result.structuredContent as Structured, text, isError: result.isError === true }
 }
+
+/** The same Reeve, which knows how many waits are under way. */
+export function countWaits(reeve: Reeve) {
+  const counted = {
+    under: 0,
+    reeve: {
+      ...reeve,
+      as(actor: Parameters<Reeve['as']>[0]) {
+        const acting = reeve.as(actor)
+        const wait: typeof acting.wait = async (input, options) => {
+          counted.under++
+          try {
+            return await acting.wait(input, options)
+          } finally {
+            counted.under--
+          }
+        }
+        return { ...acting, wait }
+      },
+    },
+  }
+  return counted
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Household, printed, start } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
-import { call, ERAS, WAYS } from './connected.ts'
+import { call, countWaits, ERAS, WAYS } from './connected.ts'
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
@@ -75,26 +75,3 @@ test('a client that goes away ends its wait, and nothing else', async () => {
   const other = await start(reeve, 'true')
   expect(other.pid).toMatch(/^p_/)
 })
-
-/** The same Reeve, which knows how many waits are under way. */
-function countWaits(reeve: Awaited<ReturnType<Household['open']>>) {
-  const counted = {
-    under: 0,
-    reeve: {
-      ...reeve,
-      as(actor: Parameters<typeof reeve.as>[0]) {
-        const acting = reeve.as(actor)
-        const wait: typeof acting.wait = async (input, options) => {
-          counted.under++
-          try {
-            return await acting.wait(input, options)
-          } finally {
-            counted.under--
-          }
-        }
-        return { ...acting, wait }
-      },
-    },
-  }
-  return counted
-}
