@@ -62,9 +62,8 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
 function tellWhyNot(log: Log | undefined, error: unknown): void {
   if (log === undefined && process.stderr.isTTY) return
   const to = log ?? logAt('info')
-  if (!(error instanceof ReeveError)) return to.error({ err: error }, 'not started')
-  const { code, message, remedy, details } = error
-  to.error({ code, message, remedy, details }, 'not started')
+  const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
+  to.error(code === undefined ? { err: error } : { code, message, remedy, details }, 'not started')
 }
 
 async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {

@@ -40,7 +40,9 @@ test('each operation has a name of its own, names its path parameters, and can b
 test('every reference leads somewhere, and shared shapes are named', () => {
   const text = JSON.stringify(document)
   expect(text).not.toContain('$defs')
-  const names = [...text.matchAll(/"#\/components\/schemas\/(?<name>[^"]+)"/g)].map(({ groups }) => groups?.['name'])
+  const names = [...text.matchAll(/"#\/components\/schemas\/(?<name>[^"]+)"/g)].map(
+    ({ groups }) => groups?.['name'],
+  )
   for (const name of names) expect(document.components.schemas).toHaveProperty([name ?? ''])
   expect(Object.keys(document.components.schemas)).toEqual(
     expect.arrayContaining(['ProcessRecord', 'StoredEvent', 'Filter', 'Problem', 'Bytes']),
