@@ -45,14 +45,16 @@ export class Transport {
       ...(socket === null
         ? { host: hostOf(url), port: url?.port || (isTls ? 443 : 80) }
         : { socketPath: socket }),
-      ...(signal === undefined ? {} : { signal }),
     }
     return new Promise((resolve, reject) => {
       const asked = request(options)
-      asked.on('response', (response) =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
-      )
+      const letGo = callOff(asked, signal)
+      asked.on('response', (response) => {
+        for (const end of ['end', 'close']) response.once(end, letGo)
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
+      })
       asked.on('error', (error) => {
+        letGo()
         if (signal?.aborted) reject(signal.reason)
         else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
       })
@@ -81,6 +83,15 @@ export class Transport {
     this.#closed = true
     this.#agent?.destroy()
   }
+}
+
+/** Not by the option `signal`: that would end the connection too when it has long been another request's. */
+function callOff(asked: http.ClientRequest, signal: AbortSignal | undefined): () => void {
+  if (signal === undefined) return () => undefined
+  const abort = () => void asked.destroy()
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  return () => signal.removeEventListener('abort', abort)
 }
 
 export function closedError(): ReeveError {

@@ -48,9 +48,11 @@ export function outputActs(
       const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
       return output.bytes(record, from, limit)
     },
-    async streams({ pid, from, to }) {
+    async streams({ pid, from, to = Number.MAX_SAFE_INTEGER }) {
       const { record, output } = await find(pid)
-      return { parts: [...(await output.streams(record, from, to))] }
+      // Before the index is read: of these bytes it then has all entries.
+      const end = Math.min(to, await output.length(record))
+      return { parts: [...(await output.streams(record, from, end))], end }
     },
     async usage({ pid }) {
       const { record, output, served } = await find(pid)

@@ -11,14 +11,13 @@ export const streams = verb({
   input: z.strictObject({
     pid: processRef,
     from: count.default(0).describe('a byte offset in the output log'),
-    to: count.describe('the offset to stop at'),
+    to: count.exactOptional().describe('the offset to stop at'),
   }),
   output: z.strictObject({
-    parts: z
-      .array(z.strictObject({ offset: count, stream }))
-      .describe(
-        'each up to the next; the first may begin before `from`. Empty where the streams are not kept apart',
-      ),
+    /** Each up to the next; the first may begin before `from`. None where the streams are not kept apart. */
+    parts: z.array(z.strictObject({ offset: count, stream })),
+    /** Nothing is said of what was written behind it. */
+    end: count,
   }),
   codes: [...readCodes],
 })

@@ -38,7 +38,7 @@ export async function runThroughPipes(
     const record = await ended(reeve, pid)
     over.abort()
     stdin.destroy()
-    if (missing > 0) {
+    if (missing > 0 && !stopWriting.isBroken()) {
       print.failure({
         message: `${byteCount(missing)} of the output are missing: the reader was too slow, and they are not kept.`,
         remedy: 'Keep more of it (outputTailBytes), or let the command write to a file.',

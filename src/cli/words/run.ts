@@ -14,6 +14,9 @@ import { startFailure } from './show.ts'
 
 type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 
+/** Whoever reads through a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
+const KEEP_BYTES = 1024 ** 3
+
 const OPTIONS = {
   detach: { type: 'flag', short: 'd', about: 'in the background: prints the pid and nothing else' },
   name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
@@ -127,7 +130,7 @@ async function requestFor(
       env: environmentOf(around.env, cwd, options.env, pty),
       ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
       ...(pty ? { pty: around.stdout.isTTY ? { cols: columns, rows } : true } : {}),
-      ...(pty || options.detach ? {} : { output: 'tagged' as const }),
+      ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
       ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
