@@ -5,6 +5,9 @@ import type { DaemonWords, SettingSpec, UpFlags } from './cli/daemon-words.ts'
 import { homePaths, type RunningDaemon } from './client/home.ts'
 import { ReeveError } from './core/errors.ts'
 
+/** Beside src in a clone, and beside dist in the package. */
+const LAUNCHER = fileURLToPath(new URL('../bin/reeve.mjs', import.meta.url))
+
 /** The daemon's code for the command line, each part loaded when it is asked for. */
 export const daemonWords: DaemonWords = {
   version,
@@ -25,7 +28,7 @@ export const daemonWords: DaemonWords = {
   },
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])
-    return detach({ home, args: ['--quiet', ...argumentsFor(flags, settings)] })
+    return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)] })
   },
   async running(home) {
     const [{ runningDaemon }, { isAlive }] = await Promise.all([
@@ -83,9 +86,9 @@ export const daemonWords: DaemonWords = {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve) {
+  async mcp(reeve, quiet) {
     const { serveMcpStdio } = await import('./mcp/stdio.ts')
-    await serveMcpStdio(reeve).closed
+    await serveMcpStdio(reeve, { quiet }).closed
     return 0
   },
   async demo() {
@@ -101,11 +104,10 @@ function version(): string {
 }
 
 function calledAs(): string {
-  const launcher = fileURLToPath(new URL('../bin/reeve.mjs', import.meta.url))
   const isInPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     .some((folder) => isExecutable(join(folder, 'reeve')))
-  return isInPath ? 'reeve' : launcher
+  return isInPath ? 'reeve' : LAUNCHER
 }
 
 function isExecutable(path: string): boolean {
