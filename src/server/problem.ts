@@ -91,6 +91,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   too_many_commands: 429,
   too_many_requests: 429,
   internal: 500,
+  bad_configuration: 503,
   closed: 503,
   keeper_unavailable: 503,
   not_served: 503,
