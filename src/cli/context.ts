@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { connectUnasked, connectWith } from '../client/connect.ts'
+import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
 import { homeFolder } from '../client/home.ts'
 import type { Acting, Reeve } from '../verbs/reeve.ts'
 import type { DaemonWords } from './daemon-words.ts'
@@ -66,16 +66,25 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     return this.#reeve
   }
 
+  /** A way to the daemon that starts none, for what nobody asked for. Whoever takes it closes it. */
+  quietly(): Reeve {
+    return connectUnasked(this.#where())
+  }
+
   async #connect(): Promise<Reeve> {
+    const where = this.#where()
+    if (this.url !== undefined || this.options['no-start']) return connectWith(where)
+    return connectUnasked(where, () => this.#start())
+  }
+
+  #where(): ConnectOptions {
     const { url } = this
     const token = this.options.token ?? (this.around.env['REEVE_TOKEN'] || undefined)
-    const where = {
+    return {
       home: this.home,
       ...(url === undefined ? {} : { url }),
       ...(token === undefined ? {} : { token }),
     }
-    if (url !== undefined || this.options['no-start']) return connectWith(where)
-    return connectUnasked(where, () => this.#start())
   }
 
   async #start(): Promise<void> {

@@ -25,8 +25,8 @@ export interface DaemonWords {
   tokens(home: string): Promise<TokenWords>
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>
-  /** Speaks MCP on standard input and output until they end. */
-  mcp(reeve: Reeve): Promise<number>
+  /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. */
+  mcp(reeve: Reeve, quiet: Reeve): Promise<number>
   demo(): Promise<number>
 }
 

@@ -30,16 +30,16 @@ const MOST_SESSIONS = 1_000
 
 /** One object for each session, however many connections it has: what was found out about it stays known. */
 export class Sessions {
-  readonly #reeve: McpReeve
+  readonly #ways: { readonly reeve: McpReeve; readonly quiet: McpReeve }
   readonly #known = new Map<string, McpSession>()
 
-  constructor(reeve: McpReeve) {
-    this.#reeve = reeve
+  constructor(reeve: McpReeve, quiet = reeve) {
+    this.#ways = { reeve, quiet }
   }
 
   /** The session that a token names. */
   named(session: string): McpSession {
-    return this.#keep(session, () => new McpSession(this.#reeve, session, { label: 'MCP', derived: false }))
+    return this.#keep(session, () => new McpSession(this.#ways, session, { label: 'MCP', derived: false }))
   }
 
   /** The session of a client in a place. */
@@ -47,7 +47,7 @@ export class Sessions {
     const id = sessionIdOf(clientName, place)
     const where = folder === null ? '' : ` in ${folder}`
     const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
-    return this.#keep(id, () => new McpSession(this.#reeve, id, { label, derived: true }))
+    return this.#keep(id, () => new McpSession(this.#ways, id, { label, derived: true }))
   }
 
   #keep(id: string, make: () => McpSession): McpSession {

@@ -91,7 +91,10 @@ async function watchOf(
   if (uris.length === 0) return undefined
   const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
   const { session } = await client.place({ clientName, root: async () => null })
-  const watch = new ResourceWatch(async () => ({ acting: await session.acting(), session: session.id }), tell)
+  const watch = new ResourceWatch(
+    async () => ({ acting: await session.watching(), session: session.id }),
+    tell,
+  )
   for (const uri of uris) await watch.add(uri)
   return watch
 }

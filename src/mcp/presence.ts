@@ -1,6 +1,6 @@
 import type { Place } from './client.ts'
 
-const TOUCH_MS = 5 * 60_000
+const TOUCH_MS = 30_000
 
 /** Keeps the sessions of clients in use for as long as those have a stream open, whether they ask for anything or not. */
 export class Presence {

@@ -4,9 +4,8 @@ import { type Asking, ResourceWatch } from './resource-watch.ts'
 /** `resources/subscribe` of the legacy era. In the modern one clients listen, and the SDK knows to what. */
 export function resourceSubscriptions(
   server: McpServer,
-  askingOf: (ctx: ServerContext) => Promise<Asking>,
+  askingOf: (ctx: ServerContext) => Promise<() => Promise<Asking>>,
 ): void {
-  let asking: Promise<Asking> | undefined
   let watch: ResourceWatch | undefined
   const subscribed = new Set<string>()
   const tell = (uri: string) => {
@@ -14,9 +13,8 @@ export function resourceSubscriptions(
     server.server.sendResourceUpdated({ uri }).catch(() => {})
   }
   server.server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, ctx) => {
-    asking ??= askingOf(ctx)
-    const whose = asking
-    watch ??= new ResourceWatch(() => whose, tell)
+    const asking = await askingOf(ctx)
+    watch ??= new ResourceWatch(asking, tell)
     if (!subscribed.has(uri)) {
       if (!(await watch.add(uri))) throw new ResourceNotFoundError(uri)
       subscribed.add(uri)

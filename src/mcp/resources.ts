@@ -90,7 +90,12 @@ export function registerResources(server: McpServer, client: McpClient): void {
     },
     (uri, _, ctx) => log(uri, ctx),
   )
-  if (client.era === 'legacy') resourceSubscriptions(server, sessionOf)
+  if (client.era === 'legacy') {
+    resourceSubscriptions(server, async (ctx) => {
+      const { session } = await client.place(toldBy(server, ctx))
+      return async () => ({ acting: await session.watching(), session: session.id })
+    })
+  }
 }
 
 function json(value: unknown): string {

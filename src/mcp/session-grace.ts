@@ -1,7 +1,7 @@
 import type { Acting, OutputOf } from '../verbs/reeve.ts'
 import { MCP_SESSION } from './session-id.ts'
 
-export const GRACE_MS = 60 * 60 * 1_000
+const GRACE_MS = 60 * 60 * 1_000
 const MOST_BETWEEN_MS = 60_000
 const PAGE = 1_000
 

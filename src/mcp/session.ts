@@ -8,7 +8,8 @@ export interface McpReeve extends Acting {
   as(actor: Actor): Acting
 }
 
-const TOUCH_MS = 60_000
+/** Touches that come sooner after one another say nothing new. */
+const TOUCH_MS = 20_000
 const PAGE = 1_000
 
 /**
@@ -23,17 +24,25 @@ const PAGE = 1_000
  */
 export class McpSession {
   readonly #reeve: McpReeve
+  readonly #quiet: McpReeve
   readonly #base: string
   readonly #label: string
   readonly #isDerived: boolean
   #generation = 1
-  #found: Promise<void> | undefined
+  #isFound = false
+  #finding: Promise<void> | undefined
   #opening: Promise<void> | undefined
   #touchedAt = Number.NEGATIVE_INFINITY
   #acting: Acting
 
-  constructor(reeve: McpReeve, session: string, { label, derived }: { label: string; derived: boolean }) {
+  /** `quiet` is the way for what no client asked for: it wakes nobody. */
+  constructor(
+    { reeve, quiet }: { readonly reeve: McpReeve; readonly quiet: McpReeve },
+    session: string,
+    { label, derived }: { readonly label: string; readonly derived: boolean },
+  ) {
     this.#reeve = reeve
+    this.#quiet = quiet
     this.#base = session
     this.#label = label
     this.#isDerived = derived
@@ -53,25 +62,22 @@ export class McpSession {
 
   /** To look. */
   async acting(): Promise<Acting> {
-    await this.#find()
+    await this.#find(this.#reeve)
     void this.touch()
     return this.#acting
   }
 
+  /** To look again and again, without being asked to. */
+  async watching(): Promise<Acting> {
+    await this.#find(this.#quiet)
+    return this.#quiet.as(`session:${this.id}`)
+  }
+
   /** To change something. */
   async change<Answer>(act: (acting: Acting, session: string) => Promise<Answer>): Promise<Answer> {
-    await this.#find()
-    await this.#open()
-    void this.touch()
-    try {
-      return await act(this.#acting, this.id)
-    } catch (error) {
-      if (!this.#isDerived || !isGone(error)) throw error
-      // Somebody ended it meanwhile.
-      this.#opening = undefined
-      await this.#open()
-      return await act(this.#acting, this.id)
-    }
+    await this.#find(this.#reeve)
+    await this.#openForCertain()
+    return act(this.#acting, this.id)
   }
 
   /** Its client is there. Says nothing of a session that is not. */
@@ -79,26 +85,45 @@ export class McpSession {
     if (now - this.#touchedAt < TOUCH_MS) return
     this.#touchedAt = now
     try {
-      await this.#find()
-      await this.#acting.touchSession({ session: this.id })
+      const acting = await this.watching()
+      await acting.touchSession({ session: this.id })
     } catch {
       // Not opened, ended, or out of reach for now: a touch is no promise, and there will be another one.
     }
   }
 
-  #find(): Promise<void> {
-    this.#found ??= this.#findNewest().catch((error: unknown) => {
-      this.#found = undefined
-      throw error
+  /** The quiet way may take long to find nobody: whoever is asked for something does not wait for that. */
+  #find(reeve: McpReeve): Promise<void> {
+    if (this.#isFound) return Promise.resolve()
+    if (reeve !== this.#reeve) return this.#findNewest(reeve)
+    this.#finding ??= this.#findNewest(reeve).finally(() => {
+      this.#finding = undefined
     })
-    return this.#found
+    return this.#finding
   }
 
-  async #findNewest(): Promise<void> {
-    if (!this.#isDerived) return
-    const { sessions } = await this.#reeve.sessions({ after: this.#base, limit: PAGE })
-    const newest = Math.max(1, ...sessions.map(({ id }) => generationIn(this.#base, id)))
-    this.#become(newest)
+  async #findNewest(reeve: McpReeve): Promise<void> {
+    if (this.#isDerived) {
+      const { sessions } = await reeve.sessions({ after: this.#base, limit: PAGE })
+      this.#become(Math.max(this.#generation, ...sessions.map(({ id }) => generationIn(this.#base, id))))
+    }
+    this.#isFound = true
+  }
+
+  /**
+   * Somebody may have ended it since it was opened. To touch it tells; it is also safe to repeat, so if the daemon has gone
+   * away meanwhile, that is found out here and not by a change that must not be made twice.
+   */
+  async #openForCertain(): Promise<void> {
+    await this.#open()
+    try {
+      this.#touchedAt = Date.now()
+      await this.#acting.touchSession({ session: this.id })
+    } catch (error) {
+      if (!this.#isDerived || !isGone(error)) throw error
+      this.#opening = undefined
+      await this.#open()
+    }
   }
 
   #open(): Promise<void> {
@@ -115,7 +140,7 @@ export class McpSession {
     } catch (error) {
       if (!this.#isDerived || !isGone(error)) throw error
       const ended = this.id
-      await this.#findNewest()
+      await this.#findNewest(this.#reeve)
       if (this.id === ended) this.#become(this.#generation + 1)
       await this.#acting.openSession({ session: this.id, label: this.#label })
       await this.#takeOver(ended)

@@ -16,6 +16,8 @@ export interface McpStdioOptions {
   readonly cwd?: string
   /** The session to act in, as a token that is bound to one wants it; `REEVE_SESSION` by default, else one of its own. */
   readonly session?: string
+  /** Another way to the same daemon, which does not start it: for what goes on by itself while a client is there. */
+  readonly quiet?: McpReeve
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -26,13 +28,13 @@ export interface McpStdio {
   close(): Promise<void>
 }
 
-const TOUCH_MS = 5 * 60_000
+const TOUCH_MS = 30_000
 
 /** Serves one client over standard input and output, in whichever era it speaks. */
 export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): McpStdio {
   const cwd = real(options.cwd ?? process.cwd())
   const transport = options.transport ?? new StdioServerTransport()
-  const sessions = new Sessions(reeve)
+  const sessions = new Sessions(reeve, options.quiet)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
@@ -61,7 +63,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const watch = new ResourceWatch(
     async () => {
       const { session } = await place({ clientName: 'unknown', root: async () => null })
-      return { acting: await session.acting(), session: session.id }
+      return { acting: await session.watching(), session: session.id }
     },
     (uri) => void serving?.server.sendResourceUpdated({ uri }).catch(() => {}),
   )

@@ -14,6 +14,8 @@ export const unreadOutput = {
 
 interface Unread {
   readonly process: ProcessView
+  /** The daemon went away as it was asked, and what it answered with may have been lost on the way. */
+  readonly askedAgain: boolean
   readonly output: string
   readonly more: boolean
   readonly lost: { from: number; to: number }[]
@@ -21,17 +23,34 @@ interface Unread {
 
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
+const MOST_POLLS = 3
 
 /** Reads on where the session stopped reading. Processes without output have printed nothing. */
 export async function readUnread(acting: Acting, pid: string, maxChars: number): Promise<Unread> {
   try {
-    const { record, text, more, truncated } = await acting.poll({ pid, maxChars })
+    const { record, text, more, truncated: lost, askedAgain } = await pollOrAgain(acting, pid, maxChars)
     const process = viewOf(record)
-    if (!more || process.endedAt === null) return { process, output: text, more, lost: truncated }
-    return { process, output: await bothEnds(acting, pid, text, maxChars), more, lost: truncated }
+    const isLong = more && process.endedAt !== null
+    const output = isLong ? await bothEnds(acting, pid, text, maxChars) : text
+    return { process, output, more, lost, askedAgain }
   } catch (error) {
     if (!(error instanceof ReeveError) || !NO_OUTPUT.includes(error.code)) throw error
-    return { process: viewOf(await acting.show({ pid })), output: '', more: false, lost: [] }
+    const process = viewOf(await acting.show({ pid }))
+    return { process, output: '', more: false, lost: [], askedAgain: false }
+  }
+}
+
+/** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
+async function pollOrAgain(acting: Acting, pid: string, maxChars: number) {
+  for (let asked = 1; ; asked++) {
+    try {
+      return { ...(await acting.poll({ pid, maxChars })), askedAgain: asked > 1 }
+    } catch (error) {
+      const isGone = error instanceof ReeveError && error.code === 'daemon_unreachable'
+      if (!isGone || asked === MOST_POLLS) throw error
+      // This waits for the daemon to come back, and finds a connection to it.
+      await acting.show({ pid })
+    }
   }
 }
 
@@ -44,9 +63,11 @@ async function bothEnds(acting: Acting, pid: string, text: string, maxChars: num
 }
 
 /** Output as it is shown to a model, with what it should know about it. */
-export function shown({ output, more, lost, process }: Unread): string {
-  const gap = lost.length === 0 ? '' : '[Some output before this is not kept any more.]\n'
-  if (output === '') return `${gap}(no new output)`
+export function shown({ output, more, lost, process, askedAgain }: Unread): string {
+  const lostText = lost.length === 0 ? '' : '[Some output before this is not kept any more.]\n'
+  const again = askedAgain ? '[The daemon was away for a moment; process_log has all output.]\n' : ''
+  const gap = `${again}${lostText}`
+  if (output.trim() === '') return `${gap}(no new output)`
   const rest = !more || process.endedAt !== null ? '' : '\n[There is more: process_poll.]'
   return `${gap}${output.trimEnd()}${rest}`
 }

@@ -11,7 +11,7 @@ export function sentenceOn(process: ProcessView, now = Date.now()): string {
 function stateOf(process: ProcessView, now: number): string {
   const { status, exitCode, signal, reason, startedAt, endedAt } = process
   if (endedAt === null) {
-    if (status === 'running' && startedAt !== null) return `is running since ${duration(now - startedAt)}`
+    if (status === 'running' && startedAt !== null) return `has been running for ${duration(now - startedAt)}`
     return `is ${status}`
   }
   const took = startedAt === null ? '' : ` after ${duration(endedAt - startedAt)}`
@@ -22,7 +22,8 @@ function stateOf(process: ProcessView, now: number): string {
 }
 
 export function duration(ms: number): string {
-  const seconds = Math.max(0, ms) / 1_000
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = ms / 1_000
   if (seconds < 10) return `${Number(seconds.toFixed(1))} s`
   if (seconds < 100) return `${Math.round(seconds)} s`
   if (seconds < 100 * 60) return `${Math.round(seconds / 60)} min`

@@ -14,6 +14,8 @@ export interface Connecting {
   readonly cwd?: string
   /** A root that the client tells of. */
   readonly root?: string
+  /** The stdio server's way for what goes on by itself. */
+  readonly quiet?: Reeve
 }
 
 export function clientOf({ era, name = 'tester', root }: Connecting): Client {
@@ -31,7 +33,8 @@ export function clientOf({ era, name = 'tester', root }: Connecting): Client {
 export async function overStdio(reeve: Reeve, connecting: Connecting): Promise<Client> {
   const [there, here] = InMemoryTransport.createLinkedPair()
   const cwd = connecting.cwd ?? process.cwd()
-  const served = serveMcpStdio(reeve, { transport: there, cwd, onTrouble: () => {} })
+  const quiet = connecting.quiet === undefined ? {} : { quiet: connecting.quiet }
+  const served = serveMcpStdio(reeve, { transport: there, cwd, onTrouble: () => {}, ...quiet })
   onTestFinished(() => served.close())
   const client = clientOf(connecting)
   await client.connect(here)

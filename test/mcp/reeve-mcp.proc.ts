@@ -48,7 +48,7 @@ for (const era of ERAS) {
       name: 'echo',
       waitMs: 100,
     })
-    expect(started.text).toContain('is running')
+    expect(started.text).toContain('has been running')
     const { pid, cwd } = started.structured.process
     expect(cwd).toBe(folder)
     const first = await call(client, 'process_write', { pid, text: 'before', enter: true })
@@ -58,7 +58,8 @@ for (const era of ERAS) {
     })
 
     await killDaemon(dwelling)
-    expect((await call(client, 'process_poll', { pid })).structured).toMatchObject({
+    const polled = await call(client, 'process_poll', { pid })
+    expect(polled.structured, polled.text).toMatchObject({
       output: '',
       process: { pid, status: 'running' },
     })

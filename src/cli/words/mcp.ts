@@ -15,6 +15,11 @@ back: its session is its name and the folder it works in.`,
   ],
   async run(context) {
     nothingMore(context, { name: 'mcp' })
-    return context.daemon.mcp(await context.reeve())
+    const quiet = context.quietly()
+    try {
+      return await context.daemon.mcp(await context.reeve(), quiet)
+    } finally {
+      await quiet.close()
+    }
   },
 })
