@@ -38,7 +38,8 @@ export const inbox = tool({
           : []
       const kept = fitting(
         read,
-        (one) => sentenceOf(one).length + 1,
+        // What a process declared for itself may be long; all of it is in the resource of the inbox.
+        (one) => Math.max(sentenceOf(one).length, JSON.stringify(one.payload).length / 2),
         PAGE_CHARS,
         after === undefined ? 'end' : 'start',
       )
