@@ -10,7 +10,7 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
-import { type Gap, joined, layoutOf, logEnd } from './output/layout.ts'
+import { type Gap, joined, layoutOf, logEnd, segmentOffsets } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
@@ -190,7 +190,8 @@ export class CommandOutput {
   async #folderOf(record: ProcessRecord): Promise<string> {
     const folder = join(this.#home.output, record.pid)
     if (record.program === null && !hasEnded(record)) return folder
-    if ((await layoutOf(folder)) !== null) return folder
+    // A listing is enough: to look at every segment would cost more than to read a page of one.
+    if ((await segmentOffsets(folder)) !== null) return folder
     if (record.outcome?.reason === 'failed_start') return folder
     throw new RefusedError(
       refusal(

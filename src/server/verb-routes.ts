@@ -1,7 +1,9 @@
 import type { Context, Hono } from 'hono'
+import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting, CallOptions, VerbName } from '../verbs/reeve.ts'
 import { verbs } from '../verbs/reeve.ts'
+import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
 import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
@@ -41,7 +43,25 @@ async function perform(
   const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act
   const answer = await act(input, { signal: req.raw.signal })
-  return context.body(toWire(answer), 200, { 'Content-Type': 'application/json' })
+  // Where there are no bytes to be wrapped, nothing need be looked at twice.
+  const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)
+  return context.body(text, 200, { 'Content-Type': 'application/json' })
+}
+
+const withBytes = new Map<VerbName, boolean>()
+
+function mayHaveBytes(name: VerbName): boolean {
+  const known = withBytes.get(name)
+  if (known !== undefined) return known
+  let found = false
+  z.toJSONSchema(verbs[name].output, {
+    unrepresentable: 'any',
+    override: ({ zodSchema }) => {
+      if (zodSchema === rawBytes) found = true
+    },
+  })
+  withBytes.set(name, found)
+  return found
 }
 
 /** A spawn may have its idempotency key in the header that others use for it. */

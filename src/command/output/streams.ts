@@ -7,7 +7,7 @@ import type { Piece } from './pieces.ts'
 /** Which of its two pipes a byte came through, where they are kept apart. */
 export type Stream = 'stdout' | 'stderr'
 
-interface StreamStart {
+export interface StreamStart {
   readonly offset: number
   readonly stream: Stream
 }

@@ -22,7 +22,8 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
       const stream = streamOf(actingFor(reeve, context.get('caller')), context)
       if (req.method === 'HEAD') return streamHead(stream)
       const asked = askedOf(new URL(req.url).searchParams)
-      return streamAnswer(stream, asked, times, AbortSignal.any([req.raw.signal, closing]))
+      const signal = AbortSignal.any([req.raw.signal, closing])
+      return streamAnswer(stream, asked, times, signal, (done) => context.env.outgoing.once('close', done))
     })
   serve('/v1/processes/:pid/output/stream', (acting, { req }) => outputStream(acting, req.param('pid') ?? ''))
   serve('/v1/processes/:pid/events/stream', (acting, { req }) =>
