@@ -21,7 +21,7 @@ export const daemonWords: DaemonWords = {
     ])
     const paths = homePaths(home)
     prepareHome(paths)
-    const { values } = configuration(flags, process.env, paths)
+    const { values } = await logged(() => configuration(flags, process.env, paths))
     // At a terminal the log would run over what a person reads there.
     const log = process.stderr.isTTY ? { log: logAt(values.logLevel, openSync(paths.log, 'a', 0o600)) } : {}
     return run({ home, flags, ...log, onReady: () => ready(runningDaemon(paths) as RunningDaemon) })
@@ -95,6 +95,18 @@ export const daemonWords: DaemonWords = {
     const { demo } = await import('./demo/demo.ts')
     return demo()
   },
+}
+
+/** Whoever started it in the background finds in its log why it did not start. */
+async function logged<Answer>(act: () => Answer): Promise<Answer> {
+  try {
+    return act()
+  } catch (error) {
+    const { code, remedy, details } = error as ReeveError
+    const { logAt } = await import('./daemon/log.ts')
+    if (!process.stderr.isTTY) logAt('error').error({ code, remedy, details, err: error }, 'not started')
+    throw error
+  }
 }
 
 /** The package's own file lies one folder above, in a clone (src) as in the package (dist). */

@@ -35,23 +35,22 @@ export async function cli(given: readonly string[], around: Surroundings): Promi
 }
 
 async function perform(word: Word, given: readonly string[], around: Surroundings): Promise<number> {
-  const more = word.moreOptions === undefined ? {} : await word.moreOptions(around.daemon)
-  const specs = { ...GLOBAL_OPTIONS, ...more, ...word.options }
-  const help = `Run reeve ${word.name} --help for what it takes.`
-  const { options, args } = parseArguments(given, specs, { stopEarly: word.stopEarly ?? false, help })
-  const context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
-  if (context.options.help) {
-    const { wordHelp } = await import('./help-text.ts')
-    for (const line of wordHelp(word, { ...word.options, ...more }, context.print.colours))
-      context.print.line(line)
-    return 0
-  }
+  let context: Context<Options<OptionSpecs>> | undefined
   try {
-    return await word.run(context)
+    const more = word.moreOptions === undefined ? {} : await word.moreOptions(around.daemon)
+    const specs = { ...GLOBAL_OPTIONS, ...more, ...word.options }
+    const help = `Run reeve ${word.name} --help for what it takes.`
+    const { options, args } = parseArguments(given, specs, { stopEarly: word.stopEarly ?? false, help })
+    context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
+    if (!context.options.help) return await word.run(context)
+    const { wordHelp } = await import('./help-text.ts')
+    const lines = wordHelp(word, { ...word.options, ...more }, context.print.colours)
+    for (const line of lines) context.print.line(line)
+    return 0
   } catch (error) {
-    return failed(error, context.print, word.failure ?? FAILED)
+    return failed(error, context?.print ?? new Printer(around, jsonAsked(given)), word.failure ?? FAILED)
   } finally {
-    await context.close()
+    await context?.close()
   }
 }
 
@@ -99,5 +98,5 @@ async function withoutWord(leading: readonly string[], around: Surroundings): Pr
 /** Before anything is parsed: an error is JSON for whoever asked for JSON. */
 function jsonAsked(given: readonly string[]): GlobalOptions {
   const { options } = parseArguments([], GLOBAL_OPTIONS, { help: '' })
-  return { ...(options as GlobalOptions), json: given[0] === '--json', jsonl: given[0] === '--jsonl' }
+  return { ...(options as GlobalOptions), json: given.includes('--json'), jsonl: given.includes('--jsonl') }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { Surroundings } from '../context.ts'
 import { writeAll } from '../write-all.ts'
@@ -16,7 +17,12 @@ export interface Terminal {
 export function terminalOf({ stdin, stdout }: Surroundings): Terminal {
   const keyboard = stdin as ReadStream
   const screen = stdout as WriteStream
-  const setRaw = (isRaw: boolean) => void keyboard.setRawMode?.(isRaw)
+  const setRaw = (isRaw: boolean) => {
+    keyboard.setRawMode?.(isRaw)
+    // Node leaves it on that the terminal adds a return to every newline. The command's own terminal has done that where it
+    // was wanted; a full-screen program that moves the cursor down with a newline would end up in the first column.
+    if (isRaw) spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] })
+  }
   return {
     size: () => ({ cols: clamp(screen.columns ?? 80), rows: clamp(screen.rows ?? 24) }),
     setRaw,

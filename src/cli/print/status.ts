@@ -8,6 +8,7 @@ export type ProcessRecord = OutputOf<'show'>
 export function statusText({ status, outcome }: ProcessRecord): string {
   if (outcome === null) return status
   if (outcome.status === 'completed') return status
+  if (outcome.reason === 'failed_start') return 'failed to start'
   const how = outcome.reason === null || outcome.reason === 'killed' ? undefined : outcome.reason
   const by = how ?? outcome.signal ?? (outcome.exitCode === null ? undefined : String(outcome.exitCode))
   return by === undefined || by === status ? status : `${status} ${by}`
