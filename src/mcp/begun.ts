@@ -33,8 +33,8 @@ export async function begun(
   // Nobody hears the answer: what it printed stays unread.
   signal.throwIfAborted()
   const unread = await readUnread(acting, pid, maxChars)
-  const { process, output, more, lost } = unread
+  const { process, output, more, lost, readTo } = unread
   const finished = process.endedAt !== null
   const text = `${sentenceOn(process)}\n${shown(unread)}${finished ? '' : `\n${NEXT}`}`
-  return { structured: { finished, process, output, more, lost }, text }
+  return { structured: { finished, process, output, more, lost, readTo }, text }
 }

@@ -25,7 +25,7 @@ export interface Place {
   readonly folder: string | null
 }
 
-const ROOTS_MS = 2_000
+const ROOTS_MS = 5_000
 const MOST_SESSIONS = 1_000
 
 /** One object for each session, however many connections it has: what was found out about it stays known. */

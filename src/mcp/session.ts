@@ -87,8 +87,10 @@ export class McpSession {
     try {
       const acting = await this.watching()
       await acting.touchSession({ session: this.id })
-    } catch {
-      // Not opened, ended, or out of reach for now: a touch is no promise, and there will be another one.
+    } catch (error) {
+      // Not opened, ended, or out of reach for now: a touch is no promise, and there will be another one. If it has ended,
+      // another connection of this client may be in the next one already.
+      if (isGone(error)) this.#isFound = false
     }
   }
 

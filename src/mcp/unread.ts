@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { gaps } from '../verbs/shapes/output.ts'
+import { count } from '../verbs/shapes/scalars.ts'
 import { tail } from './page.ts'
 import { type ProcessView, viewOf } from './process-view.ts'
 
@@ -10,6 +11,7 @@ export const unreadOutput = {
   output: z.string().describe('what was printed since this session last read it'),
   more: z.boolean().describe('there is more to read already: process_poll goes on'),
   lost: gaps.describe('bytes of the log that are not kept any more'),
+  readTo: count.describe('how far into the output this is, in bytes: until.from for what comes behind it'),
 }
 
 interface Unread {
@@ -19,6 +21,7 @@ interface Unread {
   readonly output: string
   readonly more: boolean
   readonly lost: { from: number; to: number }[]
+  readonly readTo: number
 }
 
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
@@ -28,15 +31,23 @@ const MOST_POLLS = 3
 /** Reads on where the session stopped reading. Processes without output have printed nothing. */
 export async function readUnread(acting: Acting, pid: string, maxChars: number): Promise<Unread> {
   try {
-    const { record, text, more, truncated: lost, askedAgain } = await pollOrAgain(acting, pid, maxChars)
+    const {
+      record,
+      text,
+      more,
+      cursor,
+      truncated: lost,
+      askedAgain,
+    } = await pollOrAgain(acting, pid, maxChars)
     const process = viewOf(record)
     const isLong = more && process.endedAt !== null
     const output = isLong ? await bothEnds(acting, pid, text, maxChars) : text
-    return { process, output, more, lost, askedAgain }
+    // A cursor of output is an offset with a letter before it.
+    return { process, output, more, lost, readTo: Number(cursor.slice(1)), askedAgain }
   } catch (error) {
     if (!(error instanceof ReeveError) || !NO_OUTPUT.includes(error.code)) throw error
     const process = viewOf(await acting.show({ pid }))
-    return { process, output: '', more: false, lost: [], askedAgain: false }
+    return { process, output: '', more: false, lost: [], readTo: 0, askedAgain: false }
   }
 }
 
@@ -63,11 +74,12 @@ async function bothEnds(acting: Acting, pid: string, text: string, maxChars: num
 }
 
 /** Output as it is shown to a model, with what it should know about it. */
-export function shown({ output, more, lost, process, askedAgain }: Unread): string {
+export function shown({ output, more, lost, readTo, process, askedAgain }: Unread): string {
   const lostText = lost.length === 0 ? '' : '[Some output before this is not kept any more.]\n'
   const again = askedAgain ? '[The daemon was away for a moment; process_log has all output.]\n' : ''
   const gap = `${again}${lostText}`
-  if (output.trim() === '') return `${gap}(no new output)`
-  const rest = !more || process.endedAt !== null ? '' : '\n[There is more: process_poll.]'
-  return `${gap}${output.trimEnd()}${rest}`
+  const notes =
+    process.endedAt === null ? [...(more ? ['there is more: process_poll'] : []), `read to ${readTo}`] : []
+  const rest = notes.length === 0 ? '' : `\n[${notes.join('; ')}]`
+  return output.trim() === '' ? `${gap}(no new output)${rest}` : `${gap}${output.trimEnd()}${rest}`
 }

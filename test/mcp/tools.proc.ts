@@ -18,7 +18,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         const client = await connect(await household.open(), { era, cwd: tmpdir() })
         const { structured, text } = await call<Begun>(client, 'process_start', { run: 'echo hello; exit 7' })
         expect(structured).toMatchObject({ finished: true, output: 'hello\n', process: { exitCode: 7 } })
-        expect(text).toMatch(/^p_\w+ failed \(exit code 7\) after .* s: echo hello; exit 7\nhello$/)
+        expect(text).toMatch(/^p_\w+ failed \(exit code 7\) after .* m?s: echo hello; exit 7\nhello$/)
         if (way === 'stdio') expect(structured.process.cwd).toBe(tmpdir())
       })
 
@@ -43,7 +43,10 @@ for (const [way, connect] of Object.entries(WAYS)) {
 
         const waited = await call(client, 'process_wait', { pid, until: { pattern: '^got t.o$' } })
         expect(waited.structured).toMatchObject({ answer: 'matched', line: 'got two', output: '' })
-        const polled = await call(client, 'process_poll', { pid })
+        const polled = await call<{ readTo: number }>(client, 'process_poll', { pid })
+        const from = polled.structured.readTo
+        const later = { pid, until: { text: 'got', from }, timeoutMs: 100 }
+        expect((await call(client, 'process_wait', later)).structured).toMatchObject({ answer: 'timed_out' })
         expect(polled.structured).toMatchObject({ output: '', process: { status: 'running' } })
 
         const found = await call(client, 'process_search', { pid, text: 'got', context: 1 })

@@ -18,10 +18,10 @@ export const processPoll = tool({
   does: 'look',
   async run({ pid, maxChars: most }, { perform }) {
     const unread = await perform((acting) => readUnread(acting, pid, most))
-    const { process, output, more, lost } = unread
+    const { process, output, more, lost, readTo } = unread
     const uptimeMs = Math.max(0, (process.endedAt ?? Date.now()) - (process.startedAt ?? Date.now()))
     return {
-      structured: { process, output, more, lost, uptimeMs },
+      structured: { process, output, more, lost, readTo, uptimeMs },
       text: `${sentenceOn(process)}\n${shown(unread)}`,
     }
   },

@@ -14,9 +14,9 @@ export const processWait = tool({
   title: 'Wait for a process',
   description: [
     'Waits until a process has ended or, with until, until it has printed a line: "listening on", an error, a prompt.',
-    'A line that was printed before counts, unless until.from says from where on. Answers with what is new in its',
-    'output. A timeout is no error: the process runs on, and you can wait again. Cancelling the call ends the wait,',
-    'never the process.',
+    'A line that was printed before counts, too: to wait for the next one, give readTo of an earlier answer as',
+    'until.from. Answers with what is new in its output. A timeout is no error: the process runs on, and you can wait',
+    'again. Cancelling the call ends the wait, never the process.',
   ].join(' '),
   input: z.strictObject({
     pid,
@@ -40,7 +40,7 @@ export const processWait = tool({
       const answer = waited.type === 'interrupted' ? 'timed_out' : waited.type
       const line = waited.type === 'matched' ? waited.line.text : null
       const unread = await readUnread(acting, asked, most)
-      const { process, output, more, lost } = unread
+      const { process, output, more, lost, readTo } = unread
       const happened =
         answer === 'timed_out'
           ? `Not yet, after ${inWords(timeoutMs)}. `
@@ -48,7 +48,7 @@ export const processWait = tool({
             ? ''
             : `Printed: ${firstLine(line, 300)}\n`
       return {
-        structured: { answer, line, process, output, more, lost },
+        structured: { answer, line, process, output, more, lost, readTo },
         text: `${happened}${sentenceOn(process)}\n${shown(unread)}`,
       }
     })

@@ -62,10 +62,10 @@ export const processWrite = tool({
       signal.throwIfAborted()
       const matched = until === undefined ? null : waited.type === 'matched'
       const unread = await readUnread(acting, pid, most)
-      const { process, output, more, lost } = unread
+      const { process, output, more, lost, readTo } = unread
       const missing = matched === false ? 'The reply you wait for has not come yet. ' : ''
       return {
-        structured: { matched, process, output, more, lost },
+        structured: { matched, process, output, more, lost, readTo },
         text: `${missing}${sentenceOn(process)}\n${shown(unread)}`,
       }
     })
