@@ -21,6 +21,8 @@ export interface DetachOptions {
 const TIMEOUT_MS = 20_000
 const LOOK_MS = 10
 const MOST_LAST_LINES = 3
+/** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
+const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
 
 /**
  * Starts a daemon in the background, in a session of its own, and answers when it is ready. If another one was faster, that
@@ -56,7 +58,7 @@ function start(
   { args = [], program = ownProgram() }: DetachOptions,
 ): ChildProcess {
   try {
-    const child = spawn(process.execPath, [...process.execArgv, program, 'up', ...args], {
+    const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
       cwd: home.folder,
       detached: true,
       env: { ...env, REEVE_HOME: home.folder },

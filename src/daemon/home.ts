@@ -1,25 +1,40 @@
 import {
   accessSync,
-  chmodSync,
   constants,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 
-/** Makes the folder, for its owner alone. One that cannot be used is said so before anything is opened in it. */
+/**
+ * Makes the folder, for its owner alone. One that cannot be used is said so before anything is opened in it. One that is
+ * there keeps its rights: it may be a folder that has other uses too.
+ */
 export function prepareHome({ folder }: HomePaths): void {
+  let mode: number
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    chmodSync(folder, 0o700)
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    mode = statSync(folder).mode
   } catch (error) {
     throw unusable(folder, error)
   }
+  if ((mode & 0o002) !== 0) throw openToAll(folder)
+}
+
+/** Whoever can put a file there can give themselves a token. */
+function openToAll(folder: string): ReeveError {
+  return new ReeveError(
+    'home_unusable',
+    `The daemon's home ${folder} cannot be used: everybody may write there.`,
+    `Run chmod 700 ${folder}, or choose another folder with REEVE_HOME or --home.`,
+    { details: { home: folder } },
+  )
 }
 
 function unusable(folder: string, error: unknown): ReeveError {

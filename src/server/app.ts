@@ -44,12 +44,16 @@ export function appOf(parts: AppParts): Hono<Env> {
   const app = new Hono<Env>()
 
   app.use(async (context, next) => {
+    const begun = performance.now()
     await next()
     const { headers, status } = context.res
     headers.set('X-Content-Type-Options', 'nosniff')
     headers.set('Cross-Origin-Resource-Policy', 'same-origin')
     if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store')
-    metrics.answered(context.get('verb') ?? 'other', status)
+    const verb = context.get('verb') ?? 'other'
+    metrics.answered(verb, status)
+    const ms = Math.round(performance.now() - begun)
+    log.debug({ method: context.req.method, path: context.req.path, verb, status, ms }, 'answered')
   })
   app.use(async ({ env, req }, next) => {
     guard.refuseForeign(arrivalOf(env))

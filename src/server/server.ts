@@ -1,3 +1,4 @@
+import { hostname, networkInterfaces } from 'node:os'
 import type { Acting } from '../verbs/reeve.ts'
 import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
@@ -73,17 +74,32 @@ export async function serve(options: ServeOptions): Promise<Server> {
       const { host, tls } = options.listen
       const door = (port: number): Door => ({
         by: 'tcp',
-        hosts: hostsOf([host, ...(options.hosts ?? [])], port, tls === undefined ? 80 : 443),
+        hosts: hostsOf([...namesOf(host), ...(options.hosts ?? [])], port, tls === undefined ? 80 : 443),
       })
       const listener = await Listener.open(options.listen, app, door, limits, terminals)
       listeners.push(listener)
-      url = `${tls === undefined ? 'http' : 'https'}://${inUrl(host)}:${listener.port}`
+      url = `${tls === undefined ? 'http' : 'https'}://${inUrl(WILDCARDS.get(host) ?? host)}:${listener.port}`
     }
   } catch (error) {
     await close()
     throw error
   }
   return { url, acting: (caller) => actingFor(reeve, caller), close }
+}
+
+/** Who listens everywhere is found at home under these. */
+const WILDCARDS = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
+
+/** Under which names an address is called: itself, or everything that this machine is called. No stranger's name is among them. */
+function namesOf(host: string): readonly string[] {
+  if (!WILDCARDS.has(host)) return [host]
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    (all) => all?.map(({ address }) => address) ?? [],
+  )
+  return [hostname(), ...addresses]
 }
 
 /** Everything that a `Host` header may say, in lower case. A default port may be left out. */

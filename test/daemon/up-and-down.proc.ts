@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +19,7 @@ import { ReeveError } from '../../src/core/errors.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
+import { until } from '../keeper/client.ts'
 import { ask } from '../server/ask.ts'
 import { Dwelling, quiet } from './dwelling.ts'
 
@@ -119,7 +130,7 @@ test('a second SIGINT stops a daemon at once, that waits for a command to end', 
   const { pid } = (await ask(where, 'POST /v1/processes', { body: stubborn })).json.record
   await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
   first.signal('SIGINT')
-  while (existsSync(dwelling.home.socket)) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until('it is stopping', () => !existsSync(dwelling.home.socket))
   first.signal('SIGINT')
   expect(await first.ended()).toEqual({ code: 130, signal: null })
 })
@@ -164,8 +175,16 @@ test('a port that is taken is named, unless nobody chose it', async () => {
   expect(error).toMatchObject({ code: 'address_in_use', details: { address: `127.0.0.1:${port}` } })
   expect(error.remedy).toMatch(/--listen/)
   expect(existsSync(dwelling.home.daemon)).toBe(false)
-  const daemon = await dwelling.up()
-  expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
+  const usual = createServer().listen(7337, '127.0.0.1')
+  onTestFinished(() => void usual.close())
+  // If it is taken by somebody else, that is as good.
+  await new Promise((resolve) => usual.once('listening', resolve).once('error', resolve))
+  const daemon = await dwelling.up({ flags: { listen: undefined } })
+  expect(daemon.url).not.toMatch(/:7337$/)
+  expect((await ask(daemon, 'GET /readyz', { token: null })).status).toBe(200)
+  expect(dwelling.logged).toContainEqual(
+    expect.objectContaining({ level: 'warn', facts: { address: '127.0.0.1:7337' } }),
+  )
 })
 
 test('a home that cannot be used is named, with why', async () => {
@@ -181,12 +200,11 @@ test('a home that cannot be used is named, with why', async () => {
   }
 })
 
-test('a read-only home is named as such', async () => {
+test.skipIf(!can('unshare', '-rm', 'true'))('a read-only home is named as such', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const script = `mount -t tmpfs -o ro none "$1" && exec "$2" "$3" up --listen off`
   const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, program]
-  if (!canUnshare()) return
   const child = spawn('unshare', args, {
     env: { ...process.env, REEVE_HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -218,9 +236,71 @@ test('a damaged token file stops the start, and says what to do', async () => {
   expect(error.message).toContain(dwelling.home.tokens)
 })
 
-function canUnshare(): boolean {
+test('a home where everybody may write is refused, and its rights are left as they are', async () => {
+  const dwelling = new Dwelling()
+  chmodSync(dwelling.home.folder, 0o777)
+  const error = await refusal(dwelling.up())
+  expect(error).toMatchObject({ code: 'home_unusable', details: { home: dwelling.home.folder } })
+  expect(error.remedy).toContain('chmod 700')
+  expect(statSync(dwelling.home.folder).mode & 0o777).toBe(0o777)
+  chmodSync(dwelling.home.folder, 0o755)
+  expect((await ask(await dwelling.up(), 'GET /readyz')).status).toBe(200)
+})
+
+test('MCP clients are served by the daemon, to those whom its tokens let in', async () => {
+  const daemon = await new Dwelling().up()
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }
+  const headers = { accept: 'application/json, text/event-stream' }
+  expect((await ask(daemon, 'POST /mcp', { token: null, headers, body })).status).toBe(401)
+  const said = await ask(daemon, 'POST /mcp', { token: daemon.token, headers, body })
+  expect(said.status).toBe(200)
+  expect(said.text).toContain('"serverInfo"')
+  const large = { ...body, more: 'x'.repeat(5 * 1024 * 1024) }
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
+  expect((await ask(daemon, 'POST /mcp', { headers: chunked, body: large })).status).toBe(413)
+})
+
+test.skipIf(!can('openssl', 'version'))(
+  'everything is served over TLS where a certificate is given, beyond this machine too',
+  async () => {
+    const dwelling = new Dwelling()
+    const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(dwelling.home.folder, name)) as [
+      string,
+      string,
+    ]
+    const made = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ]
+    const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    execFileSync('openssl', [...made, ...named, '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
+    const daemon = await dwelling.up({ flags: { listen: '0.0.0.0:0', tlsCert, tlsKey } })
+    expect(daemon.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${daemon.token}` }
+      get(`${daemon.url}/v1/status`, { ca: readFileSync(tlsCert), headers, agent: false }, ({ statusCode }) =>
+        resolve(statusCode),
+      ).on('error', reject)
+    })
+    expect(status).toBe(200)
+  },
+)
+
+function can(program: string, ...args: string[]): boolean {
   try {
-    execFileSync('unshare', ['-rm', 'true'], { stdio: 'ignore' })
+    execFileSync(program, args, { stdio: 'ignore' })
     return true
   } catch {
     return false
