@@ -3,7 +3,7 @@ import type { HomePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { configurationSchema, type Setting, type SettingName, type Settings, settings } from './settings.ts'
 
-export type Source = 'flag' | 'environment' | 'file' | 'default'
+type Source = 'flag' | 'environment' | 'file' | 'default'
 
 export interface Configuration {
   readonly values: Settings

@@ -8,7 +8,7 @@ const milliseconds = z
   .min(0)
   .max(2 ** 31 - 1)
 
-export const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
+const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
 
 export const configurationSchema = z.strictObject({
   $schema: z.string().exactOptional().describe('where this schema is'),

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { Env } from './app.ts'
-import { demand } from './caller.ts'
+import { demandWhole } from './caller.ts'
 import type { Metrics } from './metrics.ts'
 import type { Served } from './served.ts'
 
@@ -14,7 +14,7 @@ export function addAbout(app: Hono<Env>, reeve: Served, metrics: Metrics, versio
     return context.body(document, 200, { 'Content-Type': 'application/json' })
   })
   app.get('/metrics', async (context) => {
-    demand(context.get('caller'), 'read')
+    demandWhole(context.get('caller'), 'read')
     const text = await metrics.text(reeve)
     return context.body(text, 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })
   })

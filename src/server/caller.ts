@@ -26,3 +26,13 @@ export function demand({ role }: Caller, needs: Role): void {
     { details: { role, needs } },
   )
 }
+
+/** For what is about everything there is: an agent sees its session alone. */
+export function demandWhole(caller: Caller, needs: Role): void {
+  demand(caller, needs)
+  if (caller.role !== 'agent') return
+  const said = 'This tells of everything that runs here, and your token is bound to a session.'
+  throw new ReeveError('forbidden', said, `Use a token with the role ${needs}.`, {
+    details: { role: 'agent', needs },
+  })
+}

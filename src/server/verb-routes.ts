@@ -19,7 +19,7 @@ export function addVerbs(app: Hono<Env>, reeve: Served, mostBytes: number): void
 }
 
 /** `/processes/{pid}` as the router writes it. */
-export function pathPattern(path: string): string {
+function pathPattern(path: string): string {
   return `/v1${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
 }
 

@@ -96,10 +96,10 @@ test('SIGTERM ends what lives as long as the daemon, and leaves the rest', async
   const dwelling = new Dwelling()
   const first = await dwelling.start()
   const where = { home: dwelling.home, url: null }
-  const spawn = async (lifetime: string) =>
+  const begun = async (lifetime: string) =>
     (await ask(where, 'POST /v1/processes', run('sleep 300', lifetime))).json.record.pid as string
-  const bound = await spawn('daemon')
-  const free = await spawn('detached')
+  const bound = await begun('daemon')
+  const free = await begun('detached')
   const stopped = await down({ home: dwelling.home.folder })
   expect(stopped.osPid).toBe(first.osPid)
   expect(await first.ended()).toEqual({ code: 0, signal: null })

@@ -132,6 +132,8 @@ test('agents of two sessions neither see nor touch the processes of the other', 
     )
     for (const what of ['POST /v1/prune', 'POST /v1/recover'])
       expect((await as(what, { body: {} })).json.code).toBe('forbidden')
+    expect((await as('GET /metrics')).json.code).toBe('forbidden')
+    expect((await as('GET /v1/status')).json.code).toBe('denied')
   }
 })
 
