@@ -1,4 +1,4 @@
-import { accessSync, constants, openSync, readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { DaemonWords, SettingSpec, UpFlags } from './cli/daemon-words.ts'
@@ -13,30 +13,20 @@ export const daemonWords: DaemonWords = {
   version,
   calledAs,
   async up(home, flags, ready) {
-    const [{ run }, { configuration }, { logAt }, { prepareHome, runningDaemon }] = await Promise.all([
+    const [{ run }, { runningDaemon }] = await Promise.all([
       import('./daemon/run.ts'),
-      import('./daemon/config.ts'),
-      import('./daemon/log.ts'),
       import('./daemon/home.ts'),
     ])
-    const paths = homePaths(home)
-    prepareHome(paths)
-    const { values } = await logged(() => configuration(flags, process.env, paths))
-    // At a terminal the log would run over what a person reads there.
-    const log = process.stderr.isTTY ? { log: logAt(values.logLevel, openSync(paths.log, 'a', 0o600)) } : {}
-    return run({ home, flags, ...log, onReady: () => ready(runningDaemon(paths) as RunningDaemon) })
+    const announced = () => ready(runningDaemon(homePaths(home)) as RunningDaemon)
+    return run({ home, flags, onReady: announced })
   },
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])
     return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)] })
   },
   async running(home) {
-    const [{ runningDaemon }, { isAlive }] = await Promise.all([
-      import('./daemon/home.ts'),
-      import('./daemon/os-process.ts'),
-    ])
-    const running = runningDaemon(homePaths(home))
-    return running !== null && isAlive(running) ? running : null
+    const { readyDaemon } = await import('./daemon/running.ts')
+    return readyDaemon(homePaths(home))
   },
   async down(home, { keep }) {
     const { down } = await import('./daemon/down.ts')
@@ -95,18 +85,6 @@ export const daemonWords: DaemonWords = {
     const { demo } = await import('./demo/demo.ts')
     return demo()
   },
-}
-
-/** Whoever started it in the background finds in its log why it did not start. */
-async function logged<Answer>(act: () => Answer): Promise<Answer> {
-  try {
-    return act()
-  } catch (error) {
-    const { code, remedy, details } = error as ReeveError
-    const { logAt } = await import('./daemon/log.ts')
-    if (!process.stderr.isTTY) logAt('error').error({ code, remedy, details, err: error }, 'not started')
-    throw error
-  }
 }
 
 /** The package's own file lies one folder above, in a clone (src) as in the package (dist). */

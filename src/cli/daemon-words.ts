@@ -41,13 +41,13 @@ export interface SettingSpec {
   readonly about: string
 }
 
-export interface Setting {
+interface Setting {
   readonly key: string
   readonly value: unknown
   readonly from: string
 }
 
-export interface Token {
+interface Token {
   readonly id: string
   readonly role: string
   readonly session?: string | undefined
@@ -55,7 +55,7 @@ export interface Token {
   readonly createdAt: number
 }
 
-export interface TokenWords {
+interface TokenWords {
   create(asked: {
     readonly role: string
     readonly session?: string | undefined

@@ -1,17 +1,17 @@
+/** ` Did you mean ps?`, or nothing. */
+export function didYouMean(given: string, known: Iterable<string>): string {
+  const meant = nearest(given, known)
+  return meant === undefined ? '' : ` Did you mean ${meant}?`
+}
+
 /** What was meant, if it is near enough to be a slip of the fingers. */
-export function nearest(given: string, known: Iterable<string>): string | undefined {
+function nearest(given: string, known: Iterable<string>): string | undefined {
   const most = given.length <= 3 ? 1 : 2
   const [best] = [...known]
     .map((word) => ({ word, distance: distance(given, word) }))
     .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance)
   return best?.word
-}
-
-/** ` Did you mean ps?`, or nothing. */
-export function didYouMean(given: string, known: Iterable<string>): string {
-  const meant = nearest(given, known)
-  return meant === undefined ? '' : ` Did you mean ${meant}?`
 }
 
 /** How many letters have to be put in, taken out, replaced or swapped with the next to make one word of the other. */

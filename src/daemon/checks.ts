@@ -5,8 +5,7 @@ import type { Check } from '../cli/daemon-words.ts'
 import { connect } from '../client/connect.ts'
 import type { HomePaths } from '../client/home.ts'
 import type { Reeve } from '../verbs/reeve.ts'
-import { runningDaemon } from './home.ts'
-import { isAlive } from './os-process.ts'
+import { readyDaemon } from './running.ts'
 
 const MiB = 1024 * 1024
 const LEAST_FREE = 128 * MiB
@@ -23,8 +22,8 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   yield disk(home)
   yield rights(home)
   yield await store(home)
-  const running = runningDaemon(home)
-  if (running === null || !isAlive(running)) {
+  const running = readyDaemon(home)
+  if (running === null) {
     yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
     return
   }

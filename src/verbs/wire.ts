@@ -1,15 +1,10 @@
 import * as z from 'zod'
 import { type VerbName, verbs } from './reeve.ts'
-import { fromWire, partsOf, requestTo, type VerbRequest } from './request.ts'
+import { fromWire, partsOf } from './request.ts'
 
-export { fromWire, hasBody, toWire, type VerbRequest } from './request.ts'
+export { fromWire, hasBody, toWire } from './request.ts'
 
-/** A verb's input as a request below `/v1`. */
-export function requestOf(name: VerbName, input: Readonly<Record<string, unknown>>): VerbRequest {
-  return requestTo(verbs[name].route, input)
-}
-
-/** The other way round, before it is parsed: a member of the query that is no text is JSON. */
+/** What a request asks of a verb, before it is parsed: a member of the query that is no text is JSON. */
 export function inputOf(
   name: VerbName,
   path: Readonly<Record<string, string>>,

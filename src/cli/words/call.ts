@@ -29,11 +29,11 @@ Every verb there is, under its own name; without one, lists them. A value that i
     if (!isVerb(name))
       throw new UsageError(`There is no verb ${name}.${didYouMean(name, VERBS)}`, 'reeve call lists them.')
     if (options.schema) {
-      const [{ verbs }, z] = [await import('../../verbs/reeve.ts'), await import('zod')]
+      const { verbs } = await import('../../verbs/reeve.ts')
       const { summary, input, output, codes } = verbs[name]
-      const schema = (type: typeof input | typeof output, io: 'input' | 'output') =>
-        z.toJSONSchema(type, { io, unrepresentable: 'any' })
-      print.json({ summary, input: schema(input, 'input'), output: schema(output, 'output'), codes })
+      const schemaOf = (type: typeof input | typeof output, io: 'input' | 'output') =>
+        type.toJSONSchema({ io, unrepresentable: 'any' })
+      print.json({ summary, input: schemaOf(input, 'input'), output: schemaOf(output, 'output'), codes })
       return 0
     }
     const reeve = await context.acting()
