@@ -3,7 +3,8 @@
 // that an old Node does not know. A clone runs its sources as they are, an installed package what was built.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import * as nodeModule from 'node:module'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -14,6 +15,9 @@ const entry = isClone ? source : join(root, 'dist', 'main.js')
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   process.argv[1] = entry
+  // What was compiled once starts in a third of the time. Where the folder cannot be written, nothing is lost.
+  const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  nodeModule.enableCompileCache(join(caches, 'reeve'))
   await import(pathToFileURL(entry).href)
 } else {
   startUnder(bundledNode())
@@ -23,7 +27,7 @@ function bundledNode() {
   const platform = process.platform === 'win32' ? 'win' : process.platform
   const name = `node-${platform}-${process.arch}`
   try {
-    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    const folder = dirname(nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`))
     const exe = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     if (existsSync(exe)) return exe
   } catch {
@@ -40,7 +44,9 @@ function bundledNode() {
 
 function startUnder(exe) {
   const flags = isClone ? ['--conditions=reeve-source'] : []
-  const child = spawn(exe, [...flags, entry, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(exe, [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   for (const signal of signals) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {

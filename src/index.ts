@@ -2,6 +2,7 @@ import './node-version.ts'
 import type { EmbedOptions } from './embed/embed.ts'
 import type { Reeve } from './verbs/reeve.ts'
 
+export { type ConnectOptions, connect } from './client/connect.ts'
 export type { CommandsOptions } from './command/commands.ts'
 export type { Environment } from './core/environment/environment.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'
@@ -36,10 +37,6 @@ export type {
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
 
-// Not a static import: an older Node would not come as far as the check of its version. Whoever calls `embed` hears of an error.
-const loading = import('./embed/embed.ts')
-loading.catch(() => {})
-
 /**
  * Runs a kernel inside this program.
  *
@@ -51,6 +48,7 @@ loading.catch(() => {})
  * ```
  */
 export async function embed(options: EmbedOptions): Promise<Reeve> {
-  const { embed } = await loading
+  // Not a static import: an older Node would not come as far as the check of its version, and a client needs no kernel.
+  const { embed } = await import('./embed/embed.ts')
   return embed(options)
 }

@@ -10,12 +10,13 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
-import { type Gap, joined, layoutOf, logEnd } from './output/layout.ts'
+import { type Gap, joined, layoutOf, logEnd, segmentOffsets } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
+import { streamsBetween } from './output/streams.ts'
 import { offsetAt, timeOf } from './output/times.ts'
 import { Screens } from './screen/screen.ts'
 
@@ -94,6 +95,10 @@ export class CommandOutput {
     const folder = await this.#folderOf(record)
     const chunk = await readRange(folder, offset, limit)
     return { ...chunk, at: chunk.bytes.length === 0 ? null : await timeOf(folder, chunk.offset) }
+  }
+
+  async streams(record: ProcessRecord, from: number, to: number) {
+    return streamsBetween(await this.#folderOf(record), from, to)
   }
 
   async offsetAt(record: ProcessRecord, time: number): Promise<number> {
@@ -185,7 +190,8 @@ export class CommandOutput {
   async #folderOf(record: ProcessRecord): Promise<string> {
     const folder = join(this.#home.output, record.pid)
     if (record.program === null && !hasEnded(record)) return folder
-    if ((await layoutOf(folder)) !== null) return folder
+    // A listing is enough: to look at every segment would cost more than to read a page of one.
+    if ((await segmentOffsets(folder)) !== null) return folder
     if (record.outcome?.reason === 'failed_start') return folder
     throw new RefusedError(
       refusal(

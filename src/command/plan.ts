@@ -13,6 +13,7 @@ export interface Settings {
 
 /** So that output is seen as it comes, in whatever the program is written. */
 const UNBUFFERED = { PYTHONUNBUFFERED: '1' }
+const MOST_SEGMENTS = 64
 const TERMINAL = { cols: 120, rows: 30 }
 
 /** A command's spec with everything filled in: what its keeper is asked to start. */
@@ -37,7 +38,7 @@ export function planOf(
     pty,
     stdin: typeof spec.stdin === 'object' ? spec.stdin : (spec.stdin ?? 'null'),
     output: spec.output ?? 'merged',
-    caps: settings.caps,
+    caps: capsFor(spec.keepBytes, settings.caps),
     timeoutMs: spec.timeoutMs ?? null,
     idleTimeoutMs: spec.idleTimeoutMs ?? null,
     limits: {
@@ -58,6 +59,13 @@ export function endSignalOf(record: ProcessRecord): string {
 
 function asObject(pty: Exclude<CommandSpec['pty'], undefined | false>) {
   return pty === true ? {} : pty
+}
+
+/** A long log has larger segments: their number is what a reader pays for. */
+function capsFor(keepBytes: number | undefined, caps: OutputCaps): OutputCaps {
+  if (keepBytes === undefined) return caps
+  const segmentBytes = Math.max(caps.segmentBytes, Math.ceil(keepBytes / MOST_SEGMENTS))
+  return { ...caps, tailBytes: keepBytes, segmentBytes }
 }
 
 /** A secret is named, and its value comes from the daemon's own environment at the moment it is needed. */

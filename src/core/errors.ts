@@ -4,6 +4,7 @@ import type { Refusal, RefusalCode } from './refusal.ts'
 type TroubleCode =
   | 'closed'
   | 'daemon_already_running'
+  | 'daemon_unreachable'
   | 'keeper_unavailable'
   | 'outcome_unknown'
   | 'schema_too_new'
@@ -14,7 +15,26 @@ type TroubleCode =
   | 'store_unavailable'
   | 'wrong_store'
 
-export type ErrorCode = RefusalCode | TroubleCode
+/** What a door says no with before anybody is asked: HTTP, the socket and the daemon's own start. */
+type DoorCode =
+  | 'address_in_use'
+  | 'bad_configuration'
+  | 'bad_request'
+  | 'body_too_large'
+  | 'daemon_not_running'
+  | 'daemon_not_started'
+  | 'daemon_not_stopped'
+  | 'forbidden'
+  | 'gap'
+  | 'home_unusable'
+  | 'internal'
+  | 'method_not_allowed'
+  | 'too_many_connections'
+  | 'too_many_requests'
+  | 'unauthorized'
+  | 'unsupported_media_type'
+
+export type ErrorCode = RefusalCode | TroubleCode | DoorCode
 
 /**
  * Everything that Reeve throws. `code` is stable, `message` says what happened, `remedy` what to do next.

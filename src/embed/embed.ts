@@ -37,6 +37,11 @@ export interface EmbedOptions {
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
 }
 
+export interface Embedded extends Reeve {
+  /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
+  position(): number
+}
+
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
@@ -54,7 +59,7 @@ const BOOT_MS = 2_000
  * await reeve.close()
  * ```
  */
-export async function embed(options: EmbedOptions): Promise<Reeve> {
+export async function embed(options: EmbedOptions): Promise<Embedded> {
   parse(OPTIONS, options, 'embed')
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
@@ -77,7 +82,7 @@ async function start(
   holder: Holder,
   leave: () => Promise<void>,
   options: EmbedOptions,
-): Promise<Reeve> {
+): Promise<Embedded> {
   const onTrouble = options.onTrouble ?? warn
   const { osPid, startTime, id } = holder
   const commands =
@@ -114,6 +119,7 @@ async function start(
   return {
     ...acting(kernel, 'host', commands, waits),
     as: (other) => acting(kernel, parse(actor, other, 'as'), commands, waits),
+    position: () => kernel.feed.position,
     close,
   }
 }

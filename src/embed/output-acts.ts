@@ -16,7 +16,7 @@ export function outputActs(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
-): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'usage'> {
+): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'streams' | 'usage'> {
   const read = readerFor(kernel, actor)
   const find = async (text: string) => {
     const record = await read(text)
@@ -47,6 +47,12 @@ export function outputActs(
       const { record, output } = await find(pid)
       const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
       return output.bytes(record, from, limit)
+    },
+    async streams({ pid, from, to = Number.MAX_SAFE_INTEGER }) {
+      const { record, output } = await find(pid)
+      // Before the index is read: of these bytes it then has all entries.
+      const end = Math.min(to, await output.length(record))
+      return { parts: [...(await output.streams(record, from, end))], end }
     },
     async usage({ pid }) {
       const { record, output, served } = await find(pid)

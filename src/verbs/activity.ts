@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 /** For the whole store this costs the same however many processes there are. With `maxAgeMs`, older processes do not count. */
 export const activity = verb({
   summary: 'Says what still runs.',
+  route: 'GET /activity',
+  needs: 'read',
   input: z.strictObject({ session: sessionId.exactOptional(), maxAgeMs: duration.exactOptional() }),
   output: z.strictObject({ live: count, newestAt: time.nullable() }),
   codes: ['denied'],

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Over one process or several: all of them, or none. What somebody executes is written by its executor alone. */
 export const append = verb({
   summary: 'Appends events of types that their processes declared.',
+  route: 'POST /events',
+  needs: 'operate',
   input: z.strictObject({
     events: z
       .array(

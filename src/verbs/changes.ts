@@ -10,6 +10,8 @@ import { verb } from './verb.ts'
  */
 export const changes = verb({
   summary: 'Reads the events of all processes, in the one order that all readers see.',
+  route: 'GET /changes',
+  needs: 'read',
   input: z.strictObject({
     after: count.default(0),
     prunedThrough: count.default(0),

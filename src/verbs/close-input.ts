@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** For a terminal this is Ctrl-D, which a program may take as it likes. */
 export const closeInput = verb({
   summary: "Ends a command's standard input.",
+  route: 'POST /processes/{pid}/close-input',
+  needs: 'operate',
   input: z.strictObject({ pid: processRef }),
   output: z.strictObject({ answer: z.enum(['closed']) }),
   codes: [...inputCodes],

@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 /** Revokes its grants, clears the wake targets that point at it, stops what its lifetime covers, and touches nothing else. */
 export const deleteSession = verb({
   summary: 'Deletes a session, and reports what that did.',
+  route: 'DELETE /sessions/{session}',
+  needs: 'operate',
   input: z.strictObject({ session: sessionId }),
   output: z.strictObject({
     revoked: count,

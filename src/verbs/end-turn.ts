@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const endTurn = verb({
   summary: 'Ends a turn, and stops what lives as long as it does.',
+  route: 'POST /sessions/{session}/turns/{turn}/end',
+  needs: 'operate',
   input: z.strictObject({ session: sessionId, turn: turnId }),
   output: turn,
   codes: ['turn_unknown', 'denied'],

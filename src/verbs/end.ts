@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** For external processes, which nobody here executes: whoever runs it reports how it ended. A repetition under the same replay key is answered with the first. */
 export const end = verb({
   summary: 'Reports the end of an external process.',
+  route: 'POST /processes/{pid}/end',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     status: z.enum(['completed', 'failed', 'cancelled']),

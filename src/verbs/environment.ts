@@ -4,6 +4,8 @@ import { verb } from './verb.ts'
 
 export const environment = verb({
   summary: 'Reads an execution environment.',
+  route: 'GET /environments/{envRef}',
+  needs: 'read',
   input: z.strictObject({ envRef: z.string().min(1) }),
   output: environmentShape,
   codes: ['environment_unknown', 'denied'],

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** After a `seq`, or the last ones with `tail`. `count` is how many there are in all. */
 export const events = verb({
   summary: 'Reads the events of a process.',
+  route: 'GET /processes/{pid}/events',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     after: count.default(0),

@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** Seeing is all that a grant gives. All of them, or none. */
 export const grant = verb({
   summary: 'Makes processes visible to a session.',
+  route: 'POST /sessions/{session}/grants',
+  needs: 'operate',
   input: z.strictObject({
     session: sessionId,
     pids: z.array(processRef).min(1).max(1_000),

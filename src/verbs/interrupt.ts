@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** All selectors that are given must match. One tool call, a turn, everything of a session; agents and engines too. */
 export const interrupt = verb({
   summary: 'Asks all processes of a scope to stop.',
+  route: 'POST /interrupts',
+  needs: 'operate',
   input: z.strictObject({
     scope: z.strictObject({ ...selectors, pid: pid.exactOptional() }),
     reason: reason.exactOptional(),

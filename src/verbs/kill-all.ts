@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** Everything that lives, or what a filter selects of it. */
 export const killAll = verb({
   summary: 'Ends all live processes, and counts.',
+  route: 'POST /kill-all',
+  needs: 'operate',
   input: z.strictObject({
     filter: filter.exactOptional(),
     graceMs: duration.exactOptional(),

@@ -9,6 +9,8 @@ import { verb } from './verb.ts'
  */
 export const kill = verb({
   summary: 'Ends a process and everything it started.',
+  route: 'POST /processes/{pid}/kill',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     graceMs: duration

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Lines are numbered from 0 over those that are kept. */
 export const log = verb({
   summary: "Lines of a command's output: the last 200, or a page from either end.",
+  route: 'GET /processes/{pid}/log',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     from: z.enum(['start', 'end']).default('end'),

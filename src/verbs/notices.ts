@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Go on after the `place` of the last one. */
 export const notices = verb({
   summary: 'Reads what a scope has been told.',
+  route: 'GET /notices',
+  needs: 'read',
   input: z.strictObject({
     scope: z.string().regex(/^(session|process|human):.+$/s, 'must be session:…, process:… or human:…'),
     after: count.default(0),

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Opening an open session changes nothing. */
 export const openSession = verb({
   summary: 'Opens a session.',
+  route: 'PUT /sessions/{session}',
+  needs: 'operate',
   input: z.strictObject({ session: sessionId, label: z.string().min(1).max(200).exactOptional() }),
   output: session,
   codes: ['session_ended', 'denied'],

@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** Offsets never shift. A page never spans a gap: it begins behind one, and names it. */
 export const output = verb({
   summary: "Bytes of a command's output log, from an offset on.",
+  route: 'GET /processes/{pid}/output',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     offset: count.exactOptional().describe('0 by default'),

@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** Without a cursor a session goes on where its last poll of this process ended, also after a restart. */
 export const poll = verb({
   summary: 'How a command is, and what it has printed since last time.',
+  route: 'POST /processes/{pid}/poll',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     cursor: outputCursor.exactOptional().describe('from an earlier poll; o0 is the beginning'),

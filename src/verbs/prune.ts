@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 /** Never a live one. Pruned pids are never used again. */
 export const prune = verb({
   summary: 'Removes processes that ended long ago, or beyond a number to keep.',
+  route: 'POST /prune',
+  needs: 'admin',
   input: z
     .strictObject({ olderThanMs: duration.exactOptional(), keep: count.exactOptional() })
     .refine(

@@ -45,6 +45,7 @@ import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
 import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
+import { streams } from './streams.ts'
 import { submit } from './submit.ts'
 import { touchSession } from './touch-session.ts'
 import { transferGrants } from './transfer-grants.ts'
@@ -100,6 +101,7 @@ export const verbs = {
   spawn,
   spawnMany,
   status,
+  streams,
   submit,
   touchSession,
   transferGrants,

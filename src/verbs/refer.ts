@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 /** The first reference counts. */
 export const refer = verb({
   summary: 'Says where an external process is found outside.',
+  route: 'POST /processes/{pid}/refer',
+  needs: 'operate',
   input: z.strictObject({ pid: processRef, ref: json }),
   output: record,
   codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_external', 'denied'],

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 
 export const reown = verb({
   summary: 'Moves a live process to another owner.',
+  route: 'POST /processes/{pid}/reown',
+  needs: 'operate',
   input: z.strictObject({ pid: processRef, owner }),
   output: record,
   codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'session_unknown', 'session_ended', 'denied'],

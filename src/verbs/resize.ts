@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const resize = verb({
   summary: "Changes the size of a command's terminal.",
+  route: 'POST /processes/{pid}/resize',
+  needs: 'operate',
   input: z.strictObject({ pid: processRef, ...terminalSize }),
   output: z.strictObject({ answer: z.enum(['resized']) }),
   codes: [

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** A new process with a pid of its own, `restartOf` the old one and with its name. The old one is ended first. */
 export const restart = verb({
   summary: 'Starts what a process ran once more, as a new process.',
+  route: 'POST /processes/{pid}/restart',
+  needs: 'operate',
   input: z.strictObject({ pid: processRef, graceMs: duration.exactOptional() }),
   output: z.strictObject({ record }),
   codes: [

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** For terminal programs: what somebody in front of it would see. Rows and columns are counted from 0. */
 export const screen = verb({
   summary: 'What the terminal of a command shows now, as text.',
+  route: 'GET /processes/{pid}/screen',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     scrollback: z.number().int().min(0).max(1_000).default(0).describe('lines above the screen, too'),

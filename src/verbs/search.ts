@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Patterns are RE2's: every one of them takes time in proportion to what is searched. */
 export const search = verb({
   summary: "Finds lines in a command's output, with the lines around them.",
+  route: 'GET /processes/{pid}/search',
+  needs: 'read',
   input: z
     .strictObject({
       pid: processRef,

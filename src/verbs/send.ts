@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** The n-th wait on a name gets the n-th signal of that name, whichever came first. A repeated id is one signal. */
 export const send = verb({
   summary: 'Sends a named signal with a value to a process.',
+  route: 'POST /processes/{pid}/send',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     name: signalName,

@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const sessions = verb({
   summary: 'Lists sessions, by id.',
+  route: 'GET /sessions',
+  needs: 'read',
   input: z.strictObject({ after: sessionId.exactOptional(), limit: pageSize }),
   output: z.strictObject({ sessions: z.array(session) }),
   codes: ['denied'],

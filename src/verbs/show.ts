@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const show = verb({
   summary: 'Shows one process.',
+  route: 'GET /processes/{pid}',
+  needs: 'read',
   input: z.strictObject({ pid: processRef }),
   output: record,
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],

@@ -10,6 +10,8 @@ import { verb } from './verb.ts'
  */
 export const signal = verb({
   summary: 'Pauses, resumes, interrupts, cancels or kills a process, or sends its program an OS signal.',
+  route: 'POST /processes/{pid}/signal',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     signal: z.union([

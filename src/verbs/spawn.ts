@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the process there is. */
 export const spawn = verb({
   summary: 'Registers a process, and begins it if this kernel serves its kind.',
+  route: 'POST /processes',
+  needs: 'operate',
   input: registration,
   output: z.strictObject({
     type: z.enum(['registered', 'existing']),

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** What runs Reeve here, and what it found when it started. */
 export const status = verb({
   summary: 'Which daemon and keeper are at work, and what they found at the start.',
+  route: 'GET /status',
+  needs: 'read',
   input: z.strictObject({}),
   output: z.strictObject({
     daemon: z.strictObject({ id: z.string(), osPid: count }),

@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const submit = verb({
   summary: 'Writes a line and presses Enter.',
+  route: 'POST /processes/{pid}/submit',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     text: z.string().max(1024 * 1024),

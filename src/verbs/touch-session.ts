@@ -5,6 +5,8 @@ import { verb } from './verb.ts'
 
 export const touchSession = verb({
   summary: 'Notes that a session is in use.',
+  route: 'POST /sessions/{session}/touch',
+  needs: 'operate',
   input: z.strictObject({ session: sessionId }),
   output: session,
   codes: ['session_unknown', 'session_ended', 'denied'],

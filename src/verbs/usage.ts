@@ -7,6 +7,8 @@ const measured = count.nullable()
 /** Null is what could not be measured. */
 export const usage = verb({
   summary: 'What a command and all it started have used so far.',
+  route: 'GET /processes/{pid}/usage',
+  needs: 'read',
   input: z.strictObject({ pid: processRef }),
   output: z.strictObject({
     cpuMs: measured,

@@ -6,6 +6,8 @@ import { verb } from './verb.ts'
 /** An event that came before counts too, unless `after` says from where. The end of the process ends the wait: then `event` is null. */
 export const waitFor = verb({
   summary: 'Waits for an event of one of these types.',
+  route: 'GET /processes/{pid}/wait-for',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     types: z.array(z.string().min(1)).min(1),

@@ -14,6 +14,8 @@ const truncated = gaps.exactOptional()
  */
 export const wait = verb({
   summary: 'Waits until a process has ended, or a command has printed a line.',
+  route: 'GET /processes/{pid}/wait',
+  needs: 'read',
   input: z.strictObject({
     pid: processRef,
     timeoutMs: duration.exactOptional().describe('180 s by default'),

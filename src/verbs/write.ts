@@ -10,6 +10,8 @@ const boundedBytes = rawBytes.refine(({ length }) => length <= MOST_BYTES, 'must
 /** What is typed is what is given: no Enter is added. */
 export const write = verb({
   summary: "Types into a command's terminal, or writes to its standard input.",
+  route: 'POST /processes/{pid}/write',
+  needs: 'operate',
   input: z.strictObject({
     pid: processRef,
     text: z.union([z.string().max(MOST_BYTES), boundedBytes]).describe('text, or raw bytes'),

@@ -7,7 +7,7 @@ import type { Piece } from './pieces.ts'
 /** Which of its two pipes a byte came through, where they are kept apart. */
 export type Stream = 'stdout' | 'stderr'
 
-interface StreamStart {
+export interface StreamStart {
   readonly offset: number
   readonly stream: Stream
 }
@@ -61,7 +61,7 @@ export async function refuseUntagged(folder: string): Promise<void> {
 }
 
 /** From where on the bytes between two offsets are of which stream; empty if the log does not tell. */
-function streamsBetween(folder: string, from: number, to: number): Promise<StreamStart[]> {
+export function streamsBetween(folder: string, from: number, to: number): Promise<StreamStart[]> {
   return IndexFile.with(folder, async (index) => {
     const starts: StreamStart[] = []
     if (index === null) return starts

@@ -44,7 +44,9 @@ function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: numbe
   const { file, args } = commandOf(request)
   const { plan, env } = request
   try {
-    return library.spawn(file, args, { ...size, name: 'xterm-256color', cwd: plan.cwd, env, encoding: null })
+    // The library would overwrite the variable of a command that names another kind of terminal.
+    const name = env['TERM'] ?? 'xterm-256color'
+    return library.spawn(file, args, { ...size, name, cwd: plan.cwd, env, encoding: null })
   } catch (error) {
     throw forkFailure(error, request)
   }

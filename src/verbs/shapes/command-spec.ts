@@ -49,6 +49,13 @@ export const commandSpec = z
       .enum(['merged', 'tagged', 'direct'])
       .exactOptional()
       .describe('one pipe, two pipes that are told apart, or a file that the program writes by itself'),
+    keepBytes: z
+      .number()
+      .int()
+      .min(1)
+      .max(4096 * MiB)
+      .exactOptional()
+      .describe('how much of the end of its output is kept; as much as of others, unless it says otherwise'),
     timeoutMs: duration.min(1).exactOptional().describe('how long it may run'),
     idleTimeoutMs: duration.min(1).exactOptional().describe('how long it may print nothing'),
     endSignal: osSignal().exactOptional().describe('what asks it to end; SIGTERM by default'),

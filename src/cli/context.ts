@@ -1,0 +1,100 @@
+import type { Readable, Writable } from 'node:stream'
+import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
+import { homeFolder } from '../client/home.ts'
+import type { Acting, Reeve } from '../verbs/reeve.ts'
+import type { DaemonWords } from './daemon-words.ts'
+import { type GlobalOptions, isActor } from './global-options.ts'
+import { Printer } from './print/printer.ts'
+import { UsageError } from './usage-error.ts'
+import type { Words } from './word.ts'
+
+/** Where the command line stands: what it was started with, and what it may touch. */
+export interface Surroundings {
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd?: number }
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly daemon: DaemonWords
+}
+
+/** What a word is run with. */
+export class Context<Options = Readonly<Record<string, unknown>>> {
+  readonly options: Options & GlobalOptions
+  readonly args: readonly string[]
+  readonly around: Surroundings
+  readonly words: Words
+  readonly print: Printer
+  #reeve: Reeve | undefined
+
+  constructor(options: Options & GlobalOptions, args: readonly string[], around: Surroundings, words: Words) {
+    this.options = options
+    this.args = args
+    this.around = around
+    this.words = words
+    this.print = new Printer(around, options)
+  }
+
+  get daemon(): DaemonWords {
+    return this.around.daemon
+  }
+
+  get home(): string {
+    return homeFolder({
+      ...this.around.env,
+      ...(this.options.home === undefined ? {} : { REEVE_HOME: this.options.home }),
+    })
+  }
+
+  /** A daemon elsewhere is not ours to start or stop. */
+  get url(): string | undefined {
+    return this.options.url ?? (this.around.env['REEVE_URL'] || undefined)
+  }
+
+  /** On whose behalf `--as` says; a daemon is started if none runs. */
+  async acting(): Promise<Acting> {
+    const { as } = this.options
+    const reeve = await this.reeve()
+    if (as === undefined) return reeve
+    if (!isActor(as))
+      throw new UsageError(`--as was given ${as}.`, 'It takes host, session:<id> or process:<pid>.')
+    return reeve.as(as)
+  }
+
+  async reeve(): Promise<Reeve> {
+    this.#reeve ??= await this.#connect()
+    return this.#reeve
+  }
+
+  /** A way to the daemon that starts none, for what nobody asked for. Whoever takes it closes it. */
+  quietly(): Reeve {
+    return connectUnasked(this.#where())
+  }
+
+  async #connect(): Promise<Reeve> {
+    const where = this.#where()
+    if (this.url !== undefined || this.options['no-start']) return connectWith(where)
+    return connectUnasked(where, () => this.#start())
+  }
+
+  #where(): ConnectOptions {
+    const { url } = this
+    const token = this.options.token ?? (this.around.env['REEVE_TOKEN'] || undefined)
+    return {
+      home: this.home,
+      ...(url === undefined ? {} : { url }),
+      ...(token === undefined ? {} : { token }),
+    }
+  }
+
+  async #start(): Promise<void> {
+    const before = await this.daemon.running(this.home)
+    const { osPid } = await this.daemon.start(this.home, {})
+    if (before?.osPid === osPid || !this.around.stderr.isTTY) return
+    this.print.aside(`Started a daemon, PID ${osPid}; reeve down stops it.`)
+  }
+
+  async close(): Promise<void> {
+    await this.#reeve?.close()
+  }
+}

@@ -1,0 +1,75 @@
+import type { RunningDaemon } from '../client/home.ts'
+import type { Reeve } from '../verbs/reeve.ts'
+
+/**
+ * What the command line needs of the daemon's own code. It is handed in by the program, which loads the code behind a member
+ * when it is called: whoever lists processes loads none of it.
+ */
+export interface DaemonWords {
+  /** Which Reeve this is. */
+  version(): string
+  /** How a person calls this program: `reeve`, if that is found in PATH. */
+  calledAs(): string
+  /** Becomes the daemon; resolves with the exit code when it has stopped. */
+  up(home: string, flags: UpFlags, ready: (daemon: RunningDaemon) => void): Promise<number>
+  /** Starts one in the background, and resolves when it is ready. One that is there is fine too. */
+  start(home: string, flags: UpFlags): Promise<RunningDaemon>
+  /** Null if none runs. */
+  running(home: string): Promise<RunningDaemon | null>
+  /** Stops it in order, and resolves when it is gone; null if none runs. */
+  down(home: string, options: { readonly keep: boolean }): Promise<RunningDaemon | null>
+  /** What can be set: the options of `up` and `config`. */
+  settings(): Promise<readonly SettingSpec[]>
+  /** What is in force, and where it comes from. */
+  configuration(home: string, flags: UpFlags): Promise<readonly Setting[]>
+  tokens(home: string): Promise<TokenWords>
+  /** Looks at the machine and at the daemon's files, one after the other. */
+  checks(home: string): AsyncIterable<Check>
+  /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. */
+  mcp(reeve: Reeve, quiet: Reeve): Promise<number>
+  demo(): Promise<number>
+}
+
+/** What was given on the command line, by key of the setting. */
+export type UpFlags = Readonly<Record<string, string | boolean | undefined>>
+
+export interface SettingSpec {
+  readonly key: string
+  /** Without its dashes. */
+  readonly option: string
+  readonly isSwitch: boolean
+  readonly about: string
+}
+
+interface Setting {
+  readonly key: string
+  readonly value: unknown
+  readonly from: string
+}
+
+interface Token {
+  readonly id: string
+  readonly role: string
+  readonly session?: string | undefined
+  readonly label?: string | undefined
+  readonly createdAt: number
+}
+
+interface TokenWords {
+  create(asked: {
+    readonly role: string
+    readonly session?: string | undefined
+    readonly label?: string | undefined
+  }): Promise<{ readonly token: string; readonly id: string }>
+  list(): Promise<readonly Token[]>
+  /** False if there is none. */
+  revoke(id: string): Promise<boolean>
+}
+
+export interface Check {
+  readonly name: string
+  readonly state: 'good' | 'poor' | 'bad'
+  readonly found: string
+  /** What to do about it. */
+  readonly fix?: string
+}

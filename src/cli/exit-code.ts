@@ -1,0 +1,50 @@
+import { constants } from 'node:os'
+import type { OutputOf } from '../verbs/reeve.ts'
+
+type ProcessRecord = OutputOf<'show'>
+
+export const FAILED = 1
+export const USAGE = 2
+export const NOT_FOUND = 3
+export const DENIED = 4
+const CONFLICT = 5
+export const TIMED_OUT = 124
+/** Of `run` and `wait`: an error of Reeve itself, where other codes may be the command's. */
+export const OWN_ERROR = 125
+
+/** The exit code for an error with this code. */
+export function exitCodeFor(code: string): number {
+  if (code === 'invalid_input' || code === 'bad_request' || code === 'bad_configuration') return USAGE
+  if (code === 'daemon_not_running') return NOT_FOUND
+  if (/(^unknown_|_unknown$|not_found$|^pruned_|^no_output$)/.test(code)) return NOT_FOUND
+  if (DENIALS.has(code)) return DENIED
+  return CONFLICTS.has(code) ? CONFLICT : FAILED
+}
+
+const DENIALS = new Set(['denied', 'unauthorized', 'forbidden', 'environment_forbidden', 'not_ours'])
+const CONFLICTS = new Set([
+  ...['already_ended', 'ambiguous_pid', 'busy', 'conflict', 'daemon_already_running', 'group_conflict'],
+  ...[
+    'input_closed',
+    'not_paused',
+    'not_waiting',
+    'replay_conflict',
+    'session_ended',
+    'stopping',
+    'turn_ended',
+  ],
+  ...['wrong_store'],
+])
+
+/** The command's own: its exit code, 128 + n if a signal ended it, 124 if its time was up. */
+export function exitCodeOf({ outcome }: ProcessRecord): number {
+  if (outcome === null || outcome.status === 'abandoned') return OWN_ERROR
+  if (outcome.reason === 'timeout' || outcome.reason === 'idle') return TIMED_OUT
+  if (outcome.exitCode !== null) return outcome.exitCode
+  if (outcome.signal !== null) return 128 + signalNumber(outcome.signal)
+  return outcome.status === 'completed' ? 0 : FAILED
+}
+
+function signalNumber(name: string): number {
+  return (constants.signals as Readonly<Record<string, number>>)[name] ?? 0
+}

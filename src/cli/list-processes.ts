@@ -1,0 +1,23 @@
+import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+
+export type ProcessFilter = NonNullable<NonNullable<InputOf<'list'>>['filter']>
+export type Listed = OutputOf<'list'>['processes'][number]
+
+const PAGE = 1_000
+
+/** All pages of them, up to `most`. */
+export async function listProcesses(
+  reeve: Acting,
+  filter: ProcessFilter,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Listed[]> {
+  const found: Listed[] = []
+  let after: string | null = null
+  do {
+    const limit = Math.min(PAGE, Math.max(1, most - found.length))
+    const page: OutputOf<'list'> = await reeve.list({ filter, limit, ...(after === null ? {} : { after }) })
+    found.push(...page.processes)
+    after = page.next
+  } while (after !== null && found.length < most)
+  return found.slice(0, most)
+}

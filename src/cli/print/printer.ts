@@ -1,0 +1,80 @@
+import type { ReeveError } from '../../core/errors.ts'
+import { toWire } from '../../verbs/request.ts'
+import type { Surroundings } from '../context.ts'
+import type { GlobalOptions } from '../global-options.ts'
+import { type Colours, coloursFor } from './colour.ts'
+import { type Cell, type Column, tableLines } from './table.ts'
+
+/** What goes to standard output and error: tables and colours for people, JSON for programs. */
+export class Printer {
+  readonly colours: Colours
+  readonly #around: Surroundings
+  readonly #options: GlobalOptions
+
+  constructor(around: Surroundings, options: GlobalOptions) {
+    this.#around = around
+    this.#options = options
+    this.colours = coloursFor(around.stdout, around.env, options.color)
+  }
+
+  get isJson(): boolean {
+    return this.#options.json || this.#options.jsonl
+  }
+
+  /** The width of the terminal; undefined where there is none, and nothing is cut. */
+  get width(): number | undefined {
+    return this.#around.stdout.isTTY ? (this.#around.stdout.columns ?? 80) : undefined
+  }
+
+  line(text = ''): void {
+    this.#around.stdout.write(`${text}\n`)
+  }
+
+  /** Beside the answer, for a person. */
+  aside(text: string): void {
+    const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
+    this.#around.stderr.write(`${dim(`reeve: ${text}`)}\n`)
+  }
+
+  /** One answer: a JSON text over several lines, or on one with `--jsonl`. */
+  json(value: unknown): void {
+    this.line(toWire(value, this.#options.jsonl ? undefined : 2))
+  }
+
+  /** Many of a kind: a JSON array, or a line for each. */
+  jsonList(values: readonly unknown[]): void {
+    if (this.#options.jsonl) for (const value of values) this.line(toWire(value))
+    else this.line(toWire(values, 2))
+  }
+
+  /** As they come: always a line for each. */
+  jsonLine(value: unknown): void {
+    this.line(toWire(value))
+  }
+
+  table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+    const { width } = this
+    for (const line of tableLines(columns, rows, { width, paintTitle: this.colours.bold })) this.line(line)
+  }
+
+  /** `key  value`, the keys dimmed and as wide as the longest. */
+  facts(facts: readonly (readonly [key: string, value: string | undefined])[]): void {
+    const known = facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
+    const wide = Math.max(...known.map(([key]) => key.length))
+    for (const [key, value] of known) this.line(`${this.colours.dim(key.padEnd(wide))}  ${value}`)
+  }
+
+  /** One line what is wrong, one what to do. */
+  failure(
+    error: Pick<ReeveError, 'message' | 'remedy'> & { readonly code?: string; readonly details?: unknown },
+  ): void {
+    const { code, message, remedy, details } = error
+    if (this.isJson) {
+      this.#around.stderr.write(`${toWire({ error: { code, message, remedy, details } })}\n`)
+      return
+    }
+    const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
+    this.#around.stderr.write(code === 'usage' ? `${message}\n` : `${red('reeve:')} ${message}\n`)
+    if (remedy !== '') this.#around.stderr.write(`${remedy}\n`)
+  }
+}

@@ -1,0 +1,22 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
+import { FAILED } from '../exit-code.ts'
+
+type StopReport = OutputOf<'interrupt'> & { readonly asked?: readonly string[] }
+
+/** What became of many that were to stop: counts first, then what went wrong with whom. */
+export function reportText(report: StopReport, done: string): string[] {
+  const counts: readonly (readonly [number, string])[] = [
+    [report.signalled.length, done],
+    [report.alreadyEnded.length, 'had ended already'],
+    [report.asked?.length ?? 0, 'asked to end'],
+    [report.stale.length, 'silent: nobody knows whether they run'],
+    [report.failed.length, 'failed'],
+  ]
+  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  const head = `${report.matched} matched${said.length === 0 ? '' : `: ${said.join(', ')}`}`
+  return [head, ...report.failed.map(({ pid, message }) => `  ${pid}  ${message}`)]
+}
+
+export function reportCode({ failed, stale }: StopReport): number {
+  return failed.length + stale.length > 0 ? FAILED : 0
+}

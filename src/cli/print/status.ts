@@ -1,0 +1,50 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
+import type { Colours } from './colour.ts'
+import type { Cell } from './table.ts'
+
+export type ProcessRecord = OutputOf<'show'>
+
+/** `running`, `completed`, `failed 7`, `cancelled SIGTERM`, `failed timeout`. */
+export function statusText({ status, outcome }: ProcessRecord): string {
+  if (outcome === null) return status
+  if (outcome.status === 'completed') return status
+  if (outcome.reason === 'failed_start') return 'failed to start'
+  const how = outcome.reason === null || outcome.reason === 'killed' ? undefined : outcome.reason
+  const by = how ?? outcome.signal ?? (outcome.exitCode === null ? undefined : String(outcome.exitCode))
+  return by === undefined || by === status ? status : `${status} ${by}`
+}
+
+export function statusCell(record: ProcessRecord, colours: Colours): Cell {
+  return { text: statusText(record), paint: statusColour(record.status, colours) }
+}
+
+export function statusColour(status: ProcessRecord['status'], colours: Colours): (text: string) => string {
+  switch (status) {
+    case 'running':
+      return colours.green
+    case 'failed':
+    case 'abandoned':
+      return colours.red
+    case 'stopping':
+    case 'paused':
+    case 'cancelled':
+      return colours.yellow
+    case 'ready':
+    case 'waiting':
+      return colours.cyan
+    case 'completed':
+      return colours.dim
+  }
+}
+
+/** The command as it would be typed, else what the process calls itself. */
+export function commandText({ identity, spec, kind }: ProcessRecord): string {
+  if (kind !== 'command') return `${kind} ${identity.label}`
+  const { run, argv } = spec as { run?: string; argv?: readonly string[] }
+  if (run !== undefined) return run
+  return argv === undefined ? identity.label : argv.map(quoted).join(' ')
+}
+
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,38 @@
+import type { Acting, OutputOf, OutputPiece } from '../verbs/reeve.ts'
+
+type Stream = OutputOf<'streams'>['parts'][number]['stream']
+
+export interface TaggedPiece extends OutputPiece {
+  /** Null where the log does not tell. */
+  readonly stream: Stream | null
+}
+
+/** How far ahead is asked at once, where that much has been printed. */
+const AHEAD_BYTES = 1024 * 1024
+
+/** Output with the stream that each piece came through. Pieces are cut where it changes. */
+export async function* tagged(
+  reeve: Acting,
+  pid: string,
+  pieces: AsyncIterable<OutputPiece>,
+): AsyncGenerator<TaggedPiece, void, void> {
+  let known: OutputOf<'streams'> = { parts: [], end: 0 }
+  let next = 0
+  for await (const { offset, bytes, gap } of pieces) {
+    const end = offset + bytes.length
+    if (bytes.length === 0) yield { offset, bytes, gap, stream: null }
+    for (let at = offset; at < end; ) {
+      if (at >= known.end) {
+        known = await reeve.streams({ pid, from: at, to: Math.max(end, at + AHEAD_BYTES) })
+        next = 0
+      }
+      while ((known.parts[next]?.offset ?? Number.POSITIVE_INFINITY) <= at) next++
+      const until = known.parts[next]?.offset ?? known.end
+      // A log that says less than it has would keep us here for ever.
+      const to = until > at ? Math.min(until, end) : end
+      const part = { offset: at, bytes: bytes.subarray(at - offset, to - offset) }
+      yield { ...part, gap: at === offset ? gap : null, stream: known.parts[next - 1]?.stream ?? null }
+      at = to
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { DaemonWords, UpFlags } from './daemon-words.ts'
+import type { OptionSpecs } from './options.ts'
+
+/** Everything that can be configured, as options. */
+export async function settingOptions(daemon: DaemonWords): Promise<OptionSpecs> {
+  const settings = await daemon.settings()
+  return Object.fromEntries(
+    settings.map(({ option, isSwitch, about }) => [
+      option,
+      { type: isSwitch ? 'flag' : 'text', about } as const,
+    ]),
+  )
+}
+
+/** What was given of them, by key of the setting. */
+export async function flagsGiven(
+  daemon: DaemonWords,
+  options: Readonly<Record<string, unknown>>,
+): Promise<UpFlags> {
+  const settings = await daemon.settings()
+  const given = settings.flatMap(({ key, option }) => {
+    const value = options[option]
+    return typeof value === 'string' || value === true ? [[key, value] as const] : []
+  })
+  return Object.fromEntries(given)
+}

@@ -1,0 +1,135 @@
+import { connectUnasked } from '../../client/connect.ts'
+import type { Context } from '../context.ts'
+import { GLOBAL_OPTIONS } from '../global-options.ts'
+import type { OptionSpecs } from '../options.ts'
+import { commandText, statusText } from '../print/status.ts'
+import { onOneLine } from '../print/table.ts'
+import { type Word, word } from '../word.ts'
+
+/** A shell does not wait for a daemon that is slow, nor start one. */
+const MOST_MS = 500
+
+interface Offer {
+  readonly text: string
+  readonly about: string
+}
+
+/** Asked by the scripts of `reeve completion`: the words so far, the last of them unfinished. A line for each offer. */
+export const complete: Word = word({
+  name: '__complete',
+  summary: 'What could come next',
+  usage: ['__complete -- <word>…'],
+  options: {},
+  examples: [],
+  async run(context) {
+    const given = context.args
+    const current = given.at(-1) ?? ''
+    const offers = await offersFor(context, given.slice(0, -1), current)
+    for (const { text, about } of offers)
+      if (text.startsWith(current) || text.startsWith(':'))
+        context.print.line(about === '' ? text : `${text}\t${about}`)
+    return 0
+  },
+})
+
+async function offersFor(context: Context, before: readonly string[], current: string): Promise<Offer[]> {
+  const [name, ...rest] = before
+  if (name === undefined) return wordOffers(context)
+  const found = await context.words.load(name)
+  if (found === undefined) return []
+  const more = found.moreOptions === undefined ? {} : await found.moreOptions(context.daemon)
+  const specs: OptionSpecs = { ...GLOBAL_OPTIONS, ...more, ...found.options }
+  if (found.stopEarly && rest.some((text) => text === '--')) return [command]
+  const pending = pendingOption(rest, specs)
+  if (pending !== undefined) return valueOffers(context, pending, specs)
+  if (current.startsWith('-')) return optionOffers(specs)
+  return argumentOffers(context, found, rest)
+}
+
+const command: Offer = { text: ':command', about: '' }
+const file: Offer = { text: ':file', about: '' }
+
+function wordOffers({ words }: Context): Promise<Offer[]> {
+  const offer = async (name: string) => ({ text: name, about: (await words.load(name))?.summary ?? '' })
+  return Promise.all(words.names.map(offer))
+}
+
+function optionOffers(specs: OptionSpecs): Offer[] {
+  return Object.entries(specs).map(([name, { about }]) => ({ text: `--${name}`, about }))
+}
+
+/** The option whose value is being typed. */
+function pendingOption(rest: readonly string[], specs: OptionSpecs): string | undefined {
+  const last = rest.at(-1) ?? ''
+  const found = Object.entries(specs).find(
+    ([name, { short, type }]) =>
+      type !== 'flag' && (last === `--${name}` || (short !== undefined && last === `-${short}`)),
+  )
+  return found?.[0]
+}
+
+async function valueOffers(context: Context, option: string, specs: OptionSpecs): Promise<Offer[]> {
+  const choices = specs[option]?.choices
+  if (choices !== undefined) return choices.map((text) => ({ text, about: '' }))
+  if (option === 'session') return sessionOffers(context)
+  if (option === 'parent') return processOffers(context)
+  return option === 'home' || option === 'cwd' ? [file] : []
+}
+
+async function argumentOffers(
+  context: Context,
+  { completes, name }: Word,
+  rest: readonly string[],
+): Promise<Offer[]> {
+  if (completes === 'process') return processOffers(context)
+  if (completes === 'command') return [command]
+  if (completes === 'word') return wordOffers(context)
+  if (completes === 'session') return sessionOffers(context)
+  if (completes === undefined) return []
+  const asked = rest.filter((text) => !text.startsWith('-'))
+  if (asked.length > 0) return name === 'session' && asked[0] !== 'open' ? sessionOffers(context) : []
+  return completes.map((text) => ({ text, about: '' }))
+}
+
+/** Live ones first, names before pids. */
+async function processOffers(context: Context): Promise<Offer[]> {
+  return asked(context, async (reeve, signal) => {
+    const { processes } = await reeve.list({ filter: { status: 'any' }, limit: 1_000 }, { signal })
+    const records = processes.map(({ record }) => record).reverse()
+    const sorted = [
+      ...records.filter(({ outcome }) => outcome === null),
+      ...records.filter(({ outcome }) => outcome !== null),
+    ]
+    const about = (record: (typeof records)[number]) =>
+      `${statusText(record)}  ${onOneLine(commandText(record)).slice(0, 60)}`
+    const names = new Map(
+      sorted.toReversed().flatMap((record) => (record.name === null ? [] : [[record.name, about(record)]])),
+    )
+    return [
+      ...[...names].map(([text, said]) => ({ text, about: said })),
+      ...sorted.slice(0, 100).map((record) => ({ text: record.pid, about: about(record) })),
+    ]
+  })
+}
+
+function sessionOffers(context: Context): Promise<Offer[]> {
+  return asked(context, async (reeve, signal) => {
+    const { sessions } = await reeve.sessions({ limit: 1_000 }, { signal })
+    return sessions
+      .filter(({ endedAt }) => endedAt === null)
+      .map(({ id, label }) => ({ text: id, about: label ?? '' }))
+  })
+}
+
+type Ask = (reeve: ReturnType<typeof connectUnasked>, signal: AbortSignal) => Promise<Offer[]>
+
+async function asked(context: Context, ask: Ask): Promise<Offer[]> {
+  const reeve = connectUnasked({ home: context.home })
+  try {
+    return await ask(reeve, AbortSignal.timeout(MOST_MS))
+  } catch {
+    return []
+  } finally {
+    await reeve.close()
+  }
+}

@@ -1,0 +1,32 @@
+import { nothingMore } from '../arguments.ts'
+import { allHelp, wordHelp } from '../help-text.ts'
+import { didYouMean } from '../nearest.ts'
+import { UsageError } from '../usage-error.ts'
+import { type Word, word } from '../word.ts'
+
+export const help: Word = word({
+  name: 'help',
+  summary: 'What a word takes, or all words; also --help, -h',
+  usage: ['help [word]'],
+  completes: 'word',
+  options: {},
+  examples: [['reeve help run', '']],
+  async run(context) {
+    nothingMore(context, { name: 'help' }, 1)
+    const { args, print, daemon, words } = context
+    const [name] = args
+    if (name === undefined) {
+      for (const line of await allHelp(words, print.colours)) print.line(line)
+      return 0
+    }
+    const found = await words.load(name)
+    if (found === undefined)
+      throw new UsageError(
+        `reeve does not know the word ${name}.${didYouMean(name, words.names)}`,
+        'Run reeve --help for the words it knows.',
+      )
+    const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
+    for (const line of wordHelp(found, { ...found.options, ...more }, print.colours)) print.line(line)
+    return 0
+  },
+})

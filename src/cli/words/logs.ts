@@ -1,0 +1,133 @@
+import type { Acting, OutputOf, OutputPiece } from '../../verbs/reeve.ts'
+import { oneProcess } from '../arguments.ts'
+import type { Context } from '../context.ts'
+import { LineSplitter } from '../line-splitter.ts'
+import { byteCount } from '../print/times.ts'
+import { tagged } from '../tagged.ts'
+import { word } from '../word.ts'
+import { writeAll } from '../write-all.ts'
+
+const MOST_LINES = 10_000
+
+export const logs = word({
+  name: 'logs',
+  summary: 'Prints what a command has printed, and goes on with -f',
+  usage: ['logs [options] <process>'],
+  completes: 'process',
+  options: {
+    follow: { type: 'flag', short: 'f', about: 'go on as it comes, until the command has ended' },
+    tail: { type: 'number', short: 'n', value: 'lines', about: 'the last ones, up to 10,000' },
+    since: { type: 'duration', value: 'time', about: 'what was printed since: 5m, 2h' },
+    from: { type: 'number', value: 'offset', about: 'from this byte of the output on' },
+    stream: {
+      type: 'text',
+      value: 'stream',
+      choices: ['stdout', 'stderr'],
+      about: 'this one alone, of a command whose streams are kept apart',
+    },
+  },
+  about: `
+Bytes come as they were printed, colours too. What is not kept any more is a gap, which is named on standard
+error. With --jsonl: a line each, with its number and offset; with -f its offset and text.`,
+  examples: [
+    ['reeve logs web', 'all of it'],
+    ['reeve logs -fn 20 web', 'the last 20 lines, then what comes'],
+    ['reeve logs --since 5m web', 'of the last five minutes'],
+  ],
+  async run(context) {
+    const { options, print } = context
+    const reeve = await context.acting()
+    // A name may pass on to another process while this goes on.
+    const { pid } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    const stop = new AbortController()
+    const from = await startOf(reeve, pid, options)
+    if (print.isJson && !options.follow && options.from === undefined && options.since === undefined) {
+      await printLines(context, reeve, pid, options.tail, options.stream)
+      return 0
+    }
+    const { end } = await reeve.output({ pid, offset: from, limit: 1 })
+    const followed = reeve.followOutput({ pid, offset: from }, { signal: stop.signal })
+    const pieces = options.follow ? followed : upTo(followed, end)
+    const shown = options.stream === undefined ? pieces : ofStream(reeve, pid, pieces, options.stream)
+    if (from < end || options.follow) await printPieces(context, shown)
+    stop.abort()
+    return 0
+  },
+})
+
+interface LogOptions {
+  readonly tail: number | undefined
+  readonly since: number | undefined
+  readonly from: number | undefined
+}
+
+async function startOf(reeve: Acting, pid: string, { tail, since, from }: LogOptions): Promise<number> {
+  if (from !== undefined) return from
+  if (since !== undefined)
+    return (await reeve.output({ pid, since: Math.max(0, Date.now() - since), limit: 1 })).offset
+  if (tail === undefined) return 0
+  if (tail === 0) return (await reeve.output({ pid, limit: 1 })).end
+  const { lines } = await reeve.log({ pid, limit: Math.min(tail, MOST_LINES) })
+  return lines[0]?.offset ?? 0
+}
+
+/** What was there when it was asked for. */
+async function* upTo(
+  pieces: AsyncIterable<OutputPiece>,
+  end: number,
+): AsyncGenerator<OutputPiece, void, void> {
+  for await (const piece of pieces) {
+    yield { ...piece, bytes: piece.bytes.subarray(0, Math.max(0, end - piece.offset)) }
+    if (piece.offset + piece.bytes.length >= end) return
+  }
+}
+
+async function* ofStream(reeve: Acting, pid: string, pieces: AsyncIterable<OutputPiece>, wanted: string) {
+  for await (const piece of tagged(reeve, pid, pieces)) if (piece.stream === wanted) yield piece
+}
+
+async function printPieces(context: Context<unknown>, pieces: AsyncIterable<OutputPiece>): Promise<void> {
+  const { print, around } = context
+  const lines = new LineSplitter()
+  for await (const { offset, bytes, gap } of pieces) {
+    if (gap !== null && print.isJson) print.jsonLine({ gap })
+    else if (gap !== null)
+      print.aside(`${byteCount(gap.to - gap.from)} are missing here: they are not kept any more.`)
+    if (!print.isJson) await writeAll(around.stdout, bytes)
+    else for (const line of lines.take(offset, bytes)) print.jsonLine(line)
+  }
+  if (print.isJson) for (const line of lines.rest()) print.jsonLine(line)
+}
+
+async function printLines(
+  { print, options }: Context<unknown>,
+  reeve: Acting,
+  pid: string,
+  tail: number | undefined,
+  stream: string | undefined,
+): Promise<void> {
+  const only = stream === undefined ? {} : { stream: stream as 'stdout' | 'stderr' }
+  const found: OutputOf<'log'>['lines'] = []
+  if (tail !== undefined) {
+    if (tail > 0)
+      found.push(
+        ...(await reeve.log({ pid, limit: Math.min(tail, MOST_LINES), ansi: 'keep', ...only })).lines,
+      )
+  } else {
+    let offset: number | null = 0
+    while (offset !== null) {
+      const page: OutputOf<'log'> = await reeve.log({
+        pid,
+        from: 'start',
+        offset,
+        limit: MOST_LINES,
+        ansi: 'keep',
+        ...only,
+      })
+      if (options.jsonl) for (const line of page.lines) print.jsonLine(line)
+      else found.push(...page.lines)
+      offset = page.next
+    }
+  }
+  if (!options.jsonl || tail !== undefined) print.jsonList(found)
+}

@@ -1,0 +1,25 @@
+import { nothingMore } from '../arguments.ts'
+import { word } from '../word.ts'
+
+export const mcp = word({
+  name: 'mcp',
+  summary: 'Serves an agent the Model Context Protocol on standard input and output',
+  usage: ['mcp [options]'],
+  options: {},
+  about: `
+Agents start this; a person need not. What an agent starts goes on when it disconnects, and is there when it comes
+back: its session is its name and the folder it works in.`,
+  examples: [
+    ['claude mcp add reeve -- reeve mcp', 'Claude Code'],
+    ['codex mcp add reeve -- reeve mcp', 'Codex'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'mcp' })
+    const quiet = context.quietly()
+    try {
+      return await context.daemon.mcp(await context.reeve(), quiet)
+    } finally {
+      await quiet.close()
+    }
+  },
+})

@@ -1,0 +1,69 @@
+import { nothingMore } from '../arguments.ts'
+import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
+import { type Listed, listProcesses } from '../list-processes.ts'
+import type { Colours } from '../print/colour.ts'
+import { commandText, statusCell } from '../print/status.ts'
+import type { Cell, Column } from '../print/table.ts'
+import { ago, shortTime } from '../print/times.ts'
+import { word } from '../word.ts'
+
+export const ps = word({
+  name: 'ps',
+  summary: 'Lists processes: those that run, or all',
+  usage: ['ps [options]'],
+  options: {
+    all: { type: 'flag', short: 'a', about: 'those that have ended, too' },
+    quiet: { type: 'flag', short: 'q', about: 'pids alone' },
+    last: { type: 'number', short: 'n', value: 'count', about: 'the newest ones, whatever their status' },
+    ...FILTER_OPTIONS,
+  },
+  examples: [
+    ['reeve ps', 'what runs'],
+    ['reeve ps -a --session s1', 'everything of a session'],
+    ['reeve kill $(reeve ps -q --status paused)', 'the pids for another word'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'ps' })
+    const { options, print } = context
+    const { all, quiet, last } = options
+    const filter = filterOf(options)
+    const status = filter.status ?? (all || last !== undefined ? 'any' : undefined)
+    const reeve = await context.acting()
+    const found = await listProcesses(reeve, { ...filter, ...(status === undefined ? {} : { status }) })
+    const processes = last === undefined ? found : found.slice(-last)
+    if (print.isJson) print.jsonList(processes.map(({ record, shared }) => ({ ...record, shared })))
+    else if (quiet) for (const { record } of processes) print.line(record.pid)
+    else {
+      const { columns, rows } = processTable(processes, Date.now(), print.colours)
+      print.table(columns, rows)
+    }
+    return 0
+  },
+})
+
+function processTable(processes: readonly Listed[], now: number, colours: Colours) {
+  const withSession = processes.some(({ record }) => record.owner.session !== undefined)
+  const columns: Column[] = [
+    { title: 'PID' },
+    { title: 'NAME' },
+    { title: 'STATUS' },
+    { title: 'SINCE' },
+    ...(withSession ? [{ title: 'SESSION' }] : []),
+    { title: 'COMMAND', flexible: true },
+  ]
+  const rows = processes.map(({ record, shared }): Cell[] => {
+    const { outcome, firstStarted, createdAt } = record
+    const since =
+      outcome === null ? shortTime(now - (firstStarted?.at ?? createdAt)) : ago(outcome.endedAt, now)
+    const session = `${record.owner.session ?? ''}${shared ? ' (shared)' : ''}`
+    return [
+      { text: record.pid, paint: colours.blue },
+      { text: record.name ?? '', paint: colours.bold },
+      statusCell(record, colours),
+      { text: since, paint: colours.dim },
+      ...(withSession ? [{ text: session }] : []),
+      { text: commandText(record) },
+    ]
+  })
+  return { columns, rows }
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
+import type { Context } from '../context.ts'
+import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
+import { runInTerminal } from '../foreground/in-terminal.ts'
+import { isMissing } from '../foreground/is-missing.ts'
+import { runThroughPipes } from '../foreground/through-pipes.ts'
+import type { Options } from '../options.ts'
+import { statusText } from '../print/status.ts'
+import { UsageError } from '../usage-error.ts'
+import { word } from '../word.ts'
+import { startFailure } from './show.ts'
+
+type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
+
+/** Whoever reads through a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
+const KEEP_BYTES = 1024 ** 3
+
+const OPTIONS = {
+  detach: { type: 'flag', short: 'd', about: 'in the background: prints the pid and nothing else' },
+  name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
+  shell: { type: 'text', short: 'c', value: 'line', about: 'a line for your shell, instead of a program' },
+  cwd: { type: 'text', short: 'w', value: 'folder', about: 'where it runs; here unless it says otherwise' },
+  env: {
+    type: 'texts',
+    short: 'e',
+    value: 'NAME[=value]',
+    about: 'a variable; without a value, the one of here',
+  },
+  'pass-env': { type: 'texts', value: 'NAME', about: "a secret of the daemon's environment that it may see" },
+  pty: { type: 'flag', short: 't', about: 'with a terminal of its own, also in the background' },
+  'no-pty': { type: 'flag', about: 'without a terminal, also at one' },
+  'no-stdin': { type: 'flag', about: 'without input: standard input is left alone' },
+  timeout: { type: 'duration', about: 'how long it may run; then it is ended, exit code 124' },
+  'idle-timeout': { type: 'duration', about: 'how long it may print nothing' },
+  grace: { type: 'duration', about: 'how long it may take to end before it is forced' },
+  lifetime: {
+    type: 'text',
+    value: 'scope',
+    choices: ['daemon', 'session', 'parent', 'detached'],
+    about: 'with what it ends; detached: with nothing',
+  },
+  session: { type: 'text', value: 'id', about: 'the session it belongs to' },
+  parent: { type: 'text', value: 'process', about: 'the process it is a child of' },
+} as const
+
+type RunOptions = Options<typeof OPTIONS>
+
+export const run = word({
+  name: 'run',
+  summary: 'Runs a command: in the foreground as without Reeve, or with -d in the background',
+  usage: ['run [options] [--] <program> [argument]…', "run [options] -c '<line>'"],
+  completes: 'command',
+  failure: OWN_ERROR,
+  stopEarly: true,
+  options: OPTIONS,
+  about: `
+In the foreground, output, input, window size, Ctrl-C and the exit code are the command's own. At a terminal it
+gets one too; elsewhere standard input, output and error are passed on byte for byte. If the daemon dies the
+command goes on, and so does this. Closing the window leaves the command running (reeve attach); without a
+terminal, SIGINT, SIGTERM and SIGHUP are passed on.
+
+Ctrl-Z pauses a program that leaves Ctrl-Z to the terminal, and this with it; fg resumes both. Programs that
+read the key themselves get it (a shell stops its job; vi has nowhere to go back to, and stays).
+
+The command starts in this folder, with this PATH, -e, and the daemon's login environment: nothing else of the
+environment of here.
+
+Exit codes: the command's own; 128 + n if a signal ended it; 124 if its time was up; 125 if Reeve failed; 126 if
+it cannot be run; 127 if it is not there.`,
+  examples: [
+    ['reeve run -- npm test', 'in the foreground'],
+    ['reeve run -d --name web -- npm run dev', 'in the background, under a name'],
+    ["reeve run -c 'make 2>&1 | tee log'", 'a line for the shell'],
+    ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a limit'],
+  ],
+  async run(context) {
+    const { options, print, around, args } = context
+    if ((options.shell === undefined) === (args.length === 0))
+      throw new UsageError(
+        args.length === 0 ? 'reeve run needs a command.' : 'A line for the shell takes no program besides.',
+        'For example: reeve run -- npm test',
+      )
+    const atTerminal = around.stdin.isTTY === true && around.stdout.isTTY === true
+    const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
+    const reeve = await context.acting()
+    const request = await requestFor(context, reeve, pty)
+    const { record, warning } = await reeve.spawn(request)
+    const failure = startFailure(record)
+    if (failure !== undefined) {
+      print.failure(failure)
+      return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
+    }
+    if (options.detach) {
+      if (warning !== undefined && around.stderr.isTTY) print.aside(warned(warning))
+      if (print.isJson) print.json(record)
+      else print.line(record.pid)
+      return 0
+    }
+    const ended = await (pty && atTerminal ? runInTerminal : runThroughPipes)(context, reeve, record)
+    if (ended === null) return OWN_ERROR
+    if (ended.outcome?.status === 'abandoned')
+      print.failure({
+        message: `It was ${statusText(ended)}: nobody saw how it ended.`,
+        remedy: `reeve show ${ended.pid}`,
+      })
+    return exitCodeOf(ended)
+  },
+})
+
+async function requestFor(
+  context: Context<RunOptions>,
+  reeve: Acting,
+  pty: boolean,
+): Promise<CommandRequest> {
+  const { options, around, args } = context
+  const cwd = resolve(around.cwd, options.cwd ?? '.')
+  const { columns = 80, rows = 24 } = around.stdout
+  const { session, parent, timeout, grace, lifetime, name } = options
+  const idle = options['idle-timeout']
+  const hasInput = !options.detach && !options['no-stdin']
+  return {
+    kind: 'command',
+    idempotencyKey: randomUUID(),
+    cwd,
+    spec: {
+      ...(options.shell === undefined ? { argv: [...args] } : { run: options.shell }),
+      env: environmentOf(around.env, cwd, options.env, pty),
+      ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
+      ...(pty ? { pty: around.stdout.isTTY ? { cols: columns, rows } : true } : {}),
+      ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
+      ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
+      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+      ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
+      ...(grace === undefined ? {} : { graceMs: grace }),
+    },
+    ...(name === undefined ? {} : { name }),
+    ...(session === undefined ? {} : { owner: { session } }),
+    ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
+    ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
+  }
+}
+
+/** What makes a command the same one that would run here: where programs are found, and what the terminal can do. */
+function environmentOf(
+  here: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  given: readonly string[],
+  pty: boolean,
+): Record<string, string> {
+  const passed = ['PATH', ...(pty ? ['TERM', 'COLORTERM'] : [])].flatMap((name) => {
+    const value = here[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const own = given.flatMap((text) => {
+    const at = text.indexOf('=')
+    if (at === 0) throw new UsageError(`--env was given ${text}.`, 'It takes NAME=value, or NAME.')
+    if (at > 0) return [[text.slice(0, at), text.slice(at + 1)] as const]
+    const value = here[text]
+    return value === undefined ? [] : [[text, value] as const]
+  })
+  return { ...Object.fromEntries(passed), PWD: cwd, ...Object.fromEntries(own) }
+}
+
+function warned(warning: NonNullable<OutputOf<'spawn'>['warning']>): string {
+  return warning.code === 'duplicate_of'
+    ? `The same command was started a moment ago, as ${warning.pid}.`
+    : `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+}

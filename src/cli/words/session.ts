@@ -1,0 +1,89 @@
+import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { Context } from '../context.ts'
+import { didYouMean } from '../nearest.ts'
+import { ago } from '../print/times.ts'
+import { UsageError } from '../usage-error.ts'
+import { word } from '../word.ts'
+
+const SUBWORDS = ['open', 'list', 'end', 'delete']
+const PAGE = 1_000
+
+export const session = word({
+  name: 'session',
+  summary: 'Opens, lists, ends and deletes sessions',
+  usage: ['session open <id> [--label <text>]', 'session list', 'session end <id>…', 'session delete <id>…'],
+  completes: SUBWORDS,
+  options: {
+    label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
+    all: { type: 'flag', short: 'a', about: 'list those that have ended, too' },
+  },
+  about:
+    'Ending a session stops what lives as long as it does (run --session); deleting it forgets its grants and notices.',
+  examples: [
+    ['reeve session open s1', ''],
+    ['reeve run -d --session s1 -- npm run dev', 'ends with the session'],
+    ['reeve session end s1', ''],
+  ],
+  async run(context) {
+    const { args, print } = context
+    const [subword = 'list', ...ids] = args
+    if (!SUBWORDS.includes(subword))
+      throw new UsageError(
+        `reeve session does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
+        `It knows ${SUBWORDS.join(', ')}.`,
+      )
+    const reeve = await context.acting()
+    if (subword === 'list') return list(context, reeve)
+    if (ids.length === 0)
+      throw new UsageError(`reeve session ${subword} needs the id of a session.`, 'For example: s1')
+    for (const id of ids) {
+      const { label } = context.options
+      const answer =
+        subword === 'open'
+          ? await reeve.openSession({ session: id, ...(label === undefined ? {} : { label }) })
+          : subword === 'end'
+            ? await reeve.endSession({ session: id })
+            : await reeve.deleteSession({ session: id })
+      if (print.isJson) print.json(answer)
+      else print.line(id)
+    }
+    return 0
+  },
+})
+
+async function list({ print, options }: Context<{ readonly all: boolean }>, reeve: Acting): Promise<number> {
+  const all = await allSessions(reeve)
+  const found = all.filter(({ endedAt }) => options.all || endedAt === null)
+  if (print.isJson) print.jsonList(found)
+  else {
+    const now = Date.now()
+    const { blue, dim } = print.colours
+    print.table(
+      [
+        { title: 'ID' },
+        { title: 'OPENED' },
+        { title: 'USED' },
+        { title: 'ENDED' },
+        { title: 'LABEL', flexible: true },
+      ],
+      found.map(({ id, openedAt, touchedAt, endedAt, label }) => [
+        { text: id, paint: blue },
+        { text: ago(openedAt, now), paint: dim },
+        { text: ago(touchedAt, now), paint: dim },
+        { text: endedAt === null ? '' : ago(endedAt, now), paint: dim },
+        { text: label ?? '' },
+      ]),
+    )
+  }
+  return 0
+}
+
+export async function allSessions(reeve: Acting): Promise<OutputOf<'sessions'>['sessions']> {
+  const found: OutputOf<'sessions'>['sessions'] = []
+  while (true) {
+    const after = found.at(-1)?.id
+    const page = await reeve.sessions({ limit: PAGE, ...(after === undefined ? {} : { after }) })
+    found.push(...page.sessions)
+    if (page.sessions.length < PAGE) return found
+  }
+}

@@ -1,0 +1,79 @@
+import { oneProcess } from '../arguments.ts'
+import { commandText, type ProcessRecord, statusColour, statusText } from '../print/status.ts'
+import { onOneLine } from '../print/table.ts'
+import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
+import { word } from '../word.ts'
+
+export const show = word({
+  name: 'show',
+  summary: 'Shows one process: what it is, how it is, what it has used',
+  usage: ['show [options] <process>'],
+  completes: 'process',
+  options: {},
+  examples: [
+    ['reeve show web', 'by its name'],
+    ['reeve show p_7k3m --json', 'the whole record'],
+  ],
+  async run(context) {
+    const pid = oneProcess(context, { name: 'show' })
+    const { print } = context
+    const { colours } = print
+    const reeve = await context.acting()
+    const record = await reeve.show({ pid })
+    if (print.isJson) {
+      print.json(record)
+      return 0
+    }
+    const now = Date.now()
+    const { outcome, program, owner } = record
+    const usage = record.kind === 'command' ? await reeve.usage({ pid: record.pid }).catch(() => null) : null
+    const failure = startFailure(record)
+    print.facts([
+      ['pid', colours.blue(record.pid)],
+      ['name', record.name ?? undefined],
+      ['command', onOneLine(commandText(record))],
+      ['status', statusColour(record.status, colours)(statusText(record))],
+      ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
+      ['because', failure?.message],
+      ['to do', failure?.remedy],
+      ['folder', record.cwd ?? undefined],
+      ['PID', outcome === null ? program?.osPid.toString() : undefined],
+      ['started', startedText(record, now)],
+      [
+        'ended',
+        outcome === null ? undefined : `${clockTime(outcome.endedAt)} (${ago(outcome.endedAt, now)})`,
+      ],
+      ['took', outcome?.startedAt == null ? undefined : shortTime(outcome.endedAt - outcome.startedAt)],
+      ['lifetime', record.lifetime],
+      [
+        'owner',
+        Object.entries(owner)
+          .map(([key, value]) => `${key} ${value}`)
+          .join(', ') || undefined,
+      ],
+      ['parent', record.parent ?? undefined],
+      ['restart of', record.restartOf ?? undefined],
+      ['asked to stop', record.stopRequest === null || outcome !== null ? undefined : stopText(record, now)],
+      ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
+      ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
+      ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
+    ])
+    return 0
+  },
+})
+
+function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {
+  const at = firstStarted?.at ?? createdAt
+  return `${clockTime(at)} (${ago(at, now)})`
+}
+
+function stopText({ stopRequest }: ProcessRecord, now: number): string {
+  return `${stopRequest?.how} by ${stopRequest?.source}, ${ago(stopRequest?.at ?? now, now)}: ${stopRequest?.reason}`
+}
+
+/** Why a command could not be started, and what to do about it. */
+export function startFailure({ outcome }: ProcessRecord): { message: string; remedy: string } | undefined {
+  if (outcome?.reason !== 'failed_start') return undefined
+  const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
+  return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
+}

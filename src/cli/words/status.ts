@@ -1,0 +1,66 @@
+import { connectWith } from '../../client/connect.ts'
+import { nothingMore } from '../arguments.ts'
+import { NOT_FOUND } from '../exit-code.ts'
+import { clockTime, shortTime } from '../print/times.ts'
+import { word } from '../word.ts'
+
+export const status = word({
+  name: 'status',
+  summary: 'Says which daemon and keeper are at work, and how much runs',
+  usage: ['status [options]'],
+  options: {},
+  about: 'Starts none. Exit code 3 if no daemon runs.',
+  examples: [
+    ['reeve status', ''],
+    ['reeve status --json | jq .live', 'how many processes have not ended'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'status' })
+    const { daemon, home, print, url } = context
+    const running = url === undefined ? await daemon.running(home) : null
+    if (url === undefined && running === null) {
+      if (print.isJson) print.json({ home, daemon: null, keeper: null, live: null })
+      else
+        print.line(
+          `${print.colours.dim('○')} No daemon runs in ${home}. Any word that needs one starts it; so does reeve up.`,
+        )
+      return NOT_FOUND
+    }
+    const reeve = url === undefined ? await connectWith({ home }) : await context.reeve()
+    try {
+      const said = await reeve.status()
+      if (print.isJson) {
+        print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
+        return 0
+      }
+      const { green, red, bold, dim } = print.colours
+      const { keeper, boot } = said
+      const found = [
+        [boot.adopted.length, 'taken over'],
+        [boot.completed.length, 'ended meanwhile'],
+        [boot.rerun.length, 'begun again'],
+        [boot.abandoned.length, 'abandoned'],
+      ] as const
+      const foundText = found.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+      const up = running === null ? undefined : shortTime(Date.now() - running.startedAt)
+      print.line(
+        `${green('●')} ${bold('Reeve')} ${running?.version ?? ''} ${dim(up === undefined ? '' : `up ${up}`)}`.trimEnd(),
+      )
+      print.facts([
+        ['daemon', `PID ${said.daemon.osPid}`],
+        [
+          'keeper',
+          keeper === null ? 'none' : `PID ${keeper.osPid}${keeper.available ? '' : red(' (not reachable)')}`,
+        ],
+        ['running', `${said.live} ${said.live === 1 ? 'process' : 'processes'}`],
+        ['address', url ?? running?.url ?? 'its socket alone'],
+        ['home', url === undefined ? home : undefined],
+        ['since', running === null ? undefined : clockTime(running.startedAt)],
+        ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
+      ])
+      return 0
+    } finally {
+      await reeve.close()
+    }
+  },
+})

@@ -1,0 +1,65 @@
+import type { RunningDaemon } from '../../client/home.ts'
+import { nothingMore } from '../arguments.ts'
+import type { Context } from '../context.ts'
+import { flagsGiven, settingOptions } from '../up-options.ts'
+import { word } from '../word.ts'
+
+export const up = word({
+  name: 'up',
+  summary: 'Starts the daemon: here, or with -d in the background',
+  usage: ['up [options]'],
+  moreOptions: settingOptions,
+  options: {
+    detach: { type: 'flag', short: 'd', about: 'in the background; answers when it is ready' },
+    quiet: { type: 'flag', short: 'q', about: 'say nothing when it is ready' },
+  },
+  about: `
+Every word that needs a daemon starts one in the background, so this is for services, and for looking on.
+Ctrl-C stops it in order; commands with the lifetime daemon end with it, and all others go on. SIGHUP, and
+reeve down --keep, leave all of them running. Options go before the environment (REEVE_LISTEN …), and that
+before reeve.json in the home; reeve config shows what is in force.`,
+  examples: [
+    ['reeve up', 'here, until Ctrl-C'],
+    ['reeve up -d --listen off', 'in the background, on its Unix socket alone'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'up' })
+    const { daemon, home, options } = context
+    const flags = await flagsGiven(daemon, options)
+    if (options.detach) {
+      const running = await daemon.start(home, flags)
+      if (!options.quiet) greet(context, running, true)
+      return 0
+    }
+    return daemon.up(home, flags, (running) => {
+      if (!options.quiet) greet(context, running, false)
+    })
+  },
+})
+
+function greet({ print, home, daemon }: Context<unknown>, running: RunningDaemon, isDetached: boolean): void {
+  if (print.isJson) {
+    print.json({ ...running, home })
+    return
+  }
+  const { bold, dim, green, cyan } = print.colours
+  const reeve = daemon.calledAs()
+  print.line(`${green('●')} ${bold('Reeve')} ${running.version} is ready ${dim(`(PID ${running.osPid})`)}`)
+  print.line()
+  print.facts([
+    ['address', running.url === null ? undefined : cyan(running.url)],
+    ['home', home],
+    ['MCP', `claude mcp add reeve -- ${reeve} mcp`],
+  ])
+  print.line()
+  print.line('Try:')
+  const lines = [
+    [`${reeve} run -d --name clock -c 'while date; do sleep 1; done'`, 'a command that outlives you'],
+    [`${reeve} logs -f clock`, 'what it prints'],
+    [`${reeve} ps`, 'what runs'],
+  ] as const
+  const wide = Math.max(...lines.map(([line]) => line.length))
+  for (const [line, meaning] of lines) print.line(`  ${line.padEnd(wide)}   ${dim(meaning)}`)
+  print.line()
+  print.line(dim(isDetached ? `${reeve} down stops it.` : 'Ctrl-C stops it.'))
+}

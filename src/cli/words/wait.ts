@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OutputOf } from '../../verbs/reeve.ts'
+import { someProcesses } from '../arguments.ts'
+import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
+import { statusText } from '../print/status.ts'
+import { UsageError } from '../usage-error.ts'
+import { word } from '../word.ts'
+
+/** As long as a wait may be; a longer one is asked for again. */
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+export const wait = word({
+  name: 'wait',
+  summary: 'Waits until processes have ended, and passes the exit code on; or until one prints a line',
+  usage: ['wait [options] <process>…'],
+  completes: 'process',
+  failure: OWN_ERROR,
+  options: {
+    timeout: { type: 'duration', short: 't', about: 'for how long; exit code 124 when it is over' },
+    until: { type: 'text', value: 'text', about: 'a line with this text; what was printed before counts' },
+    pattern: { type: 'text', value: 'RE2', about: 'a line that this pattern fits' },
+  },
+  about: `
+The exit code is the command's own, 128 + n if a signal ended it, 125 if nobody saw how it ended or Reeve failed.
+Of several processes it is the first that is not 0, in the order they are given.`,
+  examples: [
+    ['reeve wait build && reeve run -- ./deploy', 'go on if it succeeded'],
+    ['reeve wait web --until "listening on" -t 30s', 'until it is ready'],
+  ],
+  async run(context) {
+    const { options, print } = context
+    const { until: text, pattern, timeout } = options
+    const pids = someProcesses(context, { name: 'wait' })
+    if (text !== undefined && pattern !== undefined)
+      throw new UsageError('--until and --pattern do not go together.', 'Give either of them.')
+    const reeve = await context.acting()
+    const by = Date.now() + (timeout ?? Number.POSITIVE_INFINITY)
+    const until =
+      text === undefined ? (pattern === undefined ? {} : { until: { pattern } }) : { until: { text } }
+    const waitOn = async (pid: string): Promise<OutputOf<'wait'>> => {
+      while (true) {
+        const left = Math.max(0, Math.min(DAY_MS, by - Date.now()))
+        const waited = await reeve.wait({ pid, timeoutMs: left, ...until })
+        if (waited.type !== 'timed_out' || Date.now() >= by) return waited
+        await sleep(0)
+      }
+    }
+    const answers = await Promise.all(pids.map(waitOn))
+    if (print.isJson) print.jsonList(answers)
+    else for (const answer of answers) for (const line of said(answer, answers.length > 1)) print.line(line)
+    const wanted = text !== undefined || pattern !== undefined
+    return answers.map((answer) => codeOf(answer, wanted)).find((code) => code !== 0) ?? 0
+  },
+})
+
+/** Whoever waited for a line that never came has not got what they wanted, however well the process ended. */
+function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
+  if (answer.type === 'timed_out') return TIMED_OUT
+  if (answer.type === 'ended') return exitCodeOf(answer.record) || (lineWanted ? FAILED : 0)
+  return answer.type === 'matched' ? 0 : OWN_ERROR
+}
+
+/** The line that was waited for; of several processes, how each is. */
+function said(answer: OutputOf<'wait'>, several: boolean): string[] {
+  if (answer.type === 'matched') return [answer.line.text]
+  if (answer.type === 'interrupted' || !several) return []
+  return [`${answer.record.name ?? answer.record.pid}  ${statusText(answer.record)}`]
+}

@@ -1,0 +1,147 @@
+import { connect as connectTo } from 'node:net'
+import { WebSocket } from 'ws'
+import type { Attachment, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import { brokenWith } from './broken.ts'
+import { type Line, textOf } from './call.ts'
+import { errorOf } from './problem.ts'
+import { Queue } from './queue.ts'
+import { retrying } from './retry.ts'
+import { closedError } from './transport.ts'
+
+type Gap = NonNullable<OutputPiece['gap']>
+type Frame = { readonly bytes: Buffer } | { readonly gap: Gap } | { readonly ended: true }
+
+/** A connected terminal: where it begins, and what comes from there on. */
+interface Terminal {
+  readonly socket: WebSocket
+  readonly offset: number
+  readonly frames: Queue<Frame>
+}
+
+const SCROLLBACK = 64 * 1024
+const FIRST_TRIES_MS = 10_000
+/** More than this waits for a slow reader in the daemon, not here. */
+const MOST_WAITING = 256
+
+/** A live terminal over a WebSocket. One that breaks is taken up again at the byte where it broke. */
+export async function attach(
+  line: Line,
+  { pid, scrollback = SCROLLBACK }: { readonly pid: string; readonly scrollback?: number },
+  { signal }: CallOptions,
+): Promise<Attachment> {
+  const path = `/v1/processes/${encodeURIComponent(pid)}/terminal`
+  const detached = new AbortController()
+  const either = signal === undefined ? detached.signal : AbortSignal.any([signal, detached.signal])
+  const reach = (query: string, forMs: number) =>
+    retrying(() => open(line, `${path}?${query}`, either), {
+      safe: true,
+      forMs,
+      signal: either,
+      revive: line.revive,
+    })
+  let terminal = await reach(`scrollback=${scrollback}`, FIRST_TRIES_MS)
+  let reaching: Promise<void> = Promise.resolve()
+  let ended = false
+
+  async function* pieces(): AsyncGenerator<OutputPiece, void, void> {
+    let offset = terminal.offset
+    let gap: Gap | null = null
+    try {
+      while (!either.aborted) {
+        const frame = await terminal.frames.next()
+        if (frame === null) {
+          if (either.aborted || line.transport.isClosed) return
+          const again = reach(`offset=${offset}`, Number.POSITIVE_INFINITY).then((reached) => {
+            terminal = reached
+          })
+          reaching = again.catch(() => undefined)
+          await again
+        } else if ('bytes' in frame) {
+          yield { offset, bytes: frame.bytes, gap }
+          offset += frame.bytes.length
+          gap = null
+        } else if ('gap' in frame) {
+          gap = frame.gap
+          offset = frame.gap.to
+        } else {
+          ended = true
+          if (gap !== null) yield { offset, bytes: new Uint8Array(), gap }
+          return
+        }
+      }
+    } catch (error) {
+      if (!either.aborted) throw error
+    } finally {
+      detached.abort()
+    }
+  }
+
+  const say = async (what: string | Uint8Array) => {
+    await reaching
+    if (either.aborted || ended) throw closedError()
+    const { socket } = terminal
+    await new Promise<void>((resolve, reject) => {
+      socket.send(what, { binary: typeof what !== 'string' }, (error) => {
+        if (error) reject(brokenWith(error, line.transport.address.shown, false))
+        else resolve()
+      })
+    })
+  }
+  return {
+    [Symbol.asyncIterator]: pieces,
+    write: async (typed) => {
+      const bytes = typeof typed === 'string' ? Buffer.from(typed) : typed
+      await say(bytes)
+      return { bytes: bytes.length }
+    },
+    resize: (size) => say(JSON.stringify({ resize: size })),
+    detach: () => detached.abort(),
+  }
+}
+
+/** Resolves when the daemon has said at which offset it begins. */
+function open(line: Line, path: string, signal: AbortSignal): Promise<Terminal> {
+  const { address } = line.transport
+  const origin = address.url === null ? 'ws://localhost' : address.url.origin.replace(/^http/, 'ws')
+  const unixSocket = address.socket
+  const socket = new WebSocket(`${origin}${path}`, {
+    headers: line.transport.headersWith(line.headers),
+    perMessageDeflate: false,
+    ...(unixSocket === null ? {} : { createConnection: () => connectTo(unixSocket) }),
+  })
+  const frames = new Queue<Frame>(MOST_WAITING, {
+    full: () => socket.pause(),
+    drained: () => socket.resume(),
+  })
+  const abort = () => socket.terminate()
+  signal.addEventListener('abort', abort, { once: true })
+  return new Promise<Terminal>((resolve, reject) => {
+    let began = false
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary) return frames.push({ bytes: data })
+      const said = JSON.parse(data.toString()) as { offset?: number; gap?: Gap; ended?: boolean }
+      if (said.offset !== undefined) {
+        began = true
+        resolve({ socket, offset: said.offset, frames })
+      }
+      if (said.gap !== undefined) frames.push({ gap: said.gap })
+      if (said.ended === true) frames.push({ ended: true })
+    })
+    socket.on('unexpected-response', (_request, body) => {
+      const status = body.statusCode ?? 0
+      textOf(line.transport, { status, headers: body.headers, body }).then(
+        (text) => reject(errorOf(status, text)),
+        reject,
+      )
+    })
+    socket.on('error', (error) => {
+      const neverSent = (error as NodeJS.ErrnoException).syscall === 'connect'
+      reject(signal.aborted ? signal.reason : brokenWith(error, address.shown, neverSent))
+    })
+    socket.on('close', () => {
+      signal.removeEventListener('abort', abort)
+      frames.close()
+      if (!began) reject(brokenWith(new Error('closed'), address.shown, false))
+    })
+  })
+}

@@ -1,0 +1,96 @@
+import type { CallOptions, VerbName } from '../verbs/reeve.ts'
+import { fromWire, requestTo } from '../verbs/request.ts'
+import { routes } from '../verbs/routes.ts'
+import { brokenWith } from './broken.ts'
+import { errorOf } from './problem.ts'
+import { retrying } from './retry.ts'
+import type { Answered, Transport } from './transport.ts'
+
+/** A daemon, and on whose behalf it is asked. */
+export interface Line {
+  readonly transport: Transport
+  /** `Reeve-As`, or nothing. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly revive: (() => Promise<void>) | undefined
+  /** For how long a call that may be repeated is repeated. */
+  readonly retryMs: number
+  /** What the last answer said of the feed. */
+  readonly seen: { position?: number }
+}
+
+/** Calls a verb; the input is checked where it arrives. */
+export async function call(
+  line: Line,
+  name: VerbName,
+  input: Readonly<Record<string, unknown>>,
+  { signal }: CallOptions = {},
+): Promise<unknown> {
+  const since = Date.now()
+  try {
+    const attempt = () => callOnce(line, name, withTimeLeft(name, input, Date.now() - since), signal)
+    const options = { safe: isSafe(name, input), forMs: line.retryMs, signal, revive: line.revive }
+    return await retrying(attempt, options)
+  } catch (error) {
+    if (signal?.aborted && WAITS.has(name)) return interrupted(name)
+    throw error
+  }
+}
+
+async function callOnce(
+  { transport, headers, seen }: Line,
+  name: VerbName,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const { method, path, query, body } = requestTo(routes[name], input)
+  const search = query.size === 0 ? '' : `?${query}`
+  const answered = await transport.ask({ method, path: `/v1${path}${search}`, headers, body, signal })
+  const text = await textOf(transport, answered, signal)
+  if (answered.status !== 200) throw errorOf(answered.status, text)
+  const position = answered.headers['reeve-position']
+  if (typeof position === 'string') seen.position = Number(position)
+  return fromWire(text)
+}
+
+/** The whole body. One that is cut short is as good as none. */
+export async function textOf(
+  transport: Transport,
+  { body }: Answered,
+  signal?: AbortSignal | undefined,
+): Promise<string> {
+  const pieces: Buffer[] = []
+  try {
+    for await (const piece of body) pieces.push(piece as Buffer)
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    throw brokenWith(error as Error, transport.address.shown, false)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'waitFor'])
+const REPEATABLE: ReadonlySet<VerbName> = new Set([
+  ...WAITS,
+  ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
+])
+
+/** What changes nothing, and what comes to the same when it is done twice. */
+function isSafe(name: VerbName, input: Readonly<Record<string, unknown>>): boolean {
+  if (routes[name].startsWith('GET ') || REPEATABLE.has(name)) return true
+  if (name === 'spawn') return input['idempotencyKey'] !== undefined || input['pid'] !== undefined
+  if (name === 'write' || name === 'submit') return input['seq'] !== undefined
+  if (name === 'send') return input['id'] !== undefined
+  return input['replayKey'] !== undefined
+}
+
+/** A wait that is asked again lasts for what is left of it. */
+function withTimeLeft(name: VerbName, input: Readonly<Record<string, unknown>>, passedMs: number) {
+  const { timeoutMs } = input
+  if (!WAITS.has(name) || typeof timeoutMs !== 'number' || timeoutMs < passedMs) return input
+  return { ...input, timeoutMs: timeoutMs - passedMs }
+}
+
+/** A wait that was called off is answered, as it is without a daemon in between. */
+function interrupted(name: VerbName): unknown {
+  return name === 'waitAll' ? { type: 'interrupted', records: [] } : { type: 'interrupted' }
+}

@@ -1,0 +1,94 @@
+import { ReeveError } from '../core/errors.ts'
+import type { Acting, CallOptions, Reeve, VerbName } from '../verbs/reeve.ts'
+import { routes } from '../verbs/routes.ts'
+import { addressOf, type ConnectOptions } from './address.ts'
+import { call, type Line } from './call.ts'
+import { follow } from './follow.ts'
+import { followOutput } from './follow-output.ts'
+import { Transport } from './transport.ts'
+
+export type { ConnectOptions } from './address.ts'
+
+const RETRY_MS = 10_000
+
+type Actor = Parameters<Reeve['as']>[0]
+
+/**
+ * Talks to a daemon, which goes on when this client is closed. The same interface as `embed`.
+ *
+ * ```ts
+ * const reeve = await connect()
+ * const { record } = await reeve.spawn({ kind: 'command', spec: { run: 'make' } })
+ * for await (const { bytes } of reeve.followOutput({ pid: record.pid })) process.stdout.write(bytes)
+ * await reeve.close()
+ * ```
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Reeve> {
+  return connectWith(options)
+}
+
+/** With a way to bring the daemon up again when it is gone. */
+export async function connectWith(options: ConnectOptions, revive?: () => Promise<void>): Promise<Reeve> {
+  const line = lineTo(options, revive)
+  try {
+    return reeveOn(line, await kernelOf(line))
+  } catch (error) {
+    line.transport.close()
+    throw error
+  }
+}
+
+/** Without asking who is there: the first call finds out. */
+export function connectUnasked(options: ConnectOptions, revive?: () => Promise<void>): Reeve {
+  return reeveOn(lineTo(options, revive), '')
+}
+
+/** Where the feed was just before the last answer was read: whoever follows from there misses nothing. */
+export function positionOf(acting: Acting): number | undefined {
+  return lines.get(acting)?.seen.position
+}
+
+const lines = new WeakMap<Acting, Line>()
+
+function lineTo(options: ConnectOptions, revive: (() => Promise<void>) | undefined): Line {
+  return { transport: new Transport(addressOf(options)), headers: {}, revive, retryMs: RETRY_MS, seen: {} }
+}
+
+function reeveOn(line: Line, kernel: string): Reeve {
+  const reeve: Reeve = {
+    ...acting(line, kernel),
+    as: (actor: Actor) => acting({ ...line, headers: { 'reeve-as': actor }, seen: {} }, kernel),
+    close: async () => line.transport.close(),
+  }
+  lines.set(reeve, line)
+  return reeve
+}
+
+function acting(line: Line, kernel: string): Acting {
+  const acts = (Object.keys(routes) as VerbName[]).map((name) => [
+    name,
+    (input: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}) =>
+      call(line, name, input, options),
+  ])
+  const made: Acting = {
+    ...(Object.fromEntries(acts) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'attach'>),
+    kernel,
+    follow: (input = {}, options = {}) => follow(line, input, options),
+    followOutput: (input, options = {}) => followOutput(line, input, options),
+    // The WebSocket's library is loaded by whoever attaches.
+    attach: async (input, options = {}) => (await import('./attach.ts')).attach(line, input, options),
+  }
+  lines.set(made, line)
+  return made
+}
+
+/** A session may not ask who runs the store, and so does not learn it. */
+async function kernelOf(line: Line): Promise<string> {
+  try {
+    const { daemon } = (await call({ ...line, retryMs: 0 }, 'status', {})) as { daemon: { id: string } }
+    return daemon.id
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'denied') return ''
+    throw error
+  }
+}

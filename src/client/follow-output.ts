@@ -1,0 +1,87 @@
+import { ReeveError } from '../core/errors.ts'
+import type { CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import type { Line } from './call.ts'
+import { type Page, readPage } from './read-stream.ts'
+
+type Gap = NonNullable<OutputPiece['gap']>
+
+/**
+ * Every byte once, from an offset on, until the command has ended; each gap is named with the piece behind it. Whatever
+ * breaks in between, the daemon too, is taken up again at the byte where it broke.
+ */
+export async function* followOutput(
+  line: Line,
+  { pid, offset: from = 0 }: { readonly pid: string; readonly offset?: number },
+  { signal }: CallOptions,
+): AsyncGenerator<OutputPiece, void, void> {
+  const stop = new AbortController()
+  const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+  const path = `/processes/${encodeURIComponent(pid)}/output/stream`
+  let offset = from
+  let live = false
+  let gap: Gap | null = null
+  try {
+    while (!either.aborted) {
+      const page = await pageOrGap(line, path, { offset, live }, either)
+      if ('from' in page) {
+        gap = gap === null ? page : { from: gap.from, to: page.to }
+        offset = page.to
+        live = false
+        continue
+      }
+      const cut = yield* piecesOf(page, offset, gap)
+      if (cut.offset > offset) gap = null
+      offset = cut.offset
+      if (cut.broken) continue
+      if (page.closed) {
+        if (gap !== null) yield { offset, bytes: new Uint8Array(), gap }
+        return
+      }
+      live = page.upToDate
+    }
+  } catch (error) {
+    if (!either.aborted) throw error
+  } finally {
+    // Whoever stops listening in the middle of a page lets go of its connection.
+    stop.abort()
+  }
+}
+
+/** The bytes of a page as they arrive. A page that is cut in the middle is no end: it is asked for again from there. */
+async function* piecesOf(
+  page: Page,
+  from: number,
+  gap: Gap | null,
+): AsyncGenerator<OutputPiece, { readonly offset: number; readonly broken: boolean }, void> {
+  let offset = from
+  const pieces = (page.answered.body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+  while (true) {
+    const next = await pieces.next().catch(() => null)
+    if (next === null) return { offset, broken: true }
+    if (next.done === true) return { offset, broken: false }
+    const bytes = next.value
+    yield { offset, bytes, gap: offset === from ? gap : null }
+    offset += bytes.length
+  }
+}
+
+async function pageOrGap(
+  line: Line,
+  path: string,
+  asked: { readonly offset: number; readonly live: boolean },
+  signal: AbortSignal,
+): Promise<Page | Gap> {
+  try {
+    return await readPage(line, path, asked, signal)
+  } catch (error) {
+    const gap = gapIn(error)
+    if (gap === null || gap.to <= asked.offset) throw error
+    return gap
+  }
+}
+
+function gapIn(error: unknown): Gap | null {
+  if (!(error instanceof ReeveError) || (error.code as string) !== 'gap') return null
+  const { from, to } = error.details
+  return typeof from === 'number' && typeof to === 'number' ? { from, to } : null
+}

@@ -1,0 +1,42 @@
+import type { Acting, CallOptions } from '../verbs/reeve.ts'
+import { fromWire, toWire } from '../verbs/request.ts'
+import { isBroken } from './broken.ts'
+import { type Line, textOf } from './call.ts'
+import { readPage } from './read-stream.ts'
+
+type FollowInput = NonNullable<Parameters<Acting['follow']>[0]>
+type StoredEvent = Awaited<ReturnType<Acting['changes']>>['events'][number]
+
+/** Every event once, in order; whatever breaks in between is taken up again behind the last one. */
+export async function* follow(
+  line: Line,
+  { after = 0, filter }: FollowInput,
+  { signal }: CallOptions,
+): AsyncGenerator<StoredEvent, void, void> {
+  const stop = new AbortController()
+  const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+  const query: Record<string, string> = filter === undefined ? {} : { filter: toWire(filter) }
+  let offset = after
+  let live = false
+  try {
+    while (!either.aborted) {
+      const page = await readPage(line, '/changes/stream', { offset, live, query }, either)
+      let events: StoredEvent[]
+      try {
+        const text = await textOf(line.transport, page.answered, either)
+        events = text === '' ? [] : (fromWire(text) as StoredEvent[])
+      } catch (error) {
+        if (isBroken(error)) continue
+        throw error
+      }
+      yield* events
+      offset = page.next
+      live = page.upToDate
+      if (page.closed) return
+    }
+  } catch (error) {
+    if (!either.aborted) throw error
+  } finally {
+    stop.abort()
+  }
+}

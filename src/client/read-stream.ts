@@ -1,0 +1,51 @@
+import { type Line, textOf } from './call.ts'
+import { errorOf } from './problem.ts'
+import { retrying } from './retry.ts'
+import type { Answered } from './transport.ts'
+
+/** One answer of a stream: what lies from an offset on, or nothing new after a while. */
+export interface Page {
+  readonly answered: Answered
+  /** Where the stream goes on behind this page. */
+  readonly next: number
+  /** There is no more now: the next page is waited for. */
+  readonly upToDate: boolean
+  /** There will never be more. */
+  readonly closed: boolean
+}
+
+/**
+ * Asks for the page of a stream that begins at an offset, for as long as it takes to reach a daemon. With `live` the daemon
+ * holds the answer back until there is something.
+ */
+export async function readPage(
+  line: Line,
+  path: string,
+  asked: {
+    readonly offset: number
+    readonly live: boolean
+    readonly query?: Readonly<Record<string, string>>
+  },
+  signal: AbortSignal,
+): Promise<Page> {
+  const query = new URLSearchParams({
+    ...asked.query,
+    offset: String(asked.offset).padStart(16, '0'),
+    ...(asked.live ? { live: 'long-poll' } : {}),
+  })
+  const { transport, headers } = line
+  const attempt = async () => {
+    const answered = await transport.ask({ method: 'GET', path: `/v1${path}?${query}`, headers, signal })
+    if (answered.status === 200 || answered.status === 204) return answered
+    throw errorOf(answered.status, await textOf(transport, answered, signal))
+  }
+  const forMs = Number.POSITIVE_INFINITY
+  const answered = await retrying(attempt, { safe: true, forMs, signal, revive: line.revive })
+  const header = (name: string) => answered.headers[name]
+  return {
+    answered,
+    next: Number(header('stream-next-offset') ?? asked.offset),
+    upToDate: header('stream-up-to-date') === 'true',
+    closed: header('stream-closed') === 'true',
+  }
+}

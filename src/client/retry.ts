@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ReeveError } from '../core/errors.ts'
+import { isBroken, mayBeSent } from './broken.ts'
+
+export interface RetryOptions {
+  /** What was heard, and perhaps done, may be asked again. */
+  readonly safe: boolean
+  /** How long to go on; a stream that is wanted goes on for ever. */
+  readonly forMs: number
+  readonly signal?: AbortSignal | undefined
+  /** Brings a daemon up again, where whoever connects can. */
+  readonly revive?: (() => Promise<void>) | undefined
+}
+
+const FIRST_MS = 50
+const MOST_MS = 2_000
+
+/** Tries again, after longer and longer moments, while the daemon cannot be reached. Any other error is thrown at once. */
+export async function retrying<Answer>(
+  attempt: () => Promise<Answer>,
+  { safe, forMs, signal, revive }: RetryOptions,
+): Promise<Answer> {
+  const since = Date.now()
+  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isBroken(error) || !mayRepeat(error, safe)) throw error
+      if (Date.now() - since + delay > forMs) throw error
+      // Half of it by chance, so that the clients of a daemon that restarts do not come all at once.
+      await sleep(delay / 2 + (Math.random() * delay) / 2, undefined, signal === undefined ? {} : { signal })
+      await revive?.()
+    }
+  }
+}
+
+/** A foreign socket does not become ours by waiting. */
+function mayRepeat(error: ReeveError, safe: boolean): boolean {
+  if (error.details['reason'] === 'EACCES') return false
+  return safe || !mayBeSent(error)
+}

@@ -1,0 +1,104 @@
+import * as http from 'node:http'
+import { ReeveError } from '../core/errors.ts'
+import type { Address } from './address.ts'
+import { brokenWith, wasNeverSent } from './broken.ts'
+
+export interface Asked {
+  readonly method: string
+  /** With its query, from the root. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  /** To be read to its end, or destroyed: until then the connection is taken. */
+  readonly body: http.IncomingMessage
+}
+
+/** One daemon, over its socket or TCP, on connections that are used again. */
+export class Transport {
+  readonly address: Address
+  #agent: http.Agent | undefined
+  #closed = false
+
+  constructor(address: Address) {
+    this.address = address
+  }
+
+  /** Resolves with the head of the answer. What breaks below HTTP is a `daemon_unreachable`. */
+  async ask({ method, path, headers = {}, body, signal }: Asked): Promise<Answered> {
+    if (this.#closed) throw closedError()
+    const { socket, url } = this.address
+    const isTls = url?.protocol === 'https:'
+    // Loaded only where it is needed: most clients talk to a socket.
+    const { Agent, request } = isTls ? await import('node:https') : http
+    this.#agent ??= new Agent({ keepAlive: true })
+    const options: http.RequestOptions = {
+      agent: this.#agent,
+      method,
+      path,
+      headers: this.headersWith(headers, body),
+      ...(socket === null
+        ? { host: hostOf(url), port: url?.port || (isTls ? 443 : 80) }
+        : { socketPath: socket }),
+    }
+    return new Promise((resolve, reject) => {
+      const asked = request(options)
+      const letGo = callOff(asked, signal)
+      asked.on('response', (response) => {
+        for (const end of ['end', 'close']) response.once(end, letGo)
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
+      })
+      asked.on('error', (error) => {
+        letGo()
+        if (signal?.aborted) reject(signal.reason)
+        else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
+      })
+      asked.end(body)
+    })
+  }
+
+  /** What every request says, a WebSocket's too. */
+  headersWith(headers: Readonly<Record<string, string>>, body?: string): Record<string, string> {
+    const { token, url } = this.address
+    return {
+      host: url === null ? 'localhost' : url.host,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+      ...headers,
+    }
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#agent?.destroy()
+  }
+}
+
+/** Not by the option `signal`: that would end the connection too when it has long been another request's. */
+function callOff(asked: http.ClientRequest, signal: AbortSignal | undefined): () => void {
+  if (signal === undefined) return () => undefined
+  const abort = () => void asked.destroy()
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  return () => signal.removeEventListener('abort', abort)
+}
+
+export function closedError(): ReeveError {
+  return new ReeveError('closed', 'This client was closed.', 'Connect again.')
+}
+
+/** Without the brackets of an IPv6 address, which only a URL needs. */
+function hostOf(url: URL | null): string {
+  return (url?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
+}

@@ -1,0 +1,182 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Check } from '../cli/daemon-words.ts'
+import { connect } from '../client/connect.ts'
+import type { HomePaths } from '../client/home.ts'
+import type { Reeve } from '../verbs/reeve.ts'
+import { readyDaemon } from './running.ts'
+
+const MiB = 1024 * 1024
+const LEAST_FREE = 128 * MiB
+const SAMPLE = 20
+const MOST_EVENTS = 1_000
+
+/** What Reeve needs, one after the other. Looks, and changes nothing. */
+export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void> {
+  yield node()
+  yield system()
+  yield await terminals()
+  yield await cgroups()
+  yield clock(home)
+  yield disk(home)
+  yield rights(home)
+  yield await store(home)
+  const running = readyDaemon(home)
+  if (running === null) {
+    yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
+    return
+  }
+  try {
+    const reeve = await connect({ home: home.folder })
+    yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
+    yield await keeper(reeve)
+    yield await records(reeve)
+    await reeve.close()
+  } catch (error) {
+    const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`
+    yield { name: 'daemon', state: 'bad', found: (error as Error).message, fix }
+  }
+}
+
+function node(): Check {
+  const name = 'Node'
+  const found = process.version
+  if (Number(process.versions.node.split('.')[0]) >= 24) return { name, state: 'good', found }
+  return { name, state: 'bad', found, fix: 'Reeve needs Node 24 or newer.' }
+}
+
+function system(): Check {
+  const name = 'system'
+  const found = `${process.platform} ${process.arch}`
+  if (process.platform === 'linux') return { name, state: 'good', found }
+  return { name, state: 'bad', found, fix: 'Commands need Linux; everything else works here.' }
+}
+
+async function terminals(): Promise<Check> {
+  const name = 'terminals'
+  try {
+    const { spawn } = await import('@lydell/node-pty')
+    const code = await new Promise<number>((resolve) => {
+      spawn('/bin/sh', ['-c', 'test -t 1'], {}).onExit(({ exitCode }) => resolve(exitCode))
+    })
+    if (code === 0) return { name, state: 'good', found: 'a program gets one' }
+    const fix = 'Look whether /dev/pts is mounted.'
+    return { name, state: 'bad', found: `a program in one ended with ${code}`, fix }
+  } catch (error) {
+    const fix = 'Install again with optional dependencies: npm ci --include=optional.'
+    return { name, state: 'bad', found: (error as Error).message, fix }
+  }
+}
+
+/** Without them everything works, but a program that hides well is not found. */
+async function cgroups(): Promise<Check> {
+  const name = 'cgroups'
+  const { ownCgroups } = await import('../keeper/tree/own-cgroups.ts')
+  const { unified } = ownCgroups()
+  if (unified !== null && isWritable(unified)) return { name, state: 'good', found: unified }
+  return {
+    name,
+    state: 'poor',
+    found: unified === null ? 'there is no cgroup v2 here' : `${unified} cannot be divided by this user`,
+    fix: 'Trees are then found by group, parents and environment; systemd-run --user --scope gives a cgroup of your own.',
+  }
+}
+
+/** Times are compared with those in the home: a clock that went back makes ages wrong. */
+function clock({ store }: HomePaths): Check {
+  const name = 'clock'
+  const now = Date.now()
+  const written = statSync(store, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (written <= now + 2_000) return { name, state: 'good', found: new Date(now).toISOString() }
+  const found = `${new Date(now).toISOString()}, but the store was written at ${new Date(written).toISOString()}`
+  return { name, state: 'bad', found, fix: 'Set the clock (timedatectl set-ntp true).' }
+}
+
+function disk({ folder }: HomePaths): Check {
+  const name = 'disk'
+  const { bavail, bsize } = statfsSync(existing(folder))
+  const free = bavail * bsize
+  const found = `${Math.floor(free / MiB)} MiB free at ${folder}`
+  if (free > 10 * LEAST_FREE) return { name, state: 'good', found }
+  const fix = `Make room: with less than ${LEAST_FREE / MiB} MiB, commands that print are held back.`
+  return { name, state: free > LEAST_FREE ? 'poor' : 'bad', found, fix }
+}
+
+function existing(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder))
+}
+
+/** The home, the tokens and the socket are for their owner alone. */
+function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
+  const name = 'rights'
+  const open = [folder, token, tokens, socket, log].filter((path) => {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    return stat !== undefined && (stat.mode & 0o077) !== 0
+  })
+  if (!existsSync(folder)) return { name, state: 'good', found: `${folder} is not there yet` }
+  if (open.length === 0) return { name, state: 'good', found: 'the home is for its owner alone' }
+  return {
+    name,
+    state: 'bad',
+    found: `others may read ${open.join(', ')}`,
+    fix: `chmod go= ${open.join(' ')}`,
+  }
+}
+
+async function store({ store: file }: HomePaths): Promise<Check> {
+  const name = 'store'
+  if (!existsSync(file)) return { name, state: 'good', found: 'there is none yet' }
+  const fix = 'Stop the daemon (reeve down --keep) and put a copy of the file back.'
+  try {
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 })
+    try {
+      const { quick_check: said } = database.prepare('pragma quick_check(1)').get() as { quick_check: string }
+      return said === 'ok'
+        ? { name, state: 'good', found: `${file} is sound` }
+        : { name, state: 'bad', found: said, fix }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    return { name, state: 'bad', found: (error as Error).message, fix }
+  }
+}
+
+async function keeper(reeve: Reeve): Promise<Check> {
+  const { keeper } = await reeve.status()
+  const name = 'keeper'
+  if (keeper?.available) return { name, state: 'good', found: `PID ${keeper.osPid} answers` }
+  const fix = 'A new one is started within a second; if not, look at daemon.log and commands/keeper/.'
+  return { name, state: 'bad', found: 'it cannot be reached', fix }
+}
+
+/** The record is the fold of its events: of some processes, that is tried. */
+async function records(reeve: Reeve): Promise<Check> {
+  const name = 'records'
+  const { refold } = await import('../core/process/fold.ts')
+  const { processes } = await reeve.list({ filter: { status: 'any' }, limit: SAMPLE })
+  const wrong: string[] = []
+  let looked = 0
+  for (const { record } of processes) {
+    const { events, count } = await reeve.events({ pid: record.pid, limit: MOST_EVENTS })
+    const now = await reeve.show({ pid: record.pid })
+    // One that changes while it is looked at, or has a very long past, says nothing.
+    if (count > events.length || now.revision !== count || now.revision !== events.length) continue
+    looked++
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(refold(events))), now)) wrong.push(record.pid)
+  }
+  if (wrong.length === 0) return { name, state: 'good', found: `${looked} of them are what their events say` }
+  const fix = 'This should not happen: please report it, with reeve events of one of them.'
+  return { name, state: 'bad', found: `${wrong.join(', ')} differ from their events`, fix }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import type { HomePaths } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
+import { configurationSchema, type Setting, type SettingName, type Settings, settings } from './settings.ts'
+
+type Source = 'flag' | 'environment' | 'file' | 'default'
+
+export interface Configuration {
+  readonly values: Settings
+  readonly sources: Readonly<Record<SettingName, Source>>
+}
+
+/** What flags say as text, by name of the setting; a switch may be `true`. */
+export type Flags = { readonly [name in SettingName]?: string | boolean | undefined }
+
+/** What is in force, and where it comes from: a flag before the environment, that before reeve.json, that before the default. */
+export function configuration(
+  flags: Flags,
+  env: Readonly<Record<string, string | undefined>>,
+  { config }: HomePaths,
+): Configuration {
+  const file = readFile(config)
+  refuseUnknown(file, config)
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const setting of settings) {
+    const { name } = setting
+    const [source, given] = firstGiven(setting, flags, env, file)
+    sources[name] = source
+    values[name] =
+      source === 'default' ? setting.default : checked(setting, given, place(source, setting, config))
+  }
+  const all = values as Settings
+  refuseExposed(all)
+  return { values: all, sources: sources as Record<SettingName, Source> }
+}
+
+function firstGiven(
+  { name, variable }: Setting,
+  flags: Flags,
+  env: Readonly<Record<string, string | undefined>>,
+  file: Readonly<Record<string, unknown>>,
+): [Source, unknown] {
+  if (flags[name] !== undefined) return ['flag', meantBy(name, flags[name])]
+  const text = env[variable]
+  if (text !== undefined && text !== '') return ['environment', meantBy(name, text)]
+  return file[name] === undefined ? ['default', undefined] : ['file', file[name]]
+}
+
+/** Text as the value that it stands for. What stands for none is left as it is, and then refused as what it is. */
+function meantBy(name: SettingName, given: string | boolean): unknown {
+  if (typeof given === 'boolean') return given
+  const fallback = settings.find((setting) => setting.name === name)?.default
+  if (typeof fallback === 'boolean')
+    return { true: true, '1': true, false: false, '0': false }[given] ?? given
+  if (typeof fallback === 'number') return /^\d+$/.test(given) ? Number(given) : given
+  if (Array.isArray(fallback)) return given.split(',').map((one) => one.trim())
+  return given
+}
+
+function checked({ name, description }: Setting, given: unknown, where: string): unknown {
+  const parsed = configurationSchema.shape[name].safeParse(given)
+  if (parsed.success) return parsed.data
+  const said = [...new Set(parsed.error.issues.map(({ message }) => message))].join(', ')
+  const value = JSON.stringify(given)
+  throw bad(
+    `${where} is ${value}, which cannot be used: ${said}.`,
+    `${name} is ${description}; ${rightValue(name)}`,
+    { key: name, value: given, where },
+  )
+}
+
+function rightValue(name: SettingName): string {
+  const { anyOf, ...schema } = configurationSchema.shape[name].toJSONSchema({ io: 'input' })
+  const {
+    type,
+    minimum,
+    maximum,
+    enum: choices,
+  } = (anyOf?.[0] ?? schema) as {
+    type?: string
+    minimum?: number
+    maximum?: number
+    enum?: readonly unknown[]
+  }
+  const fallback = JSON.stringify(settings.find((setting) => setting.name === name)?.default)
+  if (choices !== undefined) return `give one of ${choices.join(', ')}.`
+  if (type === 'integer') return `give a whole number from ${minimum} to ${maximum}, like ${fallback}.`
+  if (type === 'boolean') return 'give true or false.'
+  if (name === 'listen') return `give host:port, like ${fallback}, or off.`
+  return `give a text${fallback === 'null' ? '' : `, like ${fallback}`}.`
+}
+
+function place(source: Source, { name, flag, variable }: Setting, config: string): string {
+  if (source === 'flag') return flag
+  return source === 'environment' ? variable : `${name} in ${config}`
+}
+
+function readFile(path: string): Readonly<Record<string, unknown>> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw bad(`${path} cannot be read: ${(error as Error).message}.`, 'Mend its rights, or remove it.', {
+      path,
+    })
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw bad(`${path} is not JSON: ${(error as Error).message}.`, 'Correct it, or remove it.', { path })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  throw bad(
+    `${path} holds ${JSON.stringify(value)} and not an object.`,
+    'Write { "listen": "off" }, for example.',
+    {
+      path,
+    },
+  )
+}
+
+function refuseUnknown(file: Readonly<Record<string, unknown>>, path: string): void {
+  const known = [...settings.map(({ name }) => name as string), '$schema']
+  const unknown = Object.keys(file).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  throw bad(
+    `${unknown} in ${path} (${JSON.stringify(file[unknown])}) is nothing that can be set.`,
+    `These are: ${known.join(', ')}.`,
+    { key: unknown, value: file[unknown], where: path },
+  )
+}
+
+/** Beyond this machine anybody may read along: not without TLS, unless somebody says that it is meant. */
+function refuseExposed({ listen, insecure, tlsCert, tlsKey }: Settings): void {
+  if ((tlsCert === null) !== (tlsKey === null)) {
+    throw bad('tlsCert and tlsKey belong together, and one of them is missing.', 'Give both, or neither.', {
+      key: tlsCert === null ? 'tlsCert' : 'tlsKey',
+      value: null,
+    })
+  }
+  const { host } = addressOf(listen) ?? { host: 'localhost' }
+  if (isLoopback(host) || tlsCert !== null || insecure) return
+  throw bad(
+    `listen is ${JSON.stringify(listen)}: that is reachable from other machines, and without TLS everybody on the way can read along.`,
+    'Give tlsCert and tlsKey, or listen on 127.0.0.1; if it is meant, say --insecure.',
+    { key: 'listen', value: listen },
+  )
+}
+
+/** Null for `off`. */
+export function addressOf(listen: string): { host: string; port: number } | null {
+  if (listen === 'off') return null
+  const at = listen.lastIndexOf(':')
+  return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function bad(message: string, remedy: string, details: Readonly<Record<string, unknown>>): ReeveError {
+  return new ReeveError('bad_configuration', message, remedy, { details })
+}

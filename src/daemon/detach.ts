@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, fstatSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
+import { type ErrorCode, ReeveError } from '../core/errors.ts'
+import { prepareHome } from './home.ts'
+import { openLog } from './log.ts'
+import { readyDaemon } from './running.ts'
+
+export interface DetachOptions {
+  readonly home?: string
+  /** What follows the word `up` on its command line. */
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** How long it may take to be ready. */
+  readonly timeoutMs?: number
+  /** The program that knows the word `up`. */
+  readonly program?: string
+}
+
+const TIMEOUT_MS = 20_000
+const LOOK_MS = 10
+const MOST_LAST_LINES = 3
+/** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
+const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
+
+/**
+ * Starts a daemon in the background, in a session of its own, and answers when it is ready. If another one was faster, that
+ * one is as good. One that ends before it is ready has said why in its log, and that is the error here.
+ */
+export async function detach(options: DetachOptions = {}): Promise<RunningDaemon> {
+  const env = options.env ?? process.env
+  const home = homePaths(options.home ?? homeFolder(env))
+  prepareHome(home)
+  const there = readyDaemon(home)
+  if (there !== null) return there
+  const log = openLog(home)
+  const logFrom = fstatSync(log).size
+  const child = start(home, log, env, options)
+  const until = Date.now() + (options.timeoutMs ?? TIMEOUT_MS)
+  for (;;) {
+    const daemon = readyDaemon(home)
+    if (daemon !== null) return daemon
+    if (hasEnded(child)) {
+      const why = lastWords(home.log, logFrom)
+      if (why?.code !== 'daemon_already_running') throw why ?? silent(home, child)
+      // Another one was faster, and is about to be ready.
+    }
+    if (Date.now() > until) throw tooSlow(home, child)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+}
+
+function start(
+  home: HomePaths,
+  log: number,
+  env: Readonly<Record<string, string | undefined>>,
+  { args = [], program = ownProgram() }: DetachOptions,
+): ChildProcess {
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
+      cwd: home.folder,
+      detached: true,
+      env: { ...env, REEVE_HOME: home.folder },
+      stdio: ['ignore', log, log],
+    })
+    child.on('error', () => undefined)
+    child.unref()
+    return child
+  } finally {
+    closeSync(log)
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
+/** What it logged last as an error with a code, or whatever it said last. */
+function lastWords(path: string, from: number): ReeveError | undefined {
+  const lines = readFileSync(path).subarray(from).toString('utf8').trim().split('\n')
+  for (const line of lines.toReversed()) {
+    const { code, message, remedy, details } = jsonIn(line)
+    if (typeof code === 'string' && typeof message === 'string' && typeof remedy === 'string')
+      return new ReeveError(code as ErrorCode, message, remedy, { details: Object(details) })
+  }
+  const last = lines.slice(-MOST_LAST_LINES).join(' ')
+  if (last === '') return undefined
+  return new ReeveError(
+    'daemon_not_started',
+    `The daemon ended before it was ready. Its last words: ${last}`,
+    `Its whole log is ${path}.`,
+    { details: { log: path } },
+  )
+}
+
+function jsonIn(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function silent({ log }: HomePaths, { exitCode, signalCode }: ChildProcess): ReeveError {
+  const how = signalCode ?? (exitCode === null ? 'it could not be started' : `exit code ${exitCode}`)
+  return new ReeveError(
+    'daemon_not_started',
+    `The daemon ended before it was ready (${how}), and said nothing.`,
+    `Start it in the foreground to see more: reeve up. Its log is ${log}.`,
+    { details: { log } },
+  )
+}
+
+function tooSlow({ log }: HomePaths, { pid }: ChildProcess): ReeveError {
+  return new ReeveError(
+    'daemon_not_started',
+    `The daemon with PID ${pid} was started, and is not ready yet.`,
+    `Wait a little longer (reeve status), or look at its log: ${log}.`,
+    { details: { osPid: pid, log } },
+  )
+}
+
+/** `reeve` itself: the same file in a clone and in the package, but for its ending. */
+function ownProgram(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return fileURLToPath(new URL(`../main.${extension}`, import.meta.url))
+}

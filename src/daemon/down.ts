@@ -1,0 +1,47 @@
+import { homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
+import { isAlive } from './os-process.ts'
+import { readyDaemon } from './running.ts'
+
+export interface DownOptions {
+  readonly home?: string
+  /** Leaves commands that live as long as the daemon to the keeper. */
+  readonly keep?: boolean
+  /** How long to wait for its end. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 60_000
+const LOOK_MS = 20
+
+/** Stops the daemon of a home in order, and answers with which one it was when it is gone. */
+export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
+  const { keep = false, timeoutMs = TIMEOUT_MS } = options
+  const home = homePaths(options.home ?? homeFolder())
+  // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
+  const running = readyDaemon(home)
+  if (running === null) {
+    throw new ReeveError(
+      'daemon_not_running',
+      `No daemon runs in ${home.folder}.`,
+      'There is nothing to stop; reeve up starts one.',
+      { details: { home: home.folder } },
+    )
+  }
+  process.kill(running.osPid, keep ? 'SIGUSR2' : 'SIGTERM')
+  const until = Date.now() + timeoutMs
+  while (isAlive(running)) {
+    if (Date.now() > until) throw notStopped(running, home.log, timeoutMs)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  return running
+}
+
+function notStopped({ osPid }: RunningDaemon, log: string, timeoutMs: number): ReeveError {
+  return new ReeveError(
+    'daemon_not_stopped',
+    `The daemon with PID ${osPid} was asked to stop, and still runs after ${timeoutMs / 1_000} s.`,
+    `Look at its log (${log}): it may be waiting for a command to end.`,
+    { details: { osPid } },
+  )
+}

@@ -1,0 +1,82 @@
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import type { HomePaths, RunningDaemon } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
+
+/**
+ * Makes the folder, for its owner alone. One that cannot be used is said so before anything is opened in it. One that is
+ * there keeps its rights: it may be a folder that has other uses too.
+ */
+export function prepareHome({ folder }: HomePaths): void {
+  let mode: number
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    mode = statSync(folder).mode
+  } catch (error) {
+    throw unusable(folder, error)
+  }
+  if ((mode & 0o002) !== 0) throw openToAll(folder)
+}
+
+/** Whoever can put a file there can give themselves a token. */
+function openToAll(folder: string): ReeveError {
+  return new ReeveError(
+    'home_unusable',
+    `The daemon's home ${folder} cannot be used: everybody may write there.`,
+    `Run chmod 700 ${folder}, or choose another folder with REEVE_HOME or --home.`,
+    { details: { home: folder } },
+  )
+}
+
+function unusable(folder: string, error: unknown): ReeveError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const why =
+    code === 'EROFS'
+      ? 'its file system is read-only'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'you may not write there'
+        : code === 'ENOTDIR' || code === 'EEXIST'
+          ? 'there is a file in its place'
+          : message
+  return new ReeveError(
+    'home_unusable',
+    `The daemon's home ${folder} cannot be used: ${why}.`,
+    'Mend that, or choose another folder with REEVE_HOME or --home.',
+    { cause: error, details: { home: folder } },
+  )
+}
+
+/** Which daemon says that it is ready here. It may be dead: only its PID together with its start time tells. */
+export function runningDaemon({ daemon }: HomePaths): RunningDaemon | null {
+  try {
+    return JSON.parse(readFileSync(daemon, 'utf8')) as RunningDaemon
+  } catch {
+    // Not there, or half of it: nobody is ready.
+    return null
+  }
+}
+
+export function announce({ daemon }: HomePaths, running: RunningDaemon): void {
+  writeWhole(daemon, `${JSON.stringify(running, null, 2)}\n`)
+}
+
+export function withdraw(paths: HomePaths): void {
+  rmSync(paths.daemon, { force: true })
+  rmSync(paths.socket, { force: true })
+}
+
+/** A reader sees the old text or the new one, never a part. For its owner alone. */
+export function writeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.new`
+  writeFileSync(draft, text, { mode: 0o600 })
+  renameSync(draft, path)
+}

@@ -1,0 +1,42 @@
+import { type Daemon, type UpOptions, up } from './up.ts'
+
+export interface RunOptions extends UpOptions {
+  /** Called once, when the daemon is ready. */
+  readonly onReady?: (daemon: Daemon) => void | Promise<void>
+}
+
+/** How a signal is meant. A terminal that is closed, or a `down --keep`, ends no command. */
+const STOPS = {
+  SIGINT: { keep: false },
+  SIGTERM: { keep: false },
+  SIGHUP: { keep: true },
+  SIGUSR2: { keep: true },
+} as const
+type StopSignal = keyof typeof STOPS
+
+/**
+ * A daemon for as long as this OS process is to live: stops in order on the first signal, and on a second SIGINT or SIGTERM
+ * at once. Nothing is lost by that: the keeper holds the commands, and the next daemon goes on. Answers with the exit code.
+ */
+export async function run(options: RunOptions = {}): Promise<number> {
+  const first = Promise.withResolvers<StopSignal>()
+  const stopSignals = Object.keys(STOPS) as StopSignal[]
+  let isStopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    const isAgain = isStopping && (signal === 'SIGINT' || signal === 'SIGTERM')
+    if (isAgain) process.exit(signal === 'SIGINT' ? 130 : 143)
+    isStopping = true
+    first.resolve(signal as StopSignal)
+  }
+  for (const signal of stopSignals) process.on(signal, onSignal)
+  try {
+    const daemon = await up(options)
+    await options.onReady?.(daemon)
+    const signal = await first.promise
+    daemon.log.info({ signal }, 'asked to stop')
+    await daemon.close(STOPS[signal])
+    return 0
+  } finally {
+    for (const signal of stopSignals) process.off(signal, onSignal)
+  }
+}

@@ -1,0 +1,115 @@
+import * as z from 'zod'
+
+/** What can be set, by flag, environment or reeve.json. `bytes` and times are whole numbers. */
+const bytes = z.number().int().min(1)
+const milliseconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+
+const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
+
+export const configurationSchema = z.strictObject({
+  $schema: z.string().exactOptional().describe('where this schema is'),
+  listen: z
+    .union([
+      z.literal('off'),
+      z
+        .string()
+        .regex(ADDRESS)
+        .refine((text) => Number(ADDRESS.exec(text)?.groups?.['port']) <= 65_535),
+    ])
+    .default('127.0.0.1:7337')
+    .describe('the address to listen on, as host:port with 0 for any free port; off: the Unix socket alone'),
+  insecure: z
+    .boolean()
+    .default(false)
+    .describe('listen beyond this machine without TLS: tokens and output can then be read on the way'),
+  tlsCert: z.string().min(1).nullable().default(null).describe('a certificate file (PEM)'),
+  tlsKey: z.string().min(1).nullable().default(null).describe('the file with its key (PEM)'),
+  hosts: z
+    .array(z.string().regex(/^[^\s:/]+$/))
+    .max(100)
+    .default([])
+    .describe('further names under which the daemon may be called'),
+  store: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('a file for SQLite or a postgres:// URL; reeve.db in the home by default'),
+  logLevel: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('what is logged'),
+  mostCommands: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(500)
+    .describe('how many commands may run at once'),
+  graceMs: milliseconds
+    .default(2_000)
+    .describe('how long a command may take to end before it is forced, in milliseconds'),
+  environment: z
+    .enum(['login', 'inherit'])
+    .default('login')
+    .describe("what commands start with: a login shell's environment, or the daemon's"),
+  shell: z.string().min(1).nullable().default(null).describe("what runs a line; the user's own by default"),
+  tree: z
+    .enum(['auto', 'marker'])
+    .default('auto')
+    .describe('marker: no cgroups, even where they could be made'),
+  outputHeadBytes: bytes.default(256 * 1024).describe('how much of the beginning of each output log is kept'),
+  outputTailBytes: bytes.default(8 * 1024 * 1024).describe('how much of the end of each output log is kept'),
+  outputTotalBytes: bytes
+    .default(4 * 1024 * 1024 * 1024)
+    .describe('how much all output logs together may have; the oldest finished ones go first'),
+  minFreeBytes: bytes
+    .default(128 * 1024 * 1024)
+    .describe('with less than this free on disk, commands that print are held back'),
+  waitMs: milliseconds
+    .min(1)
+    .default(180_000)
+    .describe('how long a wait lasts that does not say, in milliseconds'),
+  sessionGraceMs: milliseconds
+    .default(60 * 60 * 1_000)
+    .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
+})
+
+export type Settings = Omit<z.output<typeof configurationSchema>, '$schema'>
+export type SettingName = keyof Settings
+
+export interface Setting {
+  readonly name: SettingName
+  /** As it is written on a command line. */
+  readonly flag: string
+  readonly variable: string
+  readonly description: string
+  readonly isSwitch: boolean
+  readonly default: unknown
+}
+
+const names = Object.keys(configurationSchema.shape).filter((name) => name !== '$schema') as SettingName[]
+
+/** One line for each thing that can be set, in the order in which they are shown. */
+export const settings: readonly Setting[] = names.map((name) => {
+  const shape = configurationSchema.shape[name]
+  const fallback: unknown = shape.parse(undefined)
+  return {
+    name,
+    flag: `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    variable: `REEVE_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+    description: shape.description ?? '',
+    isSwitch: typeof fallback === 'boolean',
+    default: fallback,
+  }
+})
+
+/** What reeve.json may hold, for editors and other tools. */
+export function configurationJsonSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(configurationSchema, { io: 'input' })
+  return { $schema, title: 'reeve.json', description: 'The configuration of a Reeve daemon.', ...schema }
+}

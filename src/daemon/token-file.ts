@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import * as z from 'zod'
+import type { HomePaths } from '../client/home.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import { refusal } from '../core/refusal.ts'
+import { type Lock, takeLock } from '../keeper/protocol/lock.ts'
+import {
+  type KeptToken,
+  keptToken,
+  newTokenText,
+  TOKEN_ROLES,
+  type Tokens,
+  tokenHash,
+} from '../server/tokens.ts'
+import { writeWhole } from './home.ts'
+
+const LOCK_TRIES = 200
+const LOCK_MS = 10
+
+/**
+ * The tokens of a home, in a file that may be changed while a daemon runs: `reeve token` writes it, and the daemon looks
+ * whether it is another one before it believes a token.
+ */
+export class TokenFile implements Tokens {
+  readonly #path: string
+  #read: readonly KeptToken[] = []
+  #version = ''
+
+  constructor({ tokens }: HomePaths) {
+    this.#path = tokens
+    this.all()
+  }
+
+  all(): readonly KeptToken[] {
+    const version = versionOf(this.#path)
+    if (version !== this.#version) {
+      this.#read = readTokens(this.#path)
+      this.#version = version
+    }
+    return this.#read
+  }
+
+  /** The text is shown this once; only its hash is kept. */
+  create(wanted: Pick<KeptToken, 'role' | 'session' | 'label'>): { token: string; kept: KeptToken } {
+    const token = newTokenText()
+    const id = `t_${randomBytes(6).toString('hex')}`
+    const made = keptToken.safeParse({ ...wanted, id, hash: tokenHash(token), createdAt: Date.now() })
+    if (!made.success) throw wrongToken(made.error)
+    const kept = made.data
+    this.#change((tokens) => [...tokens, kept])
+    return { token, kept }
+  }
+
+  /** Whether there was one. */
+  revoke(id: string): boolean {
+    let isThere = false
+    this.#change((tokens) => {
+      isThere = tokens.some((token) => token.id === id)
+      return isThere ? tokens.filter((token) => token.id !== id) : tokens
+    })
+    return isThere
+  }
+
+  /** One at a time: of two programs that each add a token, neither loses the other's. */
+  #change(changed: (tokens: readonly KeptToken[]) => readonly KeptToken[]): void {
+    const lock = waitForLock(`${this.#path}.lock`)
+    try {
+      const before = this.all()
+      const after = changed(before)
+      if (after !== before) writeWhole(this.#path, `${JSON.stringify(after, null, 2)}\n`)
+    } finally {
+      lock.release()
+    }
+  }
+}
+
+function wrongToken({ issues }: z.ZodError): RefusedError {
+  const said = issues.map(({ path, message }) => [...path, message].join(': ')).join('; ')
+  const remedy = `A role is one of ${TOKEN_ROLES.join(', ')}; give a session to agent, and to no other.`
+  return new RefusedError(refusal('invalid_input', `There can be no such token: ${said}.`, remedy))
+}
+
+/** The admin token of a home, made when there is none yet. */
+export function adminToken(paths: HomePaths, tokens: TokenFile): string {
+  const there = textOf(paths.token)?.trim()
+  const isKnown = there !== undefined && tokens.all().some(({ hash }) => hash === tokenHash(there))
+  if (isKnown) return there
+  const { token } = tokens.create({ role: 'admin', label: 'made at the first start' })
+  writeWhole(paths.token, `${token}\n`)
+  return token
+}
+
+/** Whoever has it only writes a small file. */
+function waitForLock(path: string): Lock {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    const lock = takeLock(path)
+    if (lock !== null) return lock
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MS)
+  }
+  throw new ReeveError(
+    'home_unusable',
+    `Another program keeps ${path} locked.`,
+    'Try again; if it stays, look which program has that file open.',
+  )
+}
+
+function readTokens(path: string): readonly KeptToken[] {
+  const text = textOf(path)
+  if (text === undefined) return []
+  try {
+    return z.array(keptToken).parse(JSON.parse(text))
+  } catch (error) {
+    const said = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new ReeveError(
+      'bad_configuration',
+      `${path} does not hold tokens: ${said}.`,
+      'Correct it, or remove it together with the file token: then new ones are made at the next start.',
+      { cause: error },
+    )
+  }
+}
+
+/** Every write makes another file, so its number changes even within one tick of the clock. */
+function versionOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? 'none' : `${stat.ino}:${stat.mtimeMs}:${stat.size}`
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

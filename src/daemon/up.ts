@@ -1,0 +1,213 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { type HomePaths, homeFolder, homePaths } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
+import { type Embedded, embed } from '../embed/embed.ts'
+import type { Log } from '../server/served.ts'
+import { type MountedHandler, type ServeOptions, type Server, serve } from '../server/server.ts'
+import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
+import { announce, prepareHome, withdraw } from './home.ts'
+import { logAt, logOf } from './log.ts'
+import { type Guests, guestsOf } from './mcp-guests.ts'
+import { startTimeOf } from './os-process.ts'
+import { readyDaemon } from './running.ts'
+import type { Settings } from './settings.ts'
+import { adminToken, TokenFile } from './token-file.ts'
+import { version } from './version.ts'
+
+export interface UpOptions {
+  /** The daemon's folder; `REEVE_HOME` or `~/.reeve` by default. */
+  readonly home?: string
+  readonly flags?: Flags
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Where it logs; JSON lines on stderr by default, or at a terminal in a file of its home. */
+  readonly log?: Log
+  /** Further protocols, by path. */
+  readonly mount?: Readonly<Record<string, MountedHandler>>
+  readonly limits?: ServeOptions['limits']
+  readonly streams?: ServeOptions['streams']
+}
+
+/** A daemon that is ready. */
+export interface Daemon {
+  readonly home: HomePaths
+  /** Null where it listens on its socket alone. */
+  readonly url: string | null
+  /** The admin token of this home. */
+  readonly token: string
+  readonly configuration: Configuration
+  readonly reeve: Embedded
+  readonly log: Log
+  /** In order: nobody new is let in, what is under way ends, commands that live as long as the daemon are ended unless `keep`. */
+  close(options?: { readonly keep?: boolean }): Promise<void>
+}
+
+/** Starts a daemon in this OS process. Ready when it resolves; whatever stops it is an error that says what to do. */
+export async function up(options: UpOptions = {}): Promise<Daemon> {
+  const env = options.env ?? process.env
+  const home = homePaths(options.home ?? homeFolder(env))
+  let log = options.log
+  try {
+    prepareHome(home)
+    const config = configuration(options.flags ?? {}, env, home)
+    log ??= logOf(home, config.values.logLevel)
+    refuseSecond(home)
+    return await start(home, config, log, options)
+  } catch (error) {
+    tellWhyNot(log, error)
+    throw error
+  }
+}
+
+/** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
+function tellWhyNot(log: Log | undefined, error: unknown): void {
+  if (log === undefined && process.stderr.isTTY) return
+  const to = log ?? logAt('info')
+  const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
+  to.error(code === undefined ? { err: error } : { code, message, remedy, details }, 'not started')
+}
+
+async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {
+  const tokens = new TokenFile(home)
+  const reeve = await embedded(home, config.values, log)
+  let guests: Guests | undefined
+  try {
+    const token = adminToken(home, tokens)
+    guests = guestsOf(reeve, config.values, log)
+    // The lock of the data folder is ours by now: a socket file that is still there is a dead daemon's.
+    rmSync(home.socket, { force: true })
+    const server = await served(config, log, {
+      reeve,
+      tokens,
+      version: version(),
+      log,
+      socket: home.socket,
+      hosts: config.values.hosts,
+      mount: { ...guests.mount, ...options.mount },
+      limits: options.limits ?? {},
+      streams: options.streams ?? {},
+    })
+    const { url } = server
+    const startTime = startTimeOf(process.pid)
+    announce(home, { osPid: process.pid, startTime, url, version: version(), startedAt: Date.now() })
+    log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
+    const close = closer(home, { reeve, server, guests, log })
+    return { home, url, token, configuration: config, reeve, log, close }
+  } catch (error) {
+    await guests?.close()
+    withdraw(home)
+    await reeve.close({ keep: true })
+    throw error
+  }
+}
+
+function closer(
+  home: HomePaths,
+  { reeve, server, guests, log }: { reeve: Embedded; server: Server; guests: Guests; log: Log },
+): Daemon['close'] {
+  let closing: Promise<void> | undefined
+  const closeAll = async (keep: boolean) => {
+    log.info({ keep }, 'stopping')
+    // Before the lock is let go: the next daemon's must not be taken away.
+    rmSync(home.daemon, { force: true })
+    await guests.close()
+    await server.close()
+    withdraw(home)
+    await reeve.close({ keep })
+    log.info({}, 'stopped')
+  }
+  return ({ keep = false } = {}) => {
+    closing ??= closeAll(keep)
+    return closing
+  }
+}
+
+/** The lock of the data folder is what counts; this only spares opening the store, and names the home. */
+function refuseSecond(home: HomePaths): void {
+  const running = readyDaemon(home)
+  if (running !== null && running.osPid !== process.pid) throw second(home, running.osPid)
+}
+
+/** How long a keeper may take to notice that its daemon was killed. */
+const NOTICE_MS = 5_000
+const LOOK_MS = 20
+
+/** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
+async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+  for (const until = Date.now() + NOTICE_MS; ; ) {
+    try {
+      return await embeddedOnce(home, values, log)
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
+      const { osPid } = error.details as { osPid: number | null }
+      const isDead = osPid !== null && osPid !== process.pid && startTimeOf(osPid) === null
+      if (!isDead || Date.now() > until) throw second(home, osPid)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
+  }
+}
+
+async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+  const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
+  return embed({
+    store: values.store ?? home.store,
+    commands: {
+      home: home.commands,
+      most: mostCommands,
+      graceMs,
+      environment,
+      tree,
+      ...(shell === null ? {} : { shell }),
+      output: {
+        headBytes: values.outputHeadBytes,
+        tailBytes: values.outputTailBytes,
+        totalBytes: values.outputTotalBytes,
+        minFreeBytes: values.minFreeBytes,
+      },
+    },
+    waits: { defaultMs: waitMs },
+    onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
+  })
+}
+
+function second(home: HomePaths, osPid: number | null): ReeveError {
+  return new ReeveError(
+    'daemon_already_running',
+    `A daemon with PID ${osPid ?? 'unknown'} already runs in ${home.folder}.`,
+    'Use it (reeve status), stop it (reeve down), or give this one a home of its own (REEVE_HOME).',
+    { details: { osPid, home: home.folder } },
+  )
+}
+
+/** Who chose no port wants to be reached, whatever the port: if the usual one is taken, any will do. */
+async function served(
+  { values, sources }: Configuration,
+  log: Log,
+  options: Omit<ServeOptions, 'listen'>,
+): Promise<Server> {
+  const address = addressOf(values.listen)
+  if (address === null) return serve(options)
+  const tls = tlsOf(values)
+  const listen = { ...address, ...(tls === undefined ? {} : { tls }) }
+  try {
+    return await serve({ ...options, listen })
+  } catch (error) {
+    const isTaken = error instanceof ReeveError && error.code === 'address_in_use'
+    if (!isTaken || sources.listen !== 'default') throw error
+    log.warn({ address: values.listen }, 'the usual port is taken by another program; taking any free one')
+    return serve({ ...options, listen: { ...listen, port: 0 } })
+  }
+}
+
+function tlsOf({ tlsCert, tlsKey }: Settings): { cert: Buffer; key: Buffer } | undefined {
+  if (tlsCert === null || tlsKey === null) return undefined
+  try {
+    return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
+  } catch (error) {
+    throw new ReeveError(
+      'bad_configuration',
+      `The files of tlsCert (${tlsCert}) and tlsKey (${tlsKey}) cannot be read: ${(error as Error).message}.`,
+      'Name two PEM files that the daemon may read.',
+      { cause: error, details: { key: 'tlsCert', value: tlsCert } },
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { CLIENT_INFO_META_KEY, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import { type McpReeve, McpSession } from './session.ts'
+import { sessionIdOf } from './session-id.ts'
+
+/** Who is on the other side of a connection, or of one HTTP request. */
+export interface McpClient {
+  readonly era: 'legacy' | 'modern'
+  /** May do no more than look. */
+  readonly readOnly: boolean
+  place(told: Told): Promise<Place>
+}
+
+/** What a client tells of itself. */
+export interface Told {
+  readonly clientName: string
+  /** Its workspace folder; asked for only if it matters. */
+  root(): Promise<string | null>
+}
+
+/** The session it acts in, and the folder it works in, where that is known. */
+export interface Place {
+  readonly session: McpSession
+  readonly folder: string | null
+}
+
+const ROOTS_MS = 5_000
+const MOST_SESSIONS = 1_000
+
+/** One object for each session, however many connections it has: what was found out about it stays known. */
+export class Sessions {
+  readonly #ways: { readonly reeve: McpReeve; readonly quiet: McpReeve }
+  readonly #known = new Map<string, McpSession>()
+
+  constructor(reeve: McpReeve, quiet = reeve) {
+    this.#ways = { reeve, quiet }
+  }
+
+  /** The session that a token names. */
+  named(session: string): McpSession {
+    return this.#keep(session, () => new McpSession(this.#ways, session, { label: 'MCP', derived: false }))
+  }
+
+  /** The session of a client in a place. */
+  derived(clientName: string, place: string, folder: string | null): McpSession {
+    const id = sessionIdOf(clientName, place)
+    const where = folder === null ? '' : ` in ${folder}`
+    const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
+    return this.#keep(id, () => new McpSession(this.#ways, id, { label, derived: true }))
+  }
+
+  #keep(id: string, make: () => McpSession): McpSession {
+    const session = this.#known.get(id) ?? make()
+    // The oldest is forgotten first; it costs a question to know it again.
+    this.#known.delete(id)
+    this.#known.set(id, session)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MOST_SESSIONS) break
+      this.#known.delete(oldest)
+    }
+    return session
+  }
+}
+
+export function toldBy(server: McpServer, ctx?: ServerContext): Told {
+  const inEnvelope = clientNameIn(ctx?.mcpReq.envelope)
+  return {
+    clientName: inEnvelope ?? nameOr(server.server.getClientVersion()?.name) ?? 'unknown',
+    root: () => rootOf(server, ctx),
+  }
+}
+
+/** In the modern era every request says who sends it. */
+export function clientNameIn(envelope: unknown): string | undefined {
+  if (typeof envelope !== 'object' || envelope === null) return undefined
+  const info: unknown = Object.entries(envelope).find(([key]) => key === CLIENT_INFO_META_KEY)?.[1]
+  return typeof info === 'object' && info !== null && 'name' in info ? nameOr(info.name) : undefined
+}
+
+function nameOr(name: unknown): string | undefined {
+  return typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : undefined
+}
+
+/** The first root that the client tells of, in the era that has roots. One that does not answer has none. */
+async function rootOf(server: McpServer, ctx: ServerContext | undefined): Promise<string | null> {
+  const hasRoots = server.server.getClientCapabilities()?.roots !== undefined
+  if (!hasRoots || ctx?.mcpReq.envelope !== undefined) return null
+  try {
+    const options = { timeout: ROOTS_MS }
+    const { roots } =
+      ctx === undefined
+        ? await server.server.listRoots({}, options)
+        : await ctx.mcpReq.send({ method: 'roots/list' }, options)
+    const folder = roots.find(({ uri }) => uri.startsWith('file://'))
+    return folder === undefined ? null : real(fileURLToPath(folder.uri))
+  } catch {
+    return null
+  }
+}
+
+/** One folder has one name, whichever way a client came to it. */
+export function real(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}

@@ -1,0 +1,100 @@
+import { createMcpHandler, isLegacyRequest, type McpServer } from '@modelcontextprotocol/server'
+import { clientNameIn, type McpClient, Sessions } from './client.ts'
+import { httpClient, type McpCaller } from './http-client.ts'
+import { LegacyConnections } from './legacy-connections.ts'
+import { listenedTo } from './listened-to.ts'
+import { Presence } from './presence.ts'
+import { ResourceWatch } from './resource-watch.ts'
+import { mcpServer } from './server.ts'
+import type { McpReeve } from './session.ts'
+import { untilOver } from './until-over.ts'
+
+export type { McpCaller } from './http-client.ts'
+
+export interface McpHttpOptions {
+  /** Makes the server of a connection or a request; Reeve's own unless it says otherwise. */
+  readonly build?: (client: McpClient) => McpServer
+  /** After how long without a request or an open stream a legacy connection is forgotten. */
+  readonly idleMs?: number
+  readonly onTrouble?: (error: Error) => void
+}
+
+export interface McpHttp {
+  fetch(request: Request, caller: McpCaller): Promise<Response>
+  close(): Promise<void>
+}
+
+const IDLE_MS = 30 * 60_000
+
+/**
+ * Serves MCP over Streamable HTTP: legacy clients have connections, with a session id of the transport; modern ones send
+ * requests that stand for themselves. Tokens, Host and Origin are checked by whoever mounts it.
+ */
+export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): McpHttp {
+  const { build = mcpServer, idleMs = IDLE_MS, onTrouble = () => {} } = options
+  const sessions = new Sessions(reeve)
+  const presence = new Presence()
+  const open = new Set<() => Promise<void>>()
+  const connect = (caller: McpCaller) => {
+    const client = httpClient(sessions, caller, 'legacy')
+    return { server: build(client), client }
+  }
+  const connections = new LegacyConnections(connect, presence, idleMs)
+
+  /** One handler for one request: what is told to one caller's listeners never reaches another's. */
+  const modern = async (request: Request, caller: McpCaller, message: unknown) => {
+    const client = httpClient(sessions, caller, 'modern')
+    const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
+    const watch = await watchOf(client, message, (uri) => handler.notify.resourceUpdated(uri))
+    const leave = presence.during(client.placed)
+    const close = () => handler.close()
+    open.add(close)
+    const over = () => {
+      open.delete(close)
+      leave()
+      watch?.close()
+    }
+    const parsed = message === undefined ? {} : { parsedBody: message }
+    return untilOver(await handler.fetch(request, parsed), over)
+  }
+  return {
+    async fetch(request, caller) {
+      const message = await bodyOf(request)
+      return (await isLegacyRequest(request, message))
+        ? connections.fetch(request, caller, message)
+        : modern(request, caller, message)
+    },
+    async close() {
+      presence.close()
+      await Promise.all([connections.close(), ...[...open].map((close) => close())])
+    },
+  }
+}
+
+/** What it holds, if that is JSON; the request can still be read by whoever says what is wrong with it. */
+async function bodyOf(request: Request): Promise<unknown> {
+  if (request.method !== 'POST') return undefined
+  try {
+    return await request.clone().json()
+  } catch {
+    return undefined
+  }
+}
+
+/** Who listens to resources has them watched, for as long as the stream is open. */
+async function watchOf(
+  client: McpClient,
+  message: unknown,
+  tell: (uri: string) => void,
+): Promise<ResourceWatch | undefined> {
+  const uris = listenedTo(message)
+  if (uris.length === 0) return undefined
+  const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
+  const { session } = await client.place({ clientName, root: async () => null })
+  const watch = new ResourceWatch(
+    async () => ({ acting: await session.watching(), session: session.id }),
+    tell,
+  )
+  for (const uri of uris) await watch.add(uri)
+  return watch
+}

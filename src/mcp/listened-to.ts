@@ -1,0 +1,10 @@
+/** The resources that a request to listen names, in the modern era. Anything else names none. */
+export function listenedTo(message: unknown): string[] {
+  const { method, params } = Object(message) as { method?: unknown; params?: unknown }
+  if (method !== 'subscriptions/listen') return []
+  const { resourceSubscriptions } = Object(Object(params).notifications) as {
+    resourceSubscriptions?: unknown
+  }
+  if (!Array.isArray(resourceSubscriptions)) return []
+  return resourceSubscriptions.filter((uri): uri is string => typeof uri === 'string')
+}

@@ -1,0 +1,106 @@
+import type { Acting } from '../verbs/reeve.ts'
+import { newestNotices } from './newest-notices.ts'
+import { resourceRef } from './resource-uris.ts'
+
+const LOOK_MS = 500
+const MOST_URIS = 100
+const MOST_PROCESSES = 1_000
+
+/** Who looks. */
+export interface Asking {
+  readonly acting: Acting
+  readonly session: string
+}
+
+/** How a resource looks, in a word that changes whenever it does. */
+type Look = string
+
+/**
+ * Tells when resources change. It looks now and then, and only while somebody has subscribed: logs grow without any event,
+ * and a daemon that was restarted in between is simply asked again.
+ */
+export class ResourceWatch {
+  readonly #asking: () => Promise<Asking>
+  readonly #tell: (uri: string) => void
+  readonly #seen = new Map<string, { count: number; look: Look | null }>()
+  #timer: NodeJS.Timeout | undefined
+  #looking = false
+
+  constructor(asking: () => Promise<Asking>, tell: (uri: string) => void) {
+    this.#asking = asking
+    this.#tell = tell
+  }
+
+  /** Whether it is one that can be watched. Resolves when what comes from now on will be told. */
+  async add(uri: string): Promise<boolean> {
+    const known = this.#seen.get(uri)
+    if (known !== undefined) {
+      known.count++
+      return true
+    }
+    if (resourceRef(uri) === null || this.#seen.size >= MOST_URIS) return false
+    this.#seen.set(uri, { count: 1, look: null })
+    this.#timer ??= setInterval(() => void this.#lookAtAll(), LOOK_MS).unref()
+    await this.#tryLook(uri)
+    return true
+  }
+
+  delete(uri: string): void {
+    const known = this.#seen.get(uri)
+    if (known === undefined || --known.count > 0) return
+    this.#seen.delete(uri)
+    if (this.#seen.size === 0) this.close()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#seen.clear()
+  }
+
+  async #lookAtAll(): Promise<void> {
+    if (this.#looking) return
+    this.#looking = true
+    for (const uri of [...this.#seen.keys()]) await this.#tryLook(uri)
+    this.#looking = false
+  }
+
+  async #tryLook(uri: string): Promise<void> {
+    try {
+      await this.#lookAt(uri)
+    } catch {
+      // Out of reach, or not there yet: it is looked at again in a moment.
+    }
+  }
+
+  async #lookAt(uri: string): Promise<void> {
+    const look = await lookAt(await this.#asking(), uri)
+    const known = this.#seen.get(uri)
+    if (known === undefined || known.look === look) return
+    const isFirst = known.look === null
+    known.look = look
+    if (!isFirst) this.#tell(uri)
+  }
+}
+
+async function lookAt({ acting, session }: Asking, uri: string): Promise<Look> {
+  const ref = resourceRef(uri)
+  switch (ref?.type) {
+    case 'processes': {
+      const { processes, next } = await acting.list({ limit: MOST_PROCESSES })
+      return `${processes.map(({ record }) => `${record.pid} ${record.revision}`).join()} ${next}`
+    }
+    case 'process':
+      return String((await acting.show({ pid: ref.pid })).revision)
+    case 'log': {
+      const { end } = await acting.output({ pid: ref.pid, offset: Number.MAX_SAFE_INTEGER, limit: 1 })
+      return String(end)
+    }
+    case 'inbox': {
+      const [newest] = await newestNotices(acting, session, 1)
+      return String(newest?.place)
+    }
+    default:
+      return ''
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  INTERNAL_ERROR,
+  type McpServer,
+  ProtocolError,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { ReeveError } from '../core/errors.ts'
+import type { Acting } from '../verbs/reeve.ts'
+import { type McpClient, toldBy } from './client.ts'
+import { newestNotices } from './newest-notices.ts'
+import { viewOf } from './process-view.ts'
+import { resourceSubscriptions } from './resource-subscriptions.ts'
+import * as uris from './resource-uris.ts'
+import { sentenceOn } from './words.ts'
+
+const JSON_TYPE = 'application/json'
+const MOST_PROCESSES = 1_000
+const MOST_NOTICES = 100
+const LOG_LINES = 1_000
+
+/** Processes, their logs and the inbox: for clients that show them, or hand them to a model. */
+export function registerResources(server: McpServer, client: McpClient): void {
+  const sessionOf = async (ctx: ServerContext) => {
+    const { session } = await client.place(toldBy(server, ctx))
+    return { acting: await session.acting(), session: session.id }
+  }
+  const read = (
+    mimeType: string,
+    text: (acting: Acting, uri: string, session: string) => Promise<string>,
+  ) => {
+    return async (uri: URL, ctx: ServerContext): Promise<ReadResourceResult> => {
+      const { acting, session } = await sessionOf(ctx)
+      const contents = {
+        uri: uri.href,
+        mimeType,
+        text: await text(acting, uri.href, session).catch(said(uri)),
+      }
+      return { contents: [contents] }
+    }
+  }
+  const template = (pattern: string, uriOf: (pid: string) => string) =>
+    new ResourceTemplate(pattern, {
+      list: async (ctx) => {
+        const { processes } = await (await sessionOf(ctx)).acting.list({ limit: MOST_PROCESSES })
+        const resources = processes.map(({ record }) => ({
+          uri: uriOf(record.pid),
+          name: record.name ?? record.pid,
+          description: sentenceOn(viewOf(record)),
+        }))
+        return { resources }
+      },
+    })
+
+  server.registerResource(
+    'processes',
+    uris.processesUri,
+    { title: 'Processes', description: 'Your processes that have not ended', mimeType: JSON_TYPE },
+    read(JSON_TYPE, async (acting) => {
+      const { processes } = await acting.list({ limit: MOST_PROCESSES })
+      return json(processes.map(({ record }) => viewOf(record)))
+    }),
+  )
+  server.registerResource(
+    'inbox',
+    uris.inboxUri,
+    { title: 'Inbox', description: 'What your session was told, the newest last', mimeType: JSON_TYPE },
+    read(JSON_TYPE, async (acting, _, session) => json(await newestNotices(acting, session, MOST_NOTICES))),
+  )
+  const aboutProcess = read(JSON_TYPE, async (acting, uri) => json(await acting.show({ pid: pidIn(uri) })))
+  server.registerResource(
+    'process',
+    template(uris.processTemplate, uris.processUri),
+    { title: 'Process', description: 'All that is known of one process', mimeType: JSON_TYPE },
+    (uri, _, ctx) => aboutProcess(uri, ctx),
+  )
+  const log = read('text/plain', async (acting, uri) => {
+    const { lines } = await acting.log({ pid: pidIn(uri), limit: LOG_LINES })
+    return lines.map(({ text }) => text).join('\n')
+  })
+  server.registerResource(
+    'log',
+    template(uris.logTemplate, uris.logUri),
+    {
+      title: 'Output',
+      description: `The last ${LOG_LINES} lines that a process has printed`,
+      mimeType: 'text/plain',
+    },
+    (uri, _, ctx) => log(uri, ctx),
+  )
+  if (client.era === 'legacy') {
+    resourceSubscriptions(server, async (ctx) => {
+      const { session } = await client.place(toldBy(server, ctx))
+      return async () => ({ acting: await session.watching(), session: session.id })
+    })
+  }
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+}
+
+function pidIn(uri: string): string {
+  const ref = uris.resourceRef(uri)
+  if (ref === null || !('pid' in ref)) throw new ResourceNotFoundError(uri)
+  return ref.pid
+}
+
+const UNKNOWN: readonly string[] = [
+  'unknown_pid',
+  'ambiguous_pid',
+  'pruned_pid',
+  'denied',
+  'not_command',
+  'no_output',
+]
+
+/** There are no results that are errors here: what a session may not see is not there. */
+function said(uri: URL): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ReeveError)) throw error
+    if (UNKNOWN.includes(error.code)) throw new ResourceNotFoundError(uri.href, error.message)
+    throw new ProtocolError(INTERNAL_ERROR, `${error.message} ${error.remedy}`, { code: error.code })
+  }
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { McpServer } from '@modelcontextprotocol/server'
+import type { McpClient } from './client.ts'
+import { registerResources } from './resources.ts'
+import { register } from './tool.ts'
+import { inbox } from './tools/inbox.ts'
+import { interrupt } from './tools/interrupt.ts'
+import { processKill } from './tools/process-kill.ts'
+import { processList } from './tools/process-list.ts'
+import { processLog } from './tools/process-log.ts'
+import { processPoll } from './tools/process-poll.ts'
+import { processRestart } from './tools/process-restart.ts'
+import { processScreen } from './tools/process-screen.ts'
+import { processSearch } from './tools/process-search.ts'
+import { processStart } from './tools/process-start.ts'
+import { processWait } from './tools/process-wait.ts'
+import { processWrite } from './tools/process-write.ts'
+
+const INSTRUCTIONS = [
+  'Reeve runs commands that outlive you: servers, builds, tests, REPLs, terminals.',
+  'process_start finishes a fast command in one call and gives a pid for a slow one; everything it prints is kept.',
+  'process_wait waits for an end or a line of output, process_poll shows what is new, process_log and process_search',
+  'read older output, process_write types, process_screen shows a terminal, process_kill ends.',
+  'When you come back to a project, process_list and inbox tell what became of what you started.',
+].join(' ')
+
+const LISTED = { ttlMs: 60_000, cacheScope: 'public' } as const
+
+/** The MCP server of one connection, or of one request: cheap to make, and without any state that must last. */
+export function mcpServer(client: McpClient): McpServer {
+  const server = new McpServer(
+    { name: 'reeve', title: 'Reeve', version: VERSION },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: { tools: { listChanged: false }, resources: { subscribe: true, listChanged: false } },
+      cacheHints: { 'tools/list': LISTED, 'resources/templates/list': LISTED },
+    },
+  )
+  register(server, client, processStart)
+  register(server, client, processList)
+  register(server, client, processPoll)
+  register(server, client, processLog)
+  register(server, client, processSearch)
+  register(server, client, processScreen)
+  register(server, client, processWait)
+  register(server, client, processWrite)
+  register(server, client, processKill)
+  register(server, client, processRestart)
+  register(server, client, interrupt)
+  register(server, client, inbox)
+  registerResources(server, client)
+  return server
+}
+
+/** The package's own file lies two folders above, in a clone (src) as in the package (dist). */
+const VERSION = String(
+  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: unknown })
+    .version,
+)

@@ -1,0 +1,54 @@
+import * as z from 'zod'
+import { list } from '../../verbs/list.ts'
+import { status } from '../../verbs/shapes/record.ts'
+import { cursor, name } from '../../verbs/shapes/scalars.ts'
+import { fitting, PAGE_CHARS } from '../page.ts'
+import { processView, viewOf } from '../process-view.ts'
+import { tool } from '../tool.ts'
+import { sentenceOn } from '../words.ts'
+
+export const processList = tool({
+  name: 'process_list',
+  title: 'List processes',
+  description: [
+    'Lists your processes: by default those that have not ended, with status: any all of them.',
+    'Use it when you come back to a project, or have lost a pid: what you started before is still there.',
+  ].join(' '),
+  input: z.strictObject({
+    status: z
+      .union([z.literal('any'), z.array(status).min(1)])
+      .exactOptional()
+      .describe('any, or some of the statuses; without it, what has not ended'),
+    name: name.exactOptional(),
+    after: cursor.exactOptional().describe('next of the answer before'),
+    limit: z.number().int().min(1).max(200).default(25),
+  }),
+  output: z.strictObject({
+    processes: z.array(
+      processView.extend({ shared: z.boolean().describe('seen through a grant: not yours') }),
+    ),
+    next: list.output.shape.next.describe('after for the processes behind these; null if there are none'),
+  }),
+  does: 'look',
+  async run({ status: wanted, name: called, after, limit }, { perform }) {
+    const filter = {
+      ...(wanted === undefined ? {} : { status: wanted }),
+      ...(called === undefined ? {} : { name: called }),
+    }
+    const page = await perform((acting) =>
+      acting.list({ filter, limit, ...(after === undefined ? {} : { after }) }),
+    )
+    const processes = page.processes.map(({ record, shared }) => ({ ...viewOf(record), shared }))
+    const lines = processes.map(
+      (process) => `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}`,
+    )
+    const said = fitting(lines, (line) => line.length + 1, PAGE_CHARS)
+    const rest = lines.length - said.length
+    const text = [
+      ...(lines.length === 0 ? [wanted === 'any' ? 'No processes.' : 'No process is running.'] : said),
+      ...(rest > 0 ? [`… and ${rest} more: ask with a smaller limit.`] : []),
+      ...(page.next === null ? [] : [`There are more: after: ${page.next}`]),
+    ].join('\n')
+    return { structured: { processes, next: page.next }, text }
+  },
+})

@@ -1,0 +1,145 @@
+import type { HttpBindings } from '@hono/node-server'
+import { Hono } from 'hono'
+import { ReeveError } from '../core/errors.ts'
+import { addAbout } from './about.ts'
+import { refuseTooLarge, withinLimit } from './body.ts'
+import type { Caller } from './caller.ts'
+import type { Arrival, Door, Guard } from './guard.ts'
+import { addHealth } from './health.ts'
+import type { Metrics } from './metrics.ts'
+import { foreseen, problemResponse } from './problem.ts'
+import type { Log, Served } from './served.ts'
+import type { StreamTimes } from './streams/answer.ts'
+import { addStreams } from './streams/routes.ts'
+import { addVerbs } from './verb-routes.ts'
+
+export interface Env {
+  Bindings: HttpBindings & {
+    readonly door: Door
+    /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
+    onlyReads(): void
+  }
+  Variables: { caller: Caller; verb: string }
+}
+
+/** A protocol of its own below a path, for callers that have been let in. */
+export type MountedHandler = (request: Request, caller: Caller) => Promise<Response>
+
+export interface AppParts {
+  readonly reeve: Served
+  readonly guard: Guard
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly mount: Readonly<Record<string, MountedHandler>>
+  readonly bodyBytes: number
+  /** Aborted when the server closes: streams end then. */
+  readonly closing: AbortSignal
+  readonly streams: Partial<StreamTimes>
+  readonly version: string
+}
+
+/** Everything that is answered over HTTP, whichever way it comes in. */
+export function appOf(parts: AppParts): Hono<Env> {
+  const { reeve, guard, log, metrics, mount, bodyBytes } = parts
+  const app = new Hono<Env>()
+
+  app.use(async (context, next) => {
+    const begun = performance.now()
+    await next()
+    const { headers, status } = context.res
+    headers.set('X-Content-Type-Options', 'nosniff')
+    headers.set('Cross-Origin-Resource-Policy', 'same-origin')
+    if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store')
+    const verb = context.get('verb') ?? 'other'
+    metrics.answered(verb, status)
+    const ms = Math.round(performance.now() - begun)
+    log.debug({ method: context.req.method, path: context.req.path, verb, status, ms }, 'answered')
+  })
+  app.use(async ({ env, req }, next) => {
+    guard.refuseForeign(arrivalOf(env))
+    refuseTooLarge(req.raw, bodyBytes)
+    refuseTricks(env.incoming.url ?? '')
+    await next()
+  })
+  addHealth(app, reeve)
+  app.use(async (context, next) => {
+    context.set('caller', guard.callerOf(arrivalOf(context.env)))
+    await next()
+  })
+  addAbout(app, reeve, metrics, parts.version)
+  addStreams(app, parts)
+  app.get('/v1/processes/:pid/terminal', () => problemResponse(noUpgrade(), { Upgrade: 'websocket' }))
+  addVerbs(app, reeve, bodyBytes)
+  for (const [path, handle] of Object.entries(mount))
+    app.all(path, async (context) =>
+      handle(await withinLimit(context.req.raw, bodyBytes), context.get('caller')),
+    )
+  addWrongMethods(app)
+  app.notFound(({ req }) => problemResponse(nowhere(req.path)))
+  app.onError((error, context) => {
+    const said = foreseen(error)
+    const { method, path } = context.req
+    if (said.code === 'internal') log.error({ err: error, method, path }, 'a request failed')
+    const position = context.res.headers.get('reeve-position')
+    return problemResponse(said, position === null ? {} : { 'Reeve-Position': position })
+  })
+  return app
+}
+
+function arrivalOf({ incoming, door }: Env['Bindings']): Arrival {
+  return arrival(incoming, door)
+}
+
+export function arrival(incoming: HttpBindings['incoming'], door: Door): Arrival {
+  return {
+    door,
+    address: incoming.socket.remoteAddress ?? '',
+    header: (name) => {
+      const value = incoming.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+  }
+}
+
+/** A path that is known with another method is told apart from one that is not known at all. */
+function addWrongMethods(app: Hono<Env>): void {
+  const allowed = new Map<string, Set<string>>()
+  for (const { method, path } of app.routes) {
+    if (method === 'ALL') continue
+    const methods = allowed.get(path) ?? new Set()
+    allowed.set(path, methods.add(method))
+    if (method === 'GET') methods.add('HEAD')
+  }
+  for (const [path, methods] of allowed) {
+    app.all(path, ({ req }) => {
+      const allow = [...methods].join(', ')
+      const said = `${req.path} takes no ${req.method}.`
+      const error = new ReeveError('method_not_allowed', said, `Use ${allow}.`, {
+        details: { allow: [...methods] },
+      })
+      return problemResponse(error, { Allow: allow })
+    })
+  }
+}
+
+/** A path with dots for steps would be read as another one than was sent. Whoever sends that does not mean a process. */
+function refuseTricks(url: string): void {
+  const [path = ''] = url.split(/[?#]/)
+  if (path.split(/[/\\]/).some((step) => /^(\.|%2e){1,2}$/i.test(step))) throw nowhere(path)
+}
+
+function noUpgrade(): ReeveError {
+  return new ReeveError(
+    'bad_request',
+    'A terminal is a WebSocket, and this request is none.',
+    'Open it with a WebSocket client; output/stream has the bytes without one.',
+  )
+}
+
+function nowhere(path: string): ReeveError {
+  return new ReeveError(
+    'not_found',
+    `There is nothing at ${path}.`,
+    'GET /v1/openapi.json lists everything there is.',
+  )
+}

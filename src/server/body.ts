@@ -1,0 +1,75 @@
+import { ReeveError } from '../core/errors.ts'
+import { fromWire } from '../verbs/wire.ts'
+
+/** The JSON object in a request's body; nothing at all stands for an empty one. */
+export async function bodyOf(request: Request, mostBytes: number): Promise<Record<string, unknown>> {
+  refuseTooLarge(request, mostBytes)
+  const bytes = await readUpTo(request, mostBytes)
+  if (bytes.length === 0) return {}
+  refuseOtherThanJson(request)
+  return objectIn(bytes)
+}
+
+export function refuseTooLarge(request: Request, mostBytes: number): void {
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
+}
+
+/** The same request, its body read and found short enough, for those who do not count themselves. */
+export async function withinLimit(request: Request, mostBytes: number): Promise<Request> {
+  if (request.method === 'GET' || request.method === 'HEAD') return request
+  const body = await readUpTo(request, mostBytes)
+  const { url, method, headers, signal } = request
+  return new Request(url, { method, headers, signal, ...(body.length === 0 ? {} : { body }) })
+}
+
+/** What comes in pieces has no length to look at beforehand, so it is counted as it comes. */
+async function readUpTo(request: Request, mostBytes: number): Promise<Buffer<ArrayBuffer>> {
+  if (request.body === null) return Buffer.alloc(0)
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of request.body as ReadableStream<Uint8Array>) {
+    length += piece.length
+    if (length > mostBytes) throw tooLarge(mostBytes)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function refuseOtherThanJson(request: Request): void {
+  const given = request.headers.get('content-type')
+  const [type = '', ...parameters] = (given ?? '').toLowerCase().split(';')
+  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='))
+  const isJson = type.trim() === 'application/json' && (charset === undefined || /utf-?8/.test(charset))
+  if (isJson && request.headers.get('content-encoding') === null) return
+  throw new ReeveError(
+    'unsupported_media_type',
+    given === null ? 'The body has no content type.' : `The body has the content type ${given}.`,
+    'Send JSON in UTF-8, uncompressed, with Content-Type: application/json.',
+  )
+}
+
+function objectIn(bytes: Buffer): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = fromWire(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const said = error instanceof RangeError ? 'it is nested too deeply' : (error as Error).message
+    throw unreadable(`The body is not JSON that can be read: ${said}.`, error)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
+    return value as Record<string, unknown>
+  throw unreadable('The body is JSON, but not an object.')
+}
+
+function unreadable(message: string, cause?: unknown): ReeveError {
+  return new ReeveError('bad_request', message, 'Send one JSON object.', { cause })
+}
+
+function tooLarge(mostBytes: number): ReeveError {
+  return new ReeveError(
+    'body_too_large',
+    `The body has more than ${mostBytes} bytes, which is the most a request may have.`,
+    'Send less at once; large things go into files.',
+    { details: { mostBytes } },
+  )
+}

@@ -1,0 +1,38 @@
+import { ReeveError } from '../core/errors.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Acting, Reeve } from '../verbs/reeve.ts'
+import { ROLES, type Role } from '../verbs/verb.ts'
+
+/** Who calls: what their token lets them do, and on whose behalf it is done. */
+export interface Caller {
+  readonly role: Role | 'agent'
+  readonly actor: Actor
+  /** Null for whoever came through the Unix socket, and so is the user. */
+  readonly tokenId: string | null
+}
+
+export function actingFor(reeve: Reeve, { actor }: Caller): Acting {
+  return actor === 'host' ? reeve : reeve.as(actor)
+}
+
+/** An agent may do what its session may; what that is the kernel decides. Only what concerns everybody is out of its reach. */
+export function demand({ role }: Caller, needs: Role): void {
+  const reach = ROLES.indexOf(role === 'agent' ? 'operate' : role)
+  if (reach >= ROLES.indexOf(needs)) return
+  throw new ReeveError(
+    'forbidden',
+    `This needs a token with the role ${needs}, and yours has ${role}.`,
+    `Use a token with the role ${needs}.`,
+    { details: { role, needs } },
+  )
+}
+
+/** For what is about everything there is: an agent sees its session alone. */
+export function demandWhole(caller: Caller, needs: Role): void {
+  demand(caller, needs)
+  if (caller.role !== 'agent') return
+  const said = 'This tells of everything that runs here, and your token is bound to a session.'
+  throw new ReeveError('forbidden', said, `Use a token with the role ${needs}.`, {
+    details: { role: 'agent', needs },
+  })
+}

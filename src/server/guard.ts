@@ -1,0 +1,102 @@
+import { ReeveError } from '../core/errors.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Caller } from './caller.ts'
+import { Failures } from './failures.ts'
+import { findToken, type Tokens } from './tokens.ts'
+
+/** The way a request came in. Whoever can open the Unix socket is the user; everybody else shows a token. */
+export type Door = { readonly by: 'socket' } | { readonly by: 'tcp'; readonly hosts: ReadonlySet<string> }
+
+/** What is looked at before anything else, of a request or of an upgrade to a WebSocket. */
+export interface Arrival {
+  readonly door: Door
+  readonly address: string
+  header(name: string): string | undefined
+}
+
+/**
+ * Lets in who may come in.
+ *
+ * | door   | `Host`, `Origin`                     | token  | acts as                                       |
+ * | socket | as they like: no browser gets here   | none   | the host, or whom `Reeve-As` names            |
+ * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session, and nobody else |
+ */
+export class Guard {
+  readonly #tokens: Tokens
+  readonly #failures = new Failures()
+
+  constructor(tokens: Tokens) {
+    this.#tokens = tokens
+  }
+
+  /** A page elsewhere may send requests here, under a name of its own for this address. It cannot hide where it comes from. */
+  refuseForeign({ door, header }: Arrival): void {
+    if (door.by === 'socket') return
+    const host = header('host')?.toLowerCase() ?? ''
+    if (!door.hosts.has(host)) throw foreign('Host', host)
+    const origin = header('origin')?.toLowerCase()
+    if (origin !== undefined && !door.hosts.has(origin.replace(/^https?:\/\//, '')))
+      throw foreign('Origin', origin)
+    const site = header('sec-fetch-site')
+    if (site === 'cross-site') throw foreign('Sec-Fetch-Site', site)
+  }
+
+  callerOf(arrival: Arrival): Caller {
+    const token = arrival.door.by === 'socket' ? null : this.#shown(arrival)
+    const role = token?.role ?? 'admin'
+    const tokenId = token?.id ?? null
+    const other = arrival.header('reeve-as')
+    if (token !== null && token.role === 'agent') {
+      const own: Actor = `session:${token.session}`
+      if (other !== undefined && other !== own) throw onlyItself(own, other)
+      return { role, actor: own, tokenId }
+    }
+    return { role, actor: other === undefined ? 'host' : actorOf(other), tokenId }
+  }
+
+  /** A right token is let in however many wrong ones came from its address: nobody can lock others out by guessing. */
+  #shown({ header, address }: Arrival) {
+    const [, text] = /^Bearer +([!-~]+)$/i.exec(header('authorization') ?? '') ?? []
+    const token = text === undefined ? undefined : findToken(this.#tokens, text)
+    if (token !== undefined) return token
+    if (text !== undefined && this.#failures.areTooMany(address, Date.now())) {
+      throw new ReeveError(
+        'too_many_requests',
+        'Too many wrong tokens came from your address.',
+        'Wait a minute, then use the right one.',
+      )
+    }
+    throw new ReeveError(
+      'unauthorized',
+      text === undefined ? 'There is no bearer token with this request.' : 'This token is not known here.',
+      "Send Authorization: Bearer <token>; the daemon's own lies in the file token in its home.",
+    )
+  }
+}
+
+/** Nobody acts in the name of a kernel but the kernel. */
+function actorOf(text: string): Actor {
+  if (/^(host$|session:.|process:.)/s.test(text)) return text as Actor
+  throw new ReeveError(
+    'bad_request',
+    `Reeve-As names ${JSON.stringify(text)}, which nobody can act as.`,
+    'Name host, session:… or process:….',
+  )
+}
+
+function onlyItself(own: Actor, other: string): ReeveError {
+  return new ReeveError(
+    'forbidden',
+    `This token acts as ${own}, and not as ${other}.`,
+    'Leave Reeve-As out, or use a token that is bound to no session.',
+  )
+}
+
+function foreign(header: string, value: string): ReeveError {
+  return new ReeveError(
+    'forbidden',
+    `${header} ${JSON.stringify(value)} is not an address of this daemon.`,
+    'Use the address that the daemon prints at its start; other names are allowed by the setting hosts.',
+    { details: { header: header.toLowerCase(), value } },
+  )
+}

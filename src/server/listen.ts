@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { chmodSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { ReeveError } from '../core/errors.ts'
+import type { Env } from './app.ts'
+import type { Door } from './guard.ts'
+import { problemResponse } from './problem.ts'
+import { endWith } from './raw-answer.ts'
+import type { Terminals } from './terminal.ts'
+
+export interface Limits {
+  /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
+  readonly connections: number
+  readonly bodyBytes: number
+  readonly headersMs: number
+  readonly requestMs: number
+  /** How long a reader may take nothing of what it asked for. */
+  readonly stallMs: number
+}
+
+export const LIMITS: Limits = {
+  connections: 512,
+  bodyBytes: 4 * 1024 * 1024,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  stallMs: 30_000,
+}
+
+/** Where a listener listens: a socket file for its owner alone, or an address. */
+export type Place =
+  | { readonly path: string }
+  | {
+      readonly host: string
+      readonly port: number
+      readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
+    }
+
+const KEEP_ALIVE_MS = 5_000
+const PROBE_MS = 30_000
+const CHECK_MS = 1_000
+/** What changes something may finish when the server closes. Reads and waits are cut: whoever asked asks again. */
+const FINISH_MS = 5_000
+
+/** One door: accepts connections up to the limit, and lets none of them be stuck. */
+export class Listener {
+  readonly server: Server
+  readonly #open = new Set<Socket>()
+  readonly #busy = new Map<Socket, number>()
+  /** Requests that may change something, and are not answered yet. */
+  readonly #changing = new Set<IncomingMessage>()
+  #whenDone: (() => void) | undefined
+
+  private constructor(server: Server) {
+    this.server = server
+  }
+
+  static async open(
+    place: Place,
+    app: Hono<Env>,
+    doorAt: (port: number) => Door,
+    limits: Limits,
+    terminals: Terminals,
+  ): Promise<Listener> {
+    const options = {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_MS,
+    }
+    const tls = 'tls' in place ? place.tls : undefined
+    const server =
+      tls === undefined
+        ? createServer(options)
+        : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
+    const listener = new Listener(server)
+    server.keepAliveTimeout = KEEP_ALIVE_MS
+    server.timeout = limits.stallMs
+    listener.#limitConnections(tls === undefined ? 'connection' : 'secureConnection', limits.connections)
+    server.on('timeout', (socket) => listener.#stalled(socket))
+    server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
+    await listening(server, place)
+    const door = doorAt('path' in place ? 0 : (server.address() as AddressInfo).port)
+    const answer = getRequestListener(
+      (request, bindings) => {
+        const { incoming, outgoing } = bindings as HttpBindings
+        const onlyReads = () => listener.#settled(incoming)
+        return app.fetch(request, { incoming, outgoing, door, onlyReads })
+      },
+      { errorHandler: (error) => problemResponse(unreadable(error)) },
+    )
+    server.on('request', (request, response) => {
+      listener.#begin(request)
+      response.once('close', () => listener.#end(request))
+      void answer(request, response)
+    })
+    server.on('upgrade', (request, socket, head) => void terminals.upgrade(request, socket, head, door))
+    return listener
+  }
+
+  get port(): number | null {
+    const address = this.server.address()
+    return typeof address === 'object' && address !== null ? address.port : null
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.server, 'close')
+    this.server.close()
+    this.server.closeIdleConnections()
+    if (this.#changing.size > 0) {
+      const done = Promise.withResolvers<void>()
+      const timer = setTimeout(done.resolve, FINISH_MS)
+      this.#whenDone = done.resolve
+      await done.promise
+      clearTimeout(timer)
+    }
+    for (const socket of this.#open) socket.destroy()
+    await closed
+  }
+
+  #begin(request: IncomingMessage): void {
+    const { socket, method } = request
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1)
+    if (method !== 'GET' && method !== 'HEAD') this.#changing.add(request)
+  }
+
+  #end(request: IncomingMessage): void {
+    const { socket } = request
+    const left = (this.#busy.get(socket) ?? 1) - 1
+    if (left === 0) this.#busy.delete(socket)
+    else this.#busy.set(socket, left)
+    this.#settled(request)
+  }
+
+  #settled(request: IncomingMessage): void {
+    if (this.#changing.delete(request) && this.#changing.size === 0) this.#whenDone?.()
+  }
+
+  /** Nothing was sent or taken for a while. A wait may be silent for long; who leaves an answer lying may not. */
+  #stalled(socket: Socket): void {
+    if (socket.writableLength > 0 || !this.#busy.has(socket)) socket.destroy()
+  }
+
+  /** Node alone would drop what is too many without a word. */
+  #limitConnections(event: 'connection' | 'secureConnection', most: number): void {
+    const [handle] = this.server.listeners(event)
+    this.server.removeAllListeners(event)
+    this.server.on(event, (socket: Socket) => {
+      if (this.#open.size >= most) {
+        socket.on('error', () => socket.destroy())
+        endWith(socket, tooMany(most))
+        return
+      }
+      this.#open.add(socket)
+      socket.once('close', () => this.#open.delete(socket))
+      handle?.call(this.server, socket)
+    })
+  }
+}
+
+async function listening(server: Server, place: Place): Promise<void> {
+  const failed = Promise.withResolvers<never>()
+  server.once('error', failed.reject)
+  const listens = once(server, 'listening')
+  if ('path' in place) server.listen({ path: place.path })
+  else server.listen({ host: place.host, port: place.port })
+  try {
+    await Promise.race([listens, failed.promise])
+  } catch (error) {
+    listens.catch(() => undefined)
+    throw unusable(place, error as NodeJS.ErrnoException)
+  }
+  if ('path' in place) chmodSync(place.path, 0o600)
+}
+
+function unusable(place: Place, error: NodeJS.ErrnoException): ReeveError {
+  const name = 'path' in place ? place.path : `${place.host}:${place.port}`
+  if (error.code === 'EADDRINUSE') {
+    return new ReeveError(
+      'address_in_use',
+      `Another program listens on ${name}.`,
+      'Stop that one, or choose another address: --listen 127.0.0.1:0 takes any free port.',
+      { cause: error, details: { address: name } },
+    )
+  }
+  const code = 'path' in place ? 'home_unusable' : 'bad_configuration'
+  return new ReeveError(
+    code,
+    `Reeve cannot listen on ${name}: ${error.message}.`,
+    'path' in place
+      ? 'Choose another home with REEVE_HOME; a socket has a path of at most 107 bytes.'
+      : 'Choose an address of this machine and a port that you may use.',
+    { cause: error },
+  )
+}
+
+/** What is not HTTP, or takes too long to become a request. */
+function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  endWith(socket, unreadable(error), status)
+}
+
+function unreadable(error: unknown): ReeveError {
+  const said = error instanceof Error ? error.message : String(error)
+  return new ReeveError('bad_request', `The request cannot be read: ${said}.`, 'Send HTTP/1.1.', {
+    cause: error,
+  })
+}
+
+function tooMany(most: number): ReeveError {
+  return new ReeveError(
+    'too_many_connections',
+    `${most} connections are open, which is the most there may be.`,
+    'Close some, or share them.',
+  )
+}

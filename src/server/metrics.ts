@@ -1,0 +1,42 @@
+import type { Served } from './served.ts'
+
+/** What the server counts, and what it can say of Reeve at a glance, as Prometheus reads it. */
+export class Metrics {
+  readonly #answers = new Map<string, number>()
+  #connections: () => number = () => 0
+  readonly #startedAt = Date.now()
+
+  answered(verb: string, status: number): void {
+    const labels = `verb="${verb}",status="${status}"`
+    this.#answers.set(labels, (this.#answers.get(labels) ?? 0) + 1)
+  }
+
+  countConnections(count: () => number): void {
+    this.#connections = count
+  }
+
+  async text(reeve: Served): Promise<string> {
+    const { live, keeper } = await reeve.status()
+    const { rss, heapUsed } = process.memoryUsage()
+    return [
+      metric('reeve_processes_live', 'gauge', 'Processes that have not ended.', live),
+      metric('reeve_change_position', 'counter', 'How far the change feed has come.', reeve.position()),
+      metric('reeve_keeper_up', 'gauge', 'Whether the keeper answers.', keeper?.available === true ? 1 : 0),
+      metric('reeve_connections', 'gauge', 'Open connections.', this.#connections()),
+      metric(
+        'reeve_uptime_seconds',
+        'gauge',
+        'Since the daemon is ready.',
+        (Date.now() - this.#startedAt) / 1_000,
+      ),
+      metric('process_resident_memory_bytes', 'gauge', 'Memory of the daemon.', rss),
+      metric('nodejs_heap_used_bytes', 'gauge', 'Heap of the daemon in use.', heapUsed),
+      '# HELP reeve_http_answers_total Answers by verb and status.\n# TYPE reeve_http_answers_total counter\n',
+      ...[...this.#answers].map(([labels, count]) => `reeve_http_answers_total{${labels}} ${count}\n`),
+    ].join('')
+  }
+}
+
+function metric(name: string, type: string, help: string, value: number): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`
+}

@@ -1,0 +1,111 @@
+import { STATUS_CODES } from 'node:http'
+import { type ErrorCode, ReeveError } from '../core/errors.ts'
+
+/** What every door answers when it cannot do as it was asked: a problem document of RFC 9457. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ErrorCode
+  readonly remedy: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+export function problemOf(error: ReeveError): Problem {
+  const status = statusOf(error.code)
+  return {
+    type: `urn:reeve:error:${error.code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: error.message,
+    code: error.code,
+    remedy: error.remedy,
+    details: error.details,
+  }
+}
+
+/** What nobody foresaw says nothing of the inside: the log has it. */
+export function foreseen(error: unknown): ReeveError {
+  if (error instanceof ReeveError) return error
+  return new ReeveError(
+    'internal',
+    'Something went wrong in Reeve itself.',
+    "Try again; the daemon's log has the cause.",
+    { cause: error },
+  )
+}
+
+export function problemResponse(error: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  const problem = problemOf(foreseen(error))
+  return new Response(problemText(problem), {
+    status: problem.status,
+    headers: { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(problem), ...headers },
+  })
+}
+
+/** `details` is what a rule found worth saying, and may hold what JSON cannot. */
+export function problemText(problem: Problem): string {
+  try {
+    return JSON.stringify(problem)
+  } catch {
+    return JSON.stringify({ ...problem, details: {} })
+  }
+}
+
+export function problemHeaders({ code }: Problem): Record<string, string> {
+  if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"' }
+  if (code === 'too_many_requests') return { 'Retry-After': '60' }
+  return {}
+}
+
+const STATUS: { readonly [code in ErrorCode]?: number } = {
+  bad_request: 400,
+  unauthorized: 401,
+  denied: 403,
+  forbidden: 403,
+  environment_unknown: 404,
+  not_found: 404,
+  session_unknown: 404,
+  turn_unknown: 404,
+  unknown_pid: 404,
+  no_output: 404,
+  method_not_allowed: 405,
+  behind_pruned: 410,
+  gap: 410,
+  pruned_pid: 410,
+  body_too_large: 413,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  empty_scope: 422,
+  environment_forbidden: 422,
+  invalid_input: 422,
+  lifetime_without_scope: 422,
+  payload_mismatch: 422,
+  replay_key_required: 422,
+  undeclared_event: 422,
+  input_full: 429,
+  signals_full: 429,
+  too_many_commands: 429,
+  too_many_requests: 429,
+  internal: 500,
+  bad_configuration: 503,
+  closed: 503,
+  keeper_unavailable: 503,
+  not_served: 503,
+  outcome_unknown: 503,
+  schema_too_new: 503,
+  store_busy: 503,
+  store_corrupt: 503,
+  store_full: 503,
+  store_read_only: 503,
+  store_unavailable: 503,
+  too_many_connections: 503,
+}
+
+/** Everything else is a no that depends on how things stand: a conflict. */
+function statusOf(code: ErrorCode): number {
+  return STATUS[code] ?? 409
+}

@@ -1,0 +1,14 @@
+import type { Reeve } from '../verbs/reeve.ts'
+
+/** What a server serves: everything Reeve does, and how far its change feed has come. */
+export interface Served extends Reeve {
+  position(): number
+}
+
+/** Where a server tells what it does. Each line has its facts apart from its words. */
+export interface Log {
+  debug(facts: object, words: string): void
+  info(facts: object, words: string): void
+  warn(facts: object, words: string): void
+  error(facts: object, words: string): void
+}

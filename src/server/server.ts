@@ -1,0 +1,113 @@
+import { hostname, networkInterfaces } from 'node:os'
+import type { Acting } from '../verbs/reeve.ts'
+import { appOf, type MountedHandler } from './app.ts'
+import { actingFor, type Caller } from './caller.ts'
+import { type Door, Guard } from './guard.ts'
+import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
+import { Metrics } from './metrics.ts'
+import type { Log, Served } from './served.ts'
+import type { StreamTimes } from './streams/answer.ts'
+import { Terminals } from './terminal.ts'
+import type { Tokens } from './tokens.ts'
+
+export type { MountedHandler } from './app.ts'
+
+export interface ServeOptions {
+  readonly reeve: Served
+  /** The path of a Unix socket. Whoever can open it is the user. */
+  readonly socket?: string
+  /** Port 0 takes any that is free. */
+  readonly listen?: Exclude<Place, { readonly path: string }>
+  /** Names beside the usual ones under which this address may be called, without a port. */
+  readonly hosts?: readonly string[]
+  readonly tokens: Tokens
+  /** Of Reeve, for those who ask. */
+  readonly version: string
+  readonly log: Log
+  readonly mount?: Readonly<Record<string, MountedHandler>>
+  readonly limits?: Partial<Limits>
+  /** How long streams are held. */
+  readonly streams?: Partial<StreamTimes>
+}
+
+export interface Server {
+  /** Null where it listens on its socket alone. */
+  readonly url: string | null
+  acting(caller: Caller): Acting
+  close(): Promise<void>
+}
+
+/** Serves every verb over HTTP, on a Unix socket, on an address, or on both. Listens when it resolves. */
+export async function serve(options: ServeOptions): Promise<Server> {
+  const { reeve, tokens, log, mount = {} } = options
+  const limits = { ...LIMITS, ...options.limits }
+  const guard = new Guard(tokens)
+  const metrics = new Metrics()
+  const closing = new AbortController()
+  const { signal } = closing
+  const app = appOf({
+    reeve,
+    guard,
+    log,
+    metrics,
+    mount,
+    bodyBytes: limits.bodyBytes,
+    closing: signal,
+    streams: options.streams ?? {},
+    version: options.version,
+  })
+  const terminals = new Terminals({ reeve, guard, log, closing: signal })
+  const listeners: Listener[] = []
+  metrics.countConnections(() => listeners.reduce((sum, { connections }) => sum + connections, 0))
+  const close = async () => {
+    closing.abort()
+    terminals.close()
+    await Promise.all(listeners.map((listener) => listener.close()))
+  }
+  let url: string | null = null
+  try {
+    if (options.socket !== undefined)
+      listeners.push(
+        await Listener.open({ path: options.socket }, app, () => ({ by: 'socket' }), limits, terminals),
+      )
+    if (options.listen !== undefined) {
+      const { host, tls } = options.listen
+      const door = (port: number): Door => ({
+        by: 'tcp',
+        hosts: hostsOf([...namesOf(host), ...(options.hosts ?? [])], port, tls === undefined ? 80 : 443),
+      })
+      const listener = await Listener.open(options.listen, app, door, limits, terminals)
+      listeners.push(listener)
+      url = `${tls === undefined ? 'http' : 'https'}://${inUrl(WILDCARDS.get(host) ?? host)}:${listener.port}`
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { url, acting: (caller) => actingFor(reeve, caller), close }
+}
+
+/** Who listens everywhere is found at home under these. */
+const WILDCARDS = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
+
+/** Under which names an address is called: itself, or everything that this machine is called. No stranger's name is among them. */
+function namesOf(host: string): readonly string[] {
+  if (!WILDCARDS.has(host)) return [host]
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    (all) => all?.map(({ address }) => address) ?? [],
+  )
+  return [hostname(), ...addresses]
+}
+
+/** Everything that a `Host` header may say, in lower case. A default port may be left out. */
+function hostsOf(names: readonly string[], port: number, usual: number): ReadonlySet<string> {
+  const all = ['localhost', '127.0.0.1', '[::1]', ...names.map(inUrl)].map((name) => name.toLowerCase())
+  return new Set([...all.map((name) => `${name}:${port}`), ...(port === usual ? all : [])])
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}

@@ -1,0 +1,72 @@
+import { ReeveError } from '../../core/errors.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { Page, Stream } from './stream.ts'
+
+const MOST_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
+
+/**
+ * The output log of a command, as bytes; offsets are those of the log. What it left running may print after its end:
+ * that is late, and no part of the stream.
+ *
+ * | at the offset there is      | it answers                                    |
+ * | something                   | that, up to the next gap or the end           |
+ * | a gap                       | `gap`, with where it ends                     |
+ * | nothing, and it still runs  | nothing, up to date                           |
+ * | nothing, and it has ended   | nothing, closed                               |
+ */
+export function outputStream(acting: Acting, pid: string): Stream {
+  return {
+    contentType: 'application/octet-stream',
+    async tail() {
+      const record = await acting.show({ pid })
+      const { end } = await acting.output({ pid, limit: 1 })
+      return { at: finalOf(record, end) ?? end, closed: record.outcome !== null }
+    },
+    async read(from, most) {
+      // Before the log is read: what it printed before its end is then there to be read.
+      const record = await acting.show({ pid })
+      const page = await acting.output({ pid, offset: from, limit: MOST_BYTES[most] })
+      const final = finalOf(record, page.end)
+      if (final !== null && from >= final) return { ...NOTHING, next: from, closed: true }
+      if (page.gap !== null) throw gapAt(record, page.gap, final)
+      return pageOf(page, from, final)
+    },
+    async wait({ next }, signal) {
+      for await (const _ of acting.followOutput({ pid, offset: next }, { signal })) return
+    },
+  }
+}
+
+const NOTHING = { body: new Uint8Array(), isEmpty: true, upToDate: true, closed: false, heardUpTo: 0 }
+
+function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number | null): Page {
+  // A program that writes its log itself may have truncated it, and writes on from there.
+  if (bytes.length === 0) return { ...NOTHING, next: final === null ? Math.min(from, end) : from }
+  const body = final === null ? bytes : bytes.subarray(0, final - from)
+  const next = from + body.length
+  const closed = final !== null && next >= final
+  return { body, isEmpty: false, next, upToDate: closed || next >= end, closed, heardUpTo: 0 }
+}
+
+/** Where the output of a command that has ended ends, where somebody saw it. */
+function finalOf({ outcome }: ProcessRecord, end: number): number | null {
+  if (outcome === null) return null
+  const { outputBytes } = (outcome.result ?? {}) as { outputBytes?: unknown }
+  return typeof outputBytes === 'number' ? outputBytes : end
+}
+
+function gapAt(
+  { pid }: ProcessRecord,
+  gap: NonNullable<OutputOf<'output'>['gap']>,
+  final: number | null,
+): ReeveError {
+  const { from } = gap
+  const to = final === null ? gap.to : Math.min(gap.to, final)
+  return new ReeveError(
+    'gap',
+    `The output of ${pid} from byte ${from} to ${to} is not kept any more.`,
+    `Go on from offset ${to}.`,
+    { details: { from, to } },
+  )
+}

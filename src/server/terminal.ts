@@ -1,0 +1,192 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { ReeveError } from '../core/errors.ts'
+import type { Acting } from '../verbs/reeve.ts'
+import { arrival } from './app.ts'
+import { actingFor, type Caller, demand } from './caller.ts'
+import type { Door, Guard } from './guard.ts'
+import { foreseen, problemOf } from './problem.ts'
+import { endWith } from './raw-answer.ts'
+import type { Log, Served } from './served.ts'
+
+interface Parts {
+  readonly reeve: Served
+  readonly guard: Guard
+  readonly log: Log
+  readonly closing: AbortSignal
+}
+
+interface Place {
+  readonly caller: Caller
+  readonly acting: Acting
+  readonly pid: string
+  readonly offset: number
+}
+
+const MOST_TYPED = 1024 * 1024
+/** What is typed while the program takes none of it. Beyond that the connection is not read. */
+const MOST_WAITING = 64
+const SCROLLBACK = 64 * 1024
+/** How long a reader may take nothing of what is printed. */
+const STALL_MS = 30_000
+const RESTARTING = 1012
+
+/** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
+export class Terminals {
+  readonly #parts: Parts
+  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MOST_TYPED })
+  readonly #open = new Set<WebSocket>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Whoever may not come in, or asks for what is not there, is told so before there is a WebSocket. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> {
+    const ignore = () => socket.destroy()
+    socket.on('error', ignore)
+    try {
+      const place = await this.#placeOf(request, door)
+      socket.off('error', ignore)
+      this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place))
+    } catch (error) {
+      const said = foreseen(error)
+      if (said.code === 'internal') this.#parts.log.error({ err: error }, 'a terminal could not be opened')
+      endWith(socket, said)
+    }
+  }
+
+  close(): void {
+    for (const ws of this.#open) ws.close(RESTARTING, 'the daemon stops')
+  }
+
+  async #placeOf(request: IncomingMessage, door: Door): Promise<Place> {
+    const { guard, reeve } = this.#parts
+    const came = arrival(request, door)
+    guard.refuseForeign(came)
+    const caller = guard.callerOf(came)
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'ws://localhost')
+    const [, named] = /^\/v1\/processes\/([^/]+)\/terminal$/.exec(pathname) ?? []
+    if (named === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket')
+      throw nothingHere(pathname)
+    demand(caller, 'read')
+    const acting = actingFor(reeve, caller)
+    const { pid } = await acting.show({ pid: decoded(named) })
+    const { end } = await acting.output({ pid, limit: 1 })
+    const offset = numberIn(searchParams, 'offset')
+    const scrollback = numberIn(searchParams, 'scrollback') ?? SCROLLBACK
+    return { caller, acting, pid, offset: offset ?? Math.max(0, end - scrollback) }
+  }
+
+  async #serve(ws: WebSocket, place: Place): Promise<void> {
+    const { closing, log } = this.#parts
+    const gone = new AbortController()
+    this.#open.add(ws)
+    ws.on('close', () => {
+      this.#open.delete(ws)
+      gone.abort()
+    })
+    ws.on('error', () => ws.terminate())
+    takeInput(ws, place)
+    try {
+      await show(ws, place, AbortSignal.any([gone.signal, closing]))
+      ws.close(RESTARTING, 'the daemon stops')
+    } catch (error) {
+      if (gone.signal.aborted) return
+      const said = foreseen(error)
+      if (said.code === 'internal') log.error({ err: error, pid: place.pid }, 'a terminal broke')
+      ws.close(1011, said.code)
+    }
+  }
+}
+
+/** What is printed, from the offset on, until the end of the process or of the connection. */
+async function show(ws: WebSocket, { acting, pid, offset }: Place, signal: AbortSignal): Promise<void> {
+  await send(ws, JSON.stringify({ offset }))
+  for await (const { bytes, gap } of acting.followOutput({ pid, offset }, { signal })) {
+    if (gap !== null) await send(ws, JSON.stringify({ gap }))
+    if (bytes.length > 0) await send(ws, bytes)
+  }
+  // Output also ends with the kernel. Only the process itself can tell.
+  if (signal.aborted || (await acting.show({ pid })).outcome === null) return
+  await send(ws, JSON.stringify({ ended: true }))
+  ws.close(1000)
+}
+
+/** Resolves when the connection has taken it: what a slow reader has not read stays in the log. */
+async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
+  const timer = setTimeout(() => ws.terminate(), STALL_MS)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      ws.send(data, (error) => (error ? reject(error) : resolve()))
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is typed goes to the program in order. A no is told in a text frame, `{ "refused": <problem> }`, and ends nothing. */
+function takeInput(ws: WebSocket, { caller, acting, pid }: Place): void {
+  let last: Promise<void> = Promise.resolve()
+  let waiting = 0
+  const take = async (data: Buffer, isBinary: boolean) => {
+    try {
+      demand(caller, 'operate')
+      if (isBinary) await acting.write({ pid, text: new Uint8Array(data) })
+      else await acting.resize({ ...sizeIn(data.toString()), pid })
+    } catch (error) {
+      if (ws.readyState === ws.OPEN) ws.send(JSON.stringify({ refused: problemOf(foreseen(error)) }))
+    }
+    if (--waiting === 0 && ws.isPaused) ws.resume()
+  }
+  ws.on('message', (data: Buffer, isBinary: boolean) => {
+    waiting++
+    if (waiting >= MOST_WAITING) ws.pause()
+    last = last.then(() => take(data, isBinary))
+  })
+}
+
+/** What it holds is looked at by the verb. */
+function sizeIn(text: string): { cols: number; rows: number } {
+  let said: unknown
+  try {
+    said = JSON.parse(text)
+  } catch {
+    // Told below, like JSON of another shape.
+  }
+  const { resize } = (said ?? {}) as { resize?: { cols: number; rows: number } }
+  if (typeof resize === 'object' && resize !== null) return resize
+  throw new ReeveError(
+    'bad_request',
+    'A text frame that is no {"resize":{"cols","rows"}}.',
+    'Send what is typed in binary frames.',
+  )
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (/^[0-9]{1,16}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+  throw new ReeveError(
+    'bad_request',
+    `${name} is ${JSON.stringify(text)}.`,
+    `Give ${name} as a number of bytes.`,
+  )
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function nothingHere(path: string): ReeveError {
+  return new ReeveError(
+    'not_found',
+    `There is no WebSocket at ${path}.`,
+    'Terminals are at /v1/processes/{pid}/terminal.',
+  )
+}

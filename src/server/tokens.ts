@@ -1,0 +1,43 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod'
+import { ROLES } from '../verbs/verb.ts'
+
+export const TOKEN_ROLES = [...ROLES, 'agent'] as const
+
+/** A token as it is kept: what it may do, and only a hash of what is shown to the daemon. */
+export const keptToken = z
+  .strictObject({
+    id: z.string().min(1),
+    hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'),
+    role: z.enum(TOKEN_ROLES),
+    session: z.string().min(1).exactOptional(),
+    label: z.string().exactOptional(),
+    createdAt: z.number().int().nonnegative(),
+  })
+  .refine(({ role, session }) => (role === 'agent') === (session !== undefined), {
+    message: 'an agent token, and no other, belongs to a session',
+  })
+export type KeptToken = z.output<typeof keptToken>
+
+/** Where a server looks tokens up. */
+export interface Tokens {
+  all(): readonly KeptToken[]
+}
+
+/** Compared with every token, each time for as long: how long it takes tells nothing. */
+export function findToken(tokens: Tokens, given: string): KeptToken | undefined {
+  const hash = Buffer.from(tokenHash(given), 'hex')
+  let found: KeptToken | undefined
+  for (const token of tokens.all()) {
+    if (timingSafeEqual(hash, Buffer.from(token.hash, 'hex'))) found = token
+  }
+  return found
+}
+
+export function newTokenText(): string {
+  return `rv_${randomBytes(32).toString('base64url')}`
+}
+
+export function tokenHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { type IPty, spawn as spawnPty } from '@lydell/node-pty'
+import { onTestFinished } from 'vitest'
+import { Dwelling } from '../daemon/dwelling.ts'
+
+const LAUNCHER = resolve('bin/reeve.mjs')
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Standard output as it is. */
+  readonly bytes: Buffer
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Resolves when standard output has this in it. */
+  printed(text: string): Promise<void>
+}
+
+interface StartOptions {
+  readonly input?: string | Buffer | 'open'
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** `reeve` in a home of its own, as a person or a script calls it. Daemons start by themselves, and end with the test. */
+export class CommandLine {
+  readonly dwelling = new Dwelling()
+
+  get env(): Record<string, string> {
+    const { REEVE_PROCESS: _, FORCE_COLOR: __, ...here } = process.env as Record<string, string>
+    return { ...here, ...this.dwelling.env, REEVE_LISTEN: 'off', NO_COLOR: '1' }
+  }
+
+  start(words: readonly string[], { input = '', env = {}, cwd = process.cwd() }: StartOptions = {}): Started {
+    const child = spawn(process.execPath, [LAUNCHER, ...words], { cwd, env: { ...this.env, ...env } })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const out: Buffer[] = []
+    let stderr = ''
+    child.stdout.on('data', (piece: Buffer) => out.push(piece))
+    child.stderr.on('data', (piece: Buffer) => {
+      stderr += piece.toString()
+    })
+    // It may close its input before it has read all of ours.
+    child.stdin.on('error', () => undefined)
+    if (input !== 'open') child.stdin.end(input)
+    const ended = once(child, 'close').then(([code, signal]): Ended => {
+      const bytes = Buffer.concat(out)
+      return { code, signal, bytes, stdout: bytes.toString(), stderr }
+    })
+    const printed = async (text: string) => {
+      while (!Buffer.concat(out).toString().includes(text))
+        await Promise.race([
+          once(child.stdout, 'data'),
+          ended.then(() => Promise.reject(new Error(`No ${text}: ${stderr}`))),
+        ])
+    }
+    return { child, ended, printed }
+  }
+
+  run(words: readonly string[], options: StartOptions = {}): Promise<Ended> {
+    return this.start(words, options).ended
+  }
+
+  /** What it printed, which must be JSON. */
+  async json<Answer>(...words: string[]): Promise<Answer> {
+    const { code, stdout, stderr } = await this.run([...words, '--json'])
+    if (stdout === '')
+      throw new Error(`reeve ${words.join(' ')} ended with ${code} and printed no JSON: ${stderr}`)
+    return JSON.parse(stdout) as Answer
+  }
+
+  /** At a terminal of its own. */
+  terminal(words: readonly string[], size = { cols: 80, rows: 24 }): AtTerminal {
+    const pty = spawnPty(process.execPath, [LAUNCHER, ...words], {
+      ...size,
+      env: { ...this.env, TERM: 'xterm' },
+    })
+    return new AtTerminal(pty)
+  }
+
+  /** How a shell calls it. */
+  get called(): string {
+    return `${process.execPath} ${LAUNCHER}`
+  }
+
+  /** An interactive shell, which gives every line a job of its own. */
+  shell(): AtTerminal {
+    const env = { ...this.env, TERM: 'xterm', PS1: '$ ' }
+    return new AtTerminal(spawnPty('bash', ['--norc', '-i'], { cols: 200, rows: 24, env }))
+  }
+}
+
+export class AtTerminal {
+  readonly #pty: IPty
+  readonly ended: Promise<number>
+  shown = ''
+  #heard = Promise.withResolvers<void>()
+
+  constructor(pty: IPty) {
+    this.#pty = pty
+    pty.onData((text) => {
+      this.shown += text
+      this.#heard.resolve()
+      this.#heard = Promise.withResolvers<void>()
+    })
+    this.ended = new Promise((resolve) => {
+      pty.onExit(({ exitCode, signal }) => resolve(signal ? 128 + signal : exitCode))
+    })
+    onTestFinished(() => {
+      try {
+        pty.kill('SIGKILL')
+      } catch {
+        // It has ended.
+      }
+    })
+  }
+
+  get osPid(): number {
+    return this.#pty.pid
+  }
+
+  type(text: string): void {
+    this.#pty.write(text)
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#pty.resize(cols, rows)
+  }
+
+  async until(wanted: string | RegExp): Promise<void> {
+    const isThere = () => (typeof wanted === 'string' ? this.shown.includes(wanted) : wanted.test(this.shown))
+    while (!isThere()) await this.#heard.promise
+  }
+}

@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('a command in the foreground passes its exit code, its output and its errors on', async () => {
+  const reeve = new CommandLine()
+  const ran = await reeve.run(['run', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7'])
+  expect(ran).toMatchObject({ code: 7, stdout: 'out\n', stderr: 'err\n' })
+})
+
+test.each([
+  ['a signal ended it', ['sh', '-c', 'kill -9 $$'], 137],
+  ['its time was up', ['--timeout', '100ms', 'sleep', '60'], 124],
+  ['it is not there', ['no-such-program'], 127],
+  ['it cannot be run', ['/etc/passwd'], 126],
+  ['Reeve refuses it', ['--session', 'nobody', 'true'], 125],
+  ['no command is given', [], 125],
+])('where %s, the exit code says so', async (_when, words, code) => {
+  expect((await new CommandLine().run(['run', ...words])).code).toBe(code)
+})
+
+test('bytes go into a command and out of it unchanged', async () => {
+  const reeve = new CommandLine()
+  const input = randomBytes(3_000_000)
+  const ran = await reeve.run(['run', '--', 'cat'], { input })
+  expect(ran.code).toBe(0)
+  expect(hash(ran.bytes)).toBe(hash(input))
+})
+
+test('more output than is usually kept arrives whole, the two streams apart', async () => {
+  const reeve = new CommandLine()
+  const folder = mkdtempSync(join(tmpdir(), 'cli-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const bytes = randomBytes(30_000_000)
+  writeFileSync(join(folder, 'large'), bytes)
+  const ran = await reeve.run(['run', '-c', 'cat large; echo done >&2; echo end'], { cwd: folder })
+  expect(ran).toMatchObject({ code: 0, stderr: 'done\n' })
+  expect(hash(ran.bytes)).toBe(hash(Buffer.concat([bytes, Buffer.from('end\n')])))
+})
+
+test('a command runs here, with the PATH of here and what -e says, and nothing else of here', async () => {
+  const reeve = new CommandLine()
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'cli-test-')))
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+  await reeve.run(['ps'])
+  const env = { PATH: `${cwd}:${process.env['PATH']}`, ONE: '1', TWO: '2' }
+  const line = 'pwd; echo "$PATH" | cut -d: -f1; echo "[$ONE] [$TWO] [$THREE]"'
+  const ran = await reeve.run(['run', '-e', 'TWO', '-e', 'THREE=3', '-c', line], { cwd, env })
+  expect(ran.stdout).toBe(`${cwd}\n${cwd}\n[] [2] [3]\n`)
+})
+
+test('a signal that the command line gets goes to the command, whose answer counts', async () => {
+  const reeve = new CommandLine()
+  const line = 'trap "echo asked; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
+  const started = reeve.start(['run', '--', 'sh', '-c', line])
+  await started.printed('ready')
+  started.child.kill('SIGTERM')
+  expect(await started.ended).toMatchObject({ code: 3, stdout: 'ready\nasked\n' })
+})
+
+test('a command whose output nobody reads any more ends as it would alone', async () => {
+  const reeve = new CommandLine()
+  const started = reeve.start(['run', '--', 'yes'])
+  await started.printed('y\n')
+  started.child.stdout?.destroy()
+  expect((await started.ended).code).toBe(128 + 13)
+})
+
+test('input that never ends does not keep a command that has ended', async () => {
+  const ran = new CommandLine().start(['run', '--', 'sh', '-c', 'exit 4'], { input: 'open' })
+  expect((await ran.ended).code).toBe(4)
+})
+
+test('a foreground command and its reader live through kill -9 of the daemon', async () => {
+  const reeve = new CommandLine()
+  const line = 'echo first; read go; echo second; exit 6'
+  const started = reeve.start(['run', '-c', line], { input: 'open' })
+  await started.printed('first')
+  const { daemon } = await reeve.json<{ daemon: { osPid: number } }>('status')
+  process.kill(daemon.osPid, 'SIGKILL')
+  started.child.stdin?.write('go\n')
+  expect(await started.ended).toMatchObject({ code: 6, stdout: 'first\nsecond\n' })
+})
+
+function hash(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

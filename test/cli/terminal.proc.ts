@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('at a terminal a command has one of the same size, which follows ours', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(
+    ['run', '--', 'sh', '-c', 'echo "[$TERM]"; stty size; read x; stty size; exit 7'],
+    {
+      cols: 91,
+      rows: 23,
+    },
+  )
+  await at.until('23 91')
+  expect(at.shown).toContain('[xterm]')
+  at.resize(70, 20)
+  // It is told as soon as we are; the command looks when it is asked to.
+  await until(
+    async () =>
+      (await reeve.json<{ cols: number }>('screen', pidIn(await reeve.run(['ps', '-q'])))).cols === 70,
+  )
+  at.type('\r')
+  expect(await at.ended).toBe(7)
+  expect(at.shown).toContain('20 70')
+})
+
+test('Ctrl-C interrupts the command, and nothing else', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal([
+    'run',
+    '--',
+    'sh',
+    '-c',
+    'trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.05; done',
+  ])
+  await at.until('ready')
+  at.type('\u0003')
+  expect(await at.ended).toBe(5)
+  expect(at.shown).toContain('caught')
+})
+
+test('a command that Ctrl-C ends has the exit code that a shell would give', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(['run', '--', 'sh', '-c', 'echo ready; exec sleep 60'])
+  await at.until('ready')
+  at.type('\u0003')
+  expect(await at.ended).toBe(130)
+})
+
+test('Ctrl-Z pauses the command and gives the terminal back; when it is continued, so is the command', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['ps'])
+  // A shell with jobs, as a person has.
+  const shell = reeve.shell()
+  shell.type(`${reeve.called} run -- sh -c 'echo ready; read x; echo "got $x"; exit 9'\r`)
+  await shell.until(/^ready/m)
+  shell.type('\u001a')
+  await shell.until('Stopped')
+  expect((await reeve.run(['ps'])).stdout).toContain('paused')
+  shell.type('fg\r')
+  await until(async () => (await reeve.run(['ps'])).stdout.includes('running'))
+  shell.type('word\r')
+  await shell.until(/got word\r\n.*\$ $/s)
+  shell.type('echo "code $?"; exit\r')
+  await shell.until('code 9')
+})
+
+test('what a program prints reaches the terminal as it is, down to the byte', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(['run', '--', 'sh', '-c', 'stty raw; printf "[a\\nb\\r\\n]"'])
+  expect(await at.ended).toBe(0)
+  expect(at.shown).toContain('[a\nb\r\n]')
+})
+
+test('keys that a program reads by itself reach it: a full-screen editor works', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal([
+    'run',
+    '--',
+    'sh',
+    '-c',
+    'stty raw -echo; printf "? "; dd bs=1 count=3 2>/dev/null | od -An -tx1',
+  ])
+  await at.until('? ')
+  at.type('\u0003\u001a\u0004')
+  expect(await at.ended).toBe(0)
+  expect(at.shown).toContain('03 1a 04')
+})
+
+test('whoever attaches sees what was printed, types, lets go, and changes nothing', async () => {
+  const reeve = new CommandLine()
+  const pid = pidIn(
+    await reeve.run([
+      'run',
+      '-d',
+      '--pty',
+      '--name',
+      'shell',
+      '-e',
+      'PS1=> ',
+      '-e',
+      'ENV=',
+      '--',
+      'sh',
+      '-i',
+    ]),
+  )
+  await reeve.run(['wait', 'shell', '--until', '> '])
+  const at = reeve.terminal(['attach', 'shell'])
+  await at.until('> ')
+  at.type('echo $((6*7))\r')
+  await at.until(/^42/m)
+  at.type('\u001d')
+  expect(await at.ended).toBe(0)
+  expect(at.shown).toContain('Let go of shell')
+  expect((await reeve.json<{ status: string }>('show', pid)).status).toBe('running')
+  await reeve.run(['send', 'shell', 'exit 3'])
+  expect((await reeve.run(['wait', pid])).code).toBe(3)
+})
+
+test('the terminal is as it was when the command line is gone, however it goes', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['ps'])
+  const shell = reeve.shell()
+  shell.type(`${reeve.called} run -- true; stty -a | grep -o ' icanon'\r`)
+  await shell.until(/^ icanon/m)
+  shell.type('exit\r')
+})
+
+test('closing the window leaves the command running', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(['run', '--name', 'stays', '--', 'sh', '-c', 'echo ready; exec sleep 60'])
+  await at.until('ready')
+  process.kill(at.osPid, 'SIGHUP')
+  expect(await at.ended).toBe(129)
+  expect((await reeve.json<{ status: string }>('show', 'stays')).status).toBe('running')
+  expect((await reeve.run(['kill', 'stays'])).code).toBe(0)
+})
+
+function pidIn({ stdout }: { stdout: string }): string {
+  return stdout.trim()
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo()));
+}

@@ -1,0 +1,222 @@
+import type { ProcessRecord } from 'reeve'
+import { expect, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('a command in the background prints its pid, and outlives kill -9 of the daemon with every line and its exit code', async () => {
+  const reeve = new CommandLine()
+  const line = 'for n in 1 2 3; do echo line $n; sleep 0.2; done; exit 3'
+  const { code, stdout, stderr } = await reeve.run(['run', '-d', '--name', 'job', '-c', line])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
+  const status = await reeve.json<{ daemon: { osPid: number }; keeper: { osPid: number } }>('status')
+  process.kill(status.daemon.osPid, 'SIGKILL')
+  expect((await reeve.run(['wait', 'job'])).code).toBe(3)
+  expect((await reeve.run(['logs', 'job'])).stdout).toBe('line 1\nline 2\nline 3\n')
+  const after = await reeve.json<typeof status>('status')
+  expect(after.keeper.osPid).toBe(status.keeper.osPid)
+  expect(after.daemon.osPid).not.toBe(status.daemon.osPid)
+})
+
+test('without a daemon, --no-start and status say so and start none', async () => {
+  const reeve = new CommandLine()
+  const refused = await reeve.run(['ps', '--no-start'])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr.split('\n')).toEqual([
+    `reeve: No daemon answers at ${reeve.dwelling.home.socket}.`,
+    'Start one with reeve up, or say where it is with REEVE_HOME.',
+    '',
+  ])
+  expect((await reeve.run(['status'])).code).toBe(3)
+  expect(await reeve.json('status')).toMatchObject({ daemon: null, keeper: null })
+  expect(reeve.dwelling.announced()).toBeNull()
+})
+
+test('processes are listed as a table, as JSON, as JSON lines and as pids', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '--name', 'done', '--', 'sh', '-c', 'exit 7'])
+  const pid = (await reeve.run(['run', '-d', '--name', 'web', '--', 'sleep', '60'])).stdout.trim()
+  const table = (await reeve.run(['ps'])).stdout.split('\n')
+  expect(table[0]).toMatch(/^PID +NAME +STATUS +SINCE +COMMAND$/)
+  expect(table[1]).toMatch(new RegExp(`^${pid} +web +running +\\S+ +sleep 60$`))
+  expect(table.slice(2)).toEqual([''])
+  expect((await reeve.run(['ps', '-a'])).stdout).toMatch(/done +failed 7 +(just now|\S+ ago) +sh -c 'exit 7'/)
+  expect(await reeve.json<ProcessRecord[]>('ps')).toEqual([
+    expect.objectContaining({ pid, name: 'web', shared: false }),
+  ])
+  const lines = (await reeve.run(['ps', '-a', '--jsonl'])).stdout.trim().split('\n')
+  expect(lines.map((line) => (JSON.parse(line) as ProcessRecord).name)).toEqual(['done', 'web'])
+  expect((await reeve.run(['ps', '-q'])).stdout).toBe(`${pid}\n`)
+  expect((await reeve.run(['ps', '-aq', '--status', 'failed'])).stdout).not.toContain(pid)
+})
+
+test('a name stands for the process wherever a pid does', async () => {
+  const reeve = new CommandLine()
+  const pid = (
+    await reeve.run(['run', '-d', '--name', 'web', '-c', 'echo ready; exec sleep 60'])
+  ).stdout.trim()
+  expect((await reeve.run(['wait', 'web', '--until', 'rea'])).stdout).toBe('ready\n')
+  expect((await reeve.run(['show', 'web'])).stdout).toContain(pid)
+  expect((await reeve.run(['tree', 'web'])).stdout).toMatch(/^web {2}running {2}/)
+  expect((await reeve.run(['search', 'web', 'ready'])).stdout).toBe('1:ready\n')
+  expect((await reeve.run(['search', 'web', 'nothing'])).code).toBe(1)
+  expect((await reeve.run(['events', 'web'])).stdout).toMatch(/registered.*\n.*started.*\n.*program_started/)
+  expect((await reeve.run(['signal', 'web', 'pause'])).code).toBe(0)
+  expect((await reeve.run(['ps'])).stdout).toContain('paused')
+  const again = (await reeve.run(['restart', 'web'])).stdout.trim()
+  expect(again).not.toBe(pid)
+  expect(await reeve.json('show', 'web')).toMatchObject({ pid: again, restartOf: pid })
+  expect((await reeve.run(['interrupt', 'web'])).stdout).toContain('1 asked to stop')
+  expect((await reeve.run(['wait', again])).code).toBe(130)
+})
+
+test('what is asked of nobody, twice or wrongly has an exit code and two lines of its own', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'web', '--', 'sleep', '60'])
+  await reeve.run(['kill', 'web'])
+  const codes = async (...words: string[]) => {
+    const { code, stderr } = await reeve.run(words)
+    return [code, stderr.trim().split('\n').length]
+  }
+  expect(await codes('show', 'nobody')).toEqual([3, 2])
+  expect(await codes('session', 'end', 'nobody')).toEqual([3, 2])
+  expect(await codes('send', 'web', 'hello')).toEqual([5, 2])
+  expect(await codes('show', 'web', '--as', 'session:other')).toEqual([3, 2])
+  expect(await codes('status', '--as', 'nobody')).toEqual([0, 1])
+  expect(await codes('ps', '--as', 'nobody')).toEqual([2, 2])
+  expect(await codes('session', '--as', 'session:s1')).toEqual([4, 2])
+  expect(await codes('show')).toEqual([2, 2])
+  expect(await codes('logs', 'web', '--tial', '3')).toEqual([2, 2])
+  expect(await codes('run', '--timeout', 'soon', 'true')).toEqual([125, 2])
+  expect((await reeve.run(['pss'])).stderr).toContain('Did you mean ps?')
+  expect((await reeve.run(['logs', 'web', '--tial', '3'])).stderr).toContain('Did you mean --tail?')
+  const json = await reeve.run(['show', 'nobody', '--json'])
+  expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'unknown_pid' } })
+})
+
+test('output is read from its end, from an offset, by stream and as lines, and followed to its end', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '--name', 'job', '-c', 'seq 5; echo oops >&2'])
+  expect((await reeve.run(['logs', '-n', '2', 'job', '--stream', 'stdout'])).stdout).toBe('5\n')
+  expect((await reeve.run(['logs', '-n2', 'job'])).stdout).toBe('5\noops\n')
+  expect((await reeve.run(['logs', '--from', '8', 'job'])).stdout).toBe('5\noops\n')
+  expect((await reeve.run(['logs', '--stream', 'stderr', 'job'])).stdout).toBe('oops\n')
+  expect((await reeve.run(['logs', '-f', 'job'])).stdout).toBe('1\n2\n3\n4\n5\noops\n')
+  const lines = await reeve.json<{ text: string; stream: string }[]>('logs', 'job')
+  expect(lines.map(({ text, stream }) => [text, stream]).slice(-2)).toEqual([
+    ['5', 'stdout'],
+    ['oops', 'stderr'],
+  ])
+  const followed = (await reeve.run(['logs', '-f', '--jsonl', 'job'])).stdout.trim().split('\n')
+  expect(followed.map((line) => JSON.parse(line))).toContainEqual({ offset: 8, text: '5' })
+})
+
+test('two sessions are apart, and what belongs to one ends with it', async () => {
+  const reeve = new CommandLine()
+  for (const id of ['s1', 's2']) {
+    await reeve.run(['session', 'open', id])
+    await reeve.run(['run', '-d', '--session', id, '--name', `of-${id}`, '--', 'sleep', '60'])
+  }
+  const names = async (...words: string[]) =>
+    (await reeve.json<ProcessRecord[]>('ps', ...words)).map(({ name }) => name)
+  expect(await names('--session', 's1')).toEqual(['of-s1'])
+  expect(await names('--as', 'session:s2')).toEqual(['of-s2'])
+  expect((await reeve.run(['kill', 'of-s1', '--as', 'session:s2'])).code).toBe(3)
+  await reeve.run(['session', 'end', 's1'])
+  expect((await reeve.run(['wait', 'of-s1'])).code).toBe(143)
+  expect(await names()).toEqual(['of-s2'])
+  expect((await reeve.run(['kill', '--all', '--session', 's2'])).stdout).toBe('1 matched: 1 ended\n')
+})
+
+test('a daemon that is told to go ends what lives as long as it does, or with --keep nothing', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'kept', '--', 'sleep', '60'])
+  expect((await reeve.run(['down', '--keep'])).stdout).toMatch(/^Stopped the daemon with PID \d+\.$/m)
+  expect((await reeve.run(['ps', '-q'])).stdout).not.toBe('')
+  await reeve.run(['down'])
+  expect((await reeve.run(['down'])).stdout).toContain('No daemon runs')
+  expect(await reeve.json('show', 'kept')).toMatchObject({
+    status: 'cancelled',
+    outcome: { reason: 'lifetime' },
+  })
+})
+
+test('up in the foreground says where it is and what to try, and goes at SIGTERM', async () => {
+  const reeve = new CommandLine()
+  const up = reeve.start(['up', '--listen', '127.0.0.1:0'], { env: { REEVE_LISTEN: '' } })
+  await up.printed('Ctrl-C stops it.')
+  const second = await reeve.run(['up'])
+  expect(second).toMatchObject({ code: 5 })
+  expect(second.stderr).toContain('already runs')
+  up.child.kill('SIGTERM')
+  const { code, stdout } = await up.ended
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/address {2}http:\/\/127\.0\.0\.1:\d+\n/)
+  expect(stdout).toContain('claude mcp add reeve -- ')
+  expect(stdout.match(/^ {2}\S+ (run|logs|ps)/gm)).toHaveLength(3)
+})
+
+test('configuration is shown with its origin, and a value that cannot be is refused with its name', async () => {
+  const reeve = new CommandLine()
+  const settings = await reeve.json<{ key: string; value: unknown; from: string }[]>(
+    'config',
+    '--grace-ms',
+    '5',
+  )
+  expect(settings).toContainEqual({ key: 'graceMs', value: 5, from: 'flag' })
+  expect(settings).toContainEqual({ key: 'listen', value: 'off', from: 'environment' })
+  const wrong = await reeve.run(['ps'], { env: { REEVE_GRACE_MS: 'soon' } })
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toContain('REEVE_GRACE_MS is "soon"')
+})
+
+test('tokens are made, listed without their text, revoked, and never made inside a Reeve process', async () => {
+  const reeve = new CommandLine()
+  const made = await reeve.json<{ id: string; token: string }>(
+    'token',
+    'create',
+    '--role',
+    'agent',
+    '--session',
+    's1',
+  )
+  expect((await reeve.run(['token', 'list'])).stdout).toContain(made.id)
+  expect((await reeve.run(['token', 'list', '--json'])).stdout).not.toContain(made.token)
+  expect((await reeve.run(['token', 'revoke', made.id])).code).toBe(0)
+  expect((await reeve.run(['token', 'revoke', made.id])).code).toBe(3)
+  expect((await reeve.run(['token', 'create', '--role', 'agent'])).code).toBe(2)
+  expect((await reeve.run(['run', '--', process.execPath, 'bin/reeve.mjs', 'token', 'create'])).code).toBe(4)
+})
+
+test('any verb can be called by its name', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '--name', 'job', '--', 'true'])
+  expect(JSON.parse((await reeve.run(['call', 'show', 'pid=job'])).stdout)).toMatchObject({ name: 'job' })
+  const listed = JSON.parse(
+    (await reeve.run(['call', 'list', '-'], { input: '{"filter":{"name":"job","status":"any"}}' })).stdout,
+  )
+  expect(listed).toMatchObject({ processes: [{ record: { name: 'job' } }], next: null })
+  expect((await reeve.run(['call', 'shwo'])).stderr).toContain('Did you mean show?')
+  expect(JSON.parse((await reeve.run(['call', '--schema', 'kill'])).stdout)).toMatchObject({
+    input: { properties: { pid: { type: 'string' } } },
+  })
+})
+
+test('the doctor looks at what there is, with and without a daemon', async () => {
+  const reeve = new CommandLine()
+  const names = async () =>
+    (await reeve.json<{ name: string; state: string }[]>('doctor')).map(({ name }) => name)
+  expect(await names()).toEqual([
+    'Node',
+    'system',
+    'terminals',
+    'cgroups',
+    'clock',
+    'disk',
+    'rights',
+    'store',
+    'daemon',
+  ])
+  await reeve.run(['run', '--', 'true'])
+  expect(await names()).toEqual(expect.arrayContaining(['keeper', 'records']))
+  expect((await reeve.run(['doctor'])).code).toBe(0)
+})

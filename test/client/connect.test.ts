@@ -1,0 +1,150 @@
+import { connect, ReeveError, RefusedError, StoreError } from 'reeve'
+import { expect, test } from 'vitest'
+import { cut, FakeDaemon, json, page, STATUS } from './fake-daemon.ts'
+
+test('a verb is a request below /v1, and its answer has bytes where there were bytes', async () => {
+  const bytes = { $bytes: Buffer.from('hi').toString('base64') }
+  const daemon = await new FakeDaemon().start(json(STATUS), json({ offset: 3, bytes }))
+  const reeve = await connect({ socket: daemon.socket })
+  expect(reeve.kernel).toBe('k_1')
+  const answer = await reeve.output({ pid: 'my web', offset: 3 })
+  expect(Buffer.from(answer.bytes).toString()).toBe('hi')
+  const [, heard] = daemon.heard
+  expect([heard?.method, heard?.path, `${heard?.query}`]).toEqual([
+    'GET',
+    '/v1/processes/my%20web/output',
+    'offset=3',
+  ])
+  await reeve.close()
+})
+
+test('a problem document comes back as the error that the rule gave', async () => {
+  const problem = {
+    code: 'unknown_pid',
+    detail: 'There is no web.',
+    remedy: 'List them.',
+    details: { pid: 'web' },
+  }
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    json(problem, 404),
+    json({ ...problem, code: 'store_full' }, 503),
+    json({ title: 'Unauthorized', code: 'unauthorized' }, 401),
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  const refused = await reeve.show({ pid: 'web' }).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(RefusedError)
+  expect(refused).toMatchObject({
+    code: 'unknown_pid',
+    message: 'There is no web.',
+    remedy: 'List them.',
+    details: { pid: 'web' },
+  })
+  expect(await reeve.show({ pid: 'web' }).catch((error: unknown) => error)).toBeInstanceOf(StoreError)
+  const denied = await reeve.show({ pid: 'web' }).catch((error: unknown) => error)
+  expect(denied).toBeInstanceOf(ReeveError)
+  expect(denied).toMatchObject({ code: 'unauthorized' })
+  await reeve.close()
+})
+
+test('connecting where nobody listens says so at once', async () => {
+  const { folder } = new FakeDaemon()
+  await expect(connect({ home: folder })).rejects.toMatchObject({ code: 'daemon_unreachable' })
+})
+
+test('a call that was cut is repeated where that is safe, and only there', async () => {
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    cut(),
+    json({ type: 'registered' }),
+    cut(),
+    json({ type: 'registered' }),
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  const request = { kind: 'command', spec: { run: 'true' } } as const
+  expect(await reeve.spawn({ ...request, idempotencyKey: 'one' })).toEqual({ type: 'registered' })
+  await expect(reeve.spawn(request)).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  expect(daemon.heard.filter(({ method }) => method === 'POST')).toHaveLength(3)
+  await reeve.close()
+})
+
+test('a wait that is called off answers so, and another call is aborted', async () => {
+  const daemon = await new FakeDaemon().start(json(STATUS), () => undefined)
+  const reeve = await connect({ socket: daemon.socket })
+  expect(await reeve.wait({ pid: 'web' }, { signal: AbortSignal.timeout(20) })).toEqual({
+    type: 'interrupted',
+  })
+  await expect(reeve.show({ pid: 'web' }, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+    name: 'TimeoutError',
+  })
+  await reeve.close()
+})
+
+test('whoever acts as somebody else says so with every request', async () => {
+  const daemon = await new FakeDaemon().start(json(STATUS), json({ processes: [], next: null }))
+  const reeve = await connect({ socket: daemon.socket, token: 'secret' })
+  await reeve.as('session:s1').list()
+  expect(daemon.heard[1]?.headers).toMatchObject({ 'reeve-as': 'session:s1', authorization: 'Bearer secret' })
+  await reeve.close()
+})
+
+test('output is followed over pages, a gap, a cut and an empty poll: every byte once, the gap named', async () => {
+  const problem = { code: 'gap', detail: 'gone', details: { from: 6, to: 10 } }
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    page('one', 3),
+    page('two', 6),
+    json(problem, 410),
+    (response) => {
+      response.writeHead(200, { 'content-length': '5', 'stream-next-offset': '0000000000000015' })
+      response.write('abc', () => response.destroy())
+    },
+    page('de', 15, { upToDate: true }),
+    page(null, 15, { upToDate: true }),
+    page('!', 16, { upToDate: true, closed: true }),
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  const pieces: [number, string, unknown][] = []
+  for await (const { offset, bytes, gap } of reeve.followOutput({ pid: 'web' }))
+    pieces.push([offset, Buffer.from(bytes).toString(), gap])
+  expect(pieces).toEqual([
+    [0, 'one', null],
+    [3, 'two', null],
+    [10, 'abc', { from: 6, to: 10 }],
+    [13, 'de', null],
+    [15, '!', null],
+  ])
+  expect(daemon.heard.slice(1).map(({ query }) => [Number(query.get('offset')), query.get('live')])).toEqual([
+    [0, null],
+    [3, null],
+    [6, null],
+    [10, null],
+    [13, null],
+    [15, 'long-poll'],
+    [15, 'long-poll'],
+  ])
+  await reeve.close()
+})
+
+test('events are followed from a position on, past pages without any, until it is called off', async () => {
+  const event = (position: number) => ({ position, type: 'started' })
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    page(JSON.stringify([event(3), event(4)]), 4),
+    page('[]', 9, { upToDate: true }),
+    page(JSON.stringify([event(10)]), 10, { upToDate: true }),
+    () => undefined,
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  const stop = new AbortController()
+  const positions: number[] = []
+  const following = reeve.follow({ after: 2, filter: { name: 'web' } }, { signal: stop.signal })
+  for await (const { position } of following) {
+    positions.push(position)
+    if (position === 10) setImmediate(() => stop.abort())
+  }
+  expect(positions).toEqual([3, 4, 10])
+  expect(daemon.heard.slice(1, 4).map(({ query }) => Number(query.get('offset')))).toEqual([2, 4, 9])
+  expect(daemon.heard[1]?.query.get('filter')).toBe('{"name":"web"}')
+  await reeve.close()
+})

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { type HomePaths, homePaths, type RunningDaemon } from '../../src/client/home.ts'
+import { type Daemon, type UpOptions, up } from '../../src/daemon/up.ts'
+import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
+import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
+
+const UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
+export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** A home in which daemons follow one another. Whatever came of the test, nothing that it started outlives it. */
+export class Dwelling {
+  readonly home: HomePaths
+  /** What daemons of this OS process logged. */
+  readonly logged: { readonly level: string; readonly facts: object; readonly words: string }[] = []
+  readonly #daemons: Daemon[] = []
+  readonly #children: { osPid: number; startTime: string }[] = []
+
+  constructor() {
+    const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+    this.home = homePaths(folder)
+    onTestFinished(() => this.#tidy(folder))
+  }
+
+  /** A daemon in this OS process, on any free port. */
+  async up(options: Omit<UpOptions, 'home'> = {}): Promise<Daemon> {
+    const note = (level: string) => (facts: object, words: string) => {
+      this.logged.push({ level, facts, words })
+    }
+    const daemon = await up({
+      env: {},
+      log: { ...quiet, info: note('info'), warn: note('warn'), error: note('error') },
+      ...options,
+      home: this.home.folder,
+      flags: { listen: '127.0.0.1:0', environment: 'inherit', shell: '/bin/sh', ...options.flags },
+    })
+    this.#daemons.push(daemon)
+    return daemon
+  }
+
+  /** A daemon in an OS process of its own; resolves when it has ended or is ready. */
+  async start(args: readonly string[] = ['--listen', '127.0.0.1:0']): Promise<Started> {
+    const child = spawn(process.execPath, [UP, 'up', ...args], {
+      env: { ...process.env, ...this.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const osPid = child.pid ?? 0
+    const identity = { osPid, startTime: startTimeOf(osPid) }
+    this.#children.push(identity)
+    const started = new Started(child, identity)
+    await started.readyOrEnded
+    return started
+  }
+
+  /** What a daemon of this home is started with in its environment. */
+  get env(): Record<string, string> {
+    return { REEVE_HOME: this.home.folder, REEVE_ENVIRONMENT: 'inherit', REEVE_SHELL: '/bin/sh' }
+  }
+
+  announced(): RunningDaemon | null {
+    if (!existsSync(this.home.daemon)) return null
+    return JSON.parse(readFileSync(this.home.daemon, 'utf8')) as RunningDaemon
+  }
+
+  async #tidy(folder: string): Promise<void> {
+    for (const daemon of this.#daemons) await daemon.close({ keep: true }).catch(() => undefined)
+    const { osPid, startTime } = this.announced() ?? {}
+    if (osPid !== undefined && osPid !== process.pid && typeof startTime === 'string')
+      this.#children.push({ osPid, startTime })
+    for (const child of this.#children) await endForCertain(child)
+    const home = homeAt(this.home.commands, PROTOCOL)
+    const id = jsonIn<{ id: string }>(home.identity)?.id
+    for (const program of id === undefined ? [] : markedWith(`@${id}`))
+      await endForCertain({ osPid: program, startTime: startTimeOf(program) })
+    const keeper = jsonIn<KeeperIdentity>(home.keeper.identity)
+    if (keeper !== undefined) await endForCertain(keeper)
+    if (id !== undefined) removeCgroups(id)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A daemon in another OS process, and what it said. */
+export class Started {
+  readonly osPid: number
+  readonly readyOrEnded: Promise<unknown>
+  readonly #child: ChildProcess
+  readonly #identity: { osPid: number; startTime: string }
+  stdout = ''
+  stderr = ''
+
+  constructor(child: ChildProcess, identity: { osPid: number; startTime: string }) {
+    this.#child = child
+    this.#identity = identity
+    this.osPid = identity.osPid
+    child.stderr?.on('data', (data: Buffer) => {
+      this.stderr += data.toString()
+    })
+    const ready = new Promise<void>((resolve) => {
+      child.stdout?.on('data', (data: Buffer) => {
+        this.stdout += data.toString()
+        if (this.stdout.includes('\n')) resolve()
+      })
+    })
+    this.readyOrEnded = Promise.race([ready, once(child, 'close')])
+  }
+
+  get url(): string | null {
+    return (JSON.parse(this.stdout.split('\n')[0] ?? '{}') as { ready: string | null }).ready
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  async ended(): Promise<{ code: number | null; signal: string | null }> {
+    await until('the daemon has ended', () => !isAlive(this.#identity))
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
+    return { code: this.#child.exitCode, signal: this.#child.signalCode }
+  }
+
+  async kill(): Promise<void> {
+    await endForCertain(this.#identity)
+  }
+}
+
+function jsonIn<Type>(path: string): Type | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Type
+  } catch {
+    // Nobody has been there yet, or it is gone again.
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { homePaths } from '../../src/client/home.ts'
+import { adminToken, TokenFile } from '../../src/daemon/token-file.ts'
+import { findToken } from '../../src/server/tokens.ts'
+import { tempFolder } from '../temp-file.ts'
+
+test('a token is found by its text and kept as a hash, until it is revoked', () => {
+  const home = homePaths(tempFolder())
+  const file = new TokenFile(home)
+  const { token, kept } = file.create({ role: 'agent', session: 's1', label: 'for the night' })
+  expect(findToken(file, token)).toEqual(kept)
+  expect(JSON.stringify(file.all())).not.toContain(token)
+  expect(statSync(home.tokens).mode & 0o777).toBe(0o600)
+  expect(findToken(file, `${token}x`)).toBeUndefined()
+  expect(file.revoke(kept.id)).toBe(true)
+  expect(file.revoke(kept.id)).toBe(false)
+  expect(findToken(file, token)).toBeUndefined()
+})
+
+test('what one program writes the other one knows at once', () => {
+  const home = homePaths(tempFolder())
+  const daemon = new TokenFile(home)
+  const { token, kept } = new TokenFile(home).create({ role: 'read' })
+  expect(findToken(daemon, token)?.id).toBe(kept.id)
+  new TokenFile(home).revoke(kept.id)
+  expect(findToken(daemon, token)).toBeUndefined()
+})
+
+test('an agent token needs a session, and no other may have one', () => {
+  const file = new TokenFile(homePaths(tempFolder()))
+  expect(() => file.create({ role: 'agent' })).toThrow(/belongs to a session/)
+  expect(() => file.create({ role: 'admin', session: 's1' })).toThrow(/belongs to a session/)
+})
+
+test('the admin token of a home stays the same, and is made anew when it is not known', () => {
+  const home = homePaths(tempFolder())
+  const first = adminToken(home, new TokenFile(home))
+  expect(adminToken(home, new TokenFile(home))).toBe(first)
+  const file = new TokenFile(home)
+  file.revoke(file.all()[0]?.id ?? '')
+  expect(adminToken(home, file)).not.toBe(first)
+})
+
+test('of tokens that several programs add at once none is lost', async () => {
+  const home = homePaths(tempFolder())
+  const source = `
+    import { TokenFile } from ${JSON.stringify(new URL('../../src/daemon/token-file.ts', import.meta.url).href)}
+    const file = new TokenFile(${JSON.stringify(home)})
+    for (let i = 0; i < 20; i++) file.create({ role: 'read' })
+  `
+  const workers = [1, 2, 3].map(
+    () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`)),
+  )
+  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
+  expect(new TokenFile(home).all()).toHaveLength(60)
+})

@@ -1,0 +1,308 @@
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { get } from 'node:https'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { ReeveError } from '../../src/core/errors.ts'
+import { detach } from '../../src/daemon/detach.ts'
+import { down } from '../../src/daemon/down.ts'
+import { up } from '../../src/daemon/up.ts'
+import { until } from '../keeper/client.ts'
+import { ask } from '../server/ask.ts'
+import { Dwelling, quiet } from './dwelling.ts'
+
+const program = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
+const background = (dwelling: Dwelling, args: readonly string[] = ['--listen', '127.0.0.1:0']) =>
+  detach({ home: dwelling.home.folder, env: { ...process.env, ...dwelling.env }, args, program })
+
+const run = (line: string, lifetime = 'detached') => ({
+  body: { kind: 'command', spec: { run: line }, lifetime },
+})
+
+async function refusal(asked: Promise<unknown>): Promise<ReeveError> {
+  try {
+    await asked
+  } catch (error) {
+    if (error instanceof ReeveError) return error
+    throw error
+  }
+  throw new Error('It was accepted.')
+}
+
+test('a daemon says that it is ready, and takes that back when it stops', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  expect(dwelling.announced()).toMatchObject({ osPid: process.pid, url: daemon.url, startTime: /^\d+$/ })
+  await daemon.close()
+  expect(existsSync(dwelling.home.daemon)).toBe(false)
+  expect(existsSync(dwelling.home.socket)).toBe(false)
+})
+
+test('a second daemon is refused, and told which one is the first', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const error = await refusal(dwelling.up())
+  expect(error.code).toBe('daemon_already_running')
+  expect(error.message).toContain(`PID ${first.osPid}`)
+  expect(error.details).toMatchObject({ osPid: first.osPid, home: dwelling.home.folder })
+  const second = await dwelling.start()
+  expect((await second.ended()).code).toBe(1)
+  expect(second.stderr).toContain(`PID ${first.osPid}`)
+  expect((await ask({ home: dwelling.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
+    first.osPid,
+  )
+})
+
+test('the socket file and the note of a daemon that was killed are in nobody’s way', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  await first.kill()
+  expect(existsSync(dwelling.home.socket)).toBe(true)
+  expect(dwelling.announced()?.osPid).toBe(first.osPid)
+  expect((await refusal(down({ home: dwelling.home.folder }))).code).toBe('daemon_not_running')
+  const daemon = await dwelling.up()
+  expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
+})
+
+test('kill -9 in the middle loses nothing: the next daemon has the exit code and every line', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const where = { home: dwelling.home, url: null }
+  const line = 'for i in $(seq 1 200); do echo line $i; sleep 0.005; done; exit 3'
+  const { pid } = (await ask(where, 'POST /v1/processes', run(line))).json.record
+  await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"line 20"}')}`)
+  await first.kill()
+  const daemon = await dwelling.up()
+  const waited = await ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=30000`)
+  expect(waited.json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 3 } } })
+  const { text } = await ask(daemon, `GET /v1/processes/${pid}/output/stream`)
+  expect(text).toBe(Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join(''))
+  expect((await ask(daemon, 'GET /v1/status')).json.daemon.osPid).toBe(process.pid)
+})
+
+test('SIGTERM ends what lives as long as the daemon, and leaves the rest', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const where = { home: dwelling.home, url: null }
+  const begun = async (lifetime: string) =>
+    (await ask(where, 'POST /v1/processes', run('sleep 300', lifetime))).json.record.pid as string
+  const bound = await begun('daemon')
+  const free = await begun('detached')
+  const stopped = await down({ home: dwelling.home.folder })
+  expect(stopped.osPid).toBe(first.osPid)
+  expect(await first.ended()).toEqual({ code: 0, signal: null })
+  const daemon = await dwelling.up()
+  const status = async (pid: string) => (await ask(daemon, `GET /v1/processes/${pid}`)).json.status
+  expect([await status(bound), await status(free)]).toEqual(['cancelled', 'running'])
+})
+
+test('down --keep leaves to the keeper what lives as long as the daemon', async () => {
+  const dwelling = new Dwelling()
+  await dwelling.start()
+  const where = { home: dwelling.home, url: null }
+  const { pid } = (await ask(where, 'POST /v1/processes', run('sleep 300', 'daemon'))).json.record
+  await down({ home: dwelling.home.folder, keep: true })
+  const daemon = await dwelling.up()
+  expect((await ask(daemon, `GET /v1/processes/${pid}`)).json.status).toBe('running')
+})
+
+test('a second SIGINT stops a daemon at once, that waits for a command to end', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const where = { home: dwelling.home, url: null }
+  const stubborn = {
+    kind: 'command',
+    spec: { run: 'trap "" TERM; echo up; sleep 300 & wait; sleep 300', graceMs: 60_000 },
+    lifetime: 'daemon',
+  }
+  const { pid } = (await ask(where, 'POST /v1/processes', { body: stubborn })).json.record
+  await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
+  first.signal('SIGINT')
+  await until('it is stopping', () => !existsSync(dwelling.home.socket))
+  first.signal('SIGINT')
+  expect(await first.ended()).toEqual({ code: 130, signal: null })
+})
+
+test('a daemon in the background is ready when it is answered for, and is found again', async () => {
+  const dwelling = new Dwelling()
+  const started = await background(dwelling)
+  expect((await ask({ home: dwelling.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
+    started.osPid,
+  )
+  expect(readFileSync(`/proc/${started.osPid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]).toBe(
+    String(started.osPid),
+  )
+  expect(statSync(dwelling.home.log).mode & 0o777).toBe(0o600)
+  expect(await background(dwelling)).toEqual(started)
+  await down({ home: dwelling.home.folder })
+  expect(readFileSync(dwelling.home.log, 'utf8')).toContain('"msg":"stopped"')
+})
+
+test('of several that are started at once in the background one remains, and all are told of it', async () => {
+  const dwelling = new Dwelling()
+  const started = await Promise.all([1, 2, 3].map(() => background(dwelling)))
+  expect(new Set(started.map(({ osPid }) => osPid)).size).toBe(1)
+})
+
+test('a daemon that cannot start in the background says why', async () => {
+  const dwelling = new Dwelling()
+  writeFileSync(dwelling.home.config, '{ "mostCommands": "many" }')
+  const error = await refusal(background(dwelling))
+  expect(error).toMatchObject({ code: 'bad_configuration', details: { key: 'mostCommands', value: 'many' } })
+  expect(error.message).toMatch(/mostCommands in .*reeve\.json is "many"/)
+  expect(error.remedy).toMatch(/whole number/)
+})
+
+test('a port that is taken is named, unless nobody chose it', async () => {
+  const dwelling = new Dwelling()
+  const taken = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  const error = await refusal(dwelling.up({ flags: { listen: `127.0.0.1:${port}` } }))
+  expect(error).toMatchObject({ code: 'address_in_use', details: { address: `127.0.0.1:${port}` } })
+  expect(error.remedy).toMatch(/--listen/)
+  expect(existsSync(dwelling.home.daemon)).toBe(false)
+  const usual = createServer().listen(7337, '127.0.0.1')
+  onTestFinished(() => void usual.close())
+  // If it is taken by somebody else, that is as good.
+  await new Promise((resolve) => usual.once('listening', resolve).once('error', resolve))
+  const daemon = await dwelling.up({ flags: { listen: undefined } })
+  expect(daemon.url).not.toMatch(/:7337$/)
+  expect((await ask(daemon, 'GET /readyz', { token: null })).status).toBe(200)
+  expect(dwelling.logged).toContainEqual(
+    expect.objectContaining({ level: 'warn', facts: { address: '127.0.0.1:7337' } }),
+  )
+})
+
+test('a home that cannot be used is named, with why', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  for (const home of [file, join(file, 'below')]) {
+    const error = await refusal(up({ home, env: {}, log: quiet }))
+    expect(error).toMatchObject({ code: 'home_unusable', details: { home } })
+    expect(error.message).toMatch(/there is a file in its place/)
+    expect(error.remedy).toMatch(/REEVE_HOME/)
+  }
+})
+
+test.skipIf(!can('unshare', '-rm', 'true'))('a read-only home is named as such', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const script = `mount -t tmpfs -o ro none "$1" && exec "$2" "$3" up --listen off`
+  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, program]
+  const child = spawn('unshare', args, {
+    env: { ...process.env, REEVE_HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (data: Buffer) => {
+    said += data.toString()
+  })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  expect(said).toMatch(/home .* cannot be used: its file system is read-only/)
+  expect(code).toBe(1)
+})
+
+test('a home whose path is too long for a socket is named as such', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'reeve-home-')), 'x'.repeat(100))
+  onTestFinished(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
+  mkdirSync(folder)
+  const error = await refusal(up({ home: folder, env: {}, flags: { listen: 'off' }, log: quiet }))
+  expect(error.message).toContain(folder)
+  expect(error.remedy).not.toBe('')
+})
+
+test('a damaged token file stops the start, and says what to do', async () => {
+  const dwelling = new Dwelling()
+  await (await dwelling.up()).close()
+  writeFileSync(dwelling.home.tokens, '[{ "id": "t_1" }]')
+  const error = await refusal(dwelling.up())
+  expect(error.code).toBe('bad_configuration')
+  expect(error.message).toContain(dwelling.home.tokens)
+})
+
+test('a home where everybody may write is refused, and its rights are left as they are', async () => {
+  const dwelling = new Dwelling()
+  chmodSync(dwelling.home.folder, 0o777)
+  const error = await refusal(dwelling.up())
+  expect(error).toMatchObject({ code: 'home_unusable', details: { home: dwelling.home.folder } })
+  expect(error.remedy).toContain('chmod 700')
+  expect(statSync(dwelling.home.folder).mode & 0o777).toBe(0o777)
+  chmodSync(dwelling.home.folder, 0o755)
+  expect((await ask(await dwelling.up(), 'GET /readyz')).status).toBe(200)
+})
+
+test('MCP clients are served by the daemon, to those whom its tokens let in', async () => {
+  const daemon = await new Dwelling().up()
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }
+  const headers = { accept: 'application/json, text/event-stream' }
+  expect((await ask(daemon, 'POST /mcp', { token: null, headers, body })).status).toBe(401)
+  const said = await ask(daemon, 'POST /mcp', { token: daemon.token, headers, body })
+  expect(said.status).toBe(200)
+  expect(said.text).toContain('"serverInfo"')
+  const large = { ...body, more: 'x'.repeat(5 * 1024 * 1024) }
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
+  expect((await ask(daemon, 'POST /mcp', { headers: chunked, body: large })).status).toBe(413)
+})
+
+test.skipIf(!can('openssl', 'version'))(
+  'everything is served over TLS where a certificate is given, beyond this machine too',
+  async () => {
+    const dwelling = new Dwelling()
+    const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(dwelling.home.folder, name)) as [
+      string,
+      string,
+    ]
+    const made = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ]
+    const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    execFileSync('openssl', [...made, ...named, '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
+    const daemon = await dwelling.up({ flags: { listen: '0.0.0.0:0', tlsCert, tlsKey } })
+    expect(daemon.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${daemon.token}` }
+      get(`${daemon.url}/v1/status`, { ca: readFileSync(tlsCert), headers, agent: false }, ({ statusCode }) =>
+        resolve(statusCode),
+      ).on('error', reject)
+    })
+    expect(status).toBe(200)
+  },
+)
+
+function can(program: string, ...args: string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

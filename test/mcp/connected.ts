@@ -1,0 +1,102 @@
+import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Reeve } from 'reeve'
+import { onTestFinished } from 'vitest'
+import { type McpCaller, mcpHttpHandler } from '../../src/mcp/http.ts'
+import { serveMcpStdio } from '../../src/mcp/stdio.ts'
+
+export type Era = 'legacy' | 'modern'
+export const ERAS: readonly Era[] = ['legacy', 'modern']
+
+export interface Connecting {
+  readonly era: Era
+  readonly name?: string
+  /** The folder of the stdio server. */
+  readonly cwd?: string
+  /** A root that the client tells of. */
+  readonly root?: string
+  /** The stdio server's way for what goes on by itself. */
+  readonly quiet?: Reeve
+}
+
+export function clientOf({ era, name = 'tester', root }: Connecting): Client {
+  const versionNegotiation = { mode: era === 'legacy' ? 'legacy' : { pin: '2026-07-28' } } as const
+  const capabilities = root === undefined ? {} : { roots: {} }
+  const client = new Client({ name, version: '1' }, { versionNegotiation, capabilities })
+  if (root !== undefined) {
+    client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: `file://${root}`, name: 'work' }] }))
+  }
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** A client of the server that `reeve mcp` is, without the pipe. */
+export async function overStdio(reeve: Reeve, connecting: Connecting): Promise<Client> {
+  const [there, here] = InMemoryTransport.createLinkedPair()
+  const cwd = connecting.cwd ?? process.cwd()
+  const quiet = connecting.quiet === undefined ? {} : { quiet: connecting.quiet }
+  const served = serveMcpStdio(reeve, { transport: there, cwd, onTrouble: () => {}, ...quiet })
+  onTestFinished(() => served.close())
+  const client = clientOf(connecting)
+  await client.connect(here)
+  return client
+}
+
+const ADMIN: McpCaller = { role: 'admin', actor: 'host', tokenId: 'tok-1' }
+
+/** A client of the handler that a daemon mounts, without the socket. */
+export async function overHttp(
+  reeve: Reeve,
+  { caller = ADMIN, ...connecting }: Connecting & { readonly caller?: McpCaller },
+): Promise<Client> {
+  const handler = mcpHttpHandler(reeve)
+  onTestFinished(() => handler.close())
+  const client = clientOf(connecting)
+  const fetch = (url: string | URL | Request, init?: RequestInit) =>
+    handler.fetch(new Request(url, init), caller)
+  await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }))
+  return client
+}
+
+export const WAYS = { stdio: overStdio, http: overHttp } as const
+
+export interface Called<Structured> {
+  readonly structured: Structured
+  readonly text: string
+  readonly isError: boolean
+}
+
+/** Calls a tool, and gives what programs and what models get of it. */
+export async function call<Structured = Record<string, unknown>>(
+  client: Client,
+  name: string,
+  given: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[1] = {},
+): Promise<Called<Structured>> {
+  const result = await client.callTool({ name, arguments: given }, options)
+  const [first] = result.content
+  const text = first?.type === 'text' ? first.text : ''
+  return { structured: result.structuredContent as Structured, text, isError: result.isError === true }
+}
+
+/** The same Reeve, which knows how many waits are under way. */
+export function countWaits(reeve: Reeve) {
+  const counted = {
+    under: 0,
+    reeve: {
+      ...reeve,
+      as(actor: Parameters<Reeve['as']>[0]) {
+        const acting = reeve.as(actor)
+        const wait: typeof acting.wait = async (input, options) => {
+          counted.under++
+          try {
+            return await acting.wait(input, options)
+          } finally {
+            counted.under--
+          }
+        }
+        return { ...acting, wait }
+      },
+    },
+  }
+  return counted
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { embed } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+import { overStdio } from './connected.ts'
+
+test('docs/mcp.md has a line for every tool and every resource, and no others', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const client = await overStdio(reeve, { era: 'modern' })
+  const page = readFileSync('docs/mcp.md', 'utf8')
+  const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first).sort()
+  const { tools } = await client.listTools()
+  const { resources } = await client.listResources()
+  const { resourceTemplates } = await client.listResourceTemplates()
+  const there = [
+    ...tools.map(({ name }) => name),
+    ...resources.map(({ uri }) => uri),
+    ...resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+  ]
+  expect(rows).toEqual(there.sort())
+})
+
+test('every tool says what it does and when to use it, whether it changes something, and what it answers with', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const { tools } = await (await overStdio(reeve, { era: 'modern' })).listTools()
+  for (const { name, title, description = '', annotations, outputSchema } of tools) {
+    expect(title, name).toBeTruthy()
+    expect(description.length, name).toBeGreaterThan(100)
+    expect(description.length, name).toBeLessThan(800)
+    expect(outputSchema?.type, name).toBe('object')
+    expect(typeof annotations?.readOnlyHint, name).toBe('boolean')
+  }
+  const ends = tools
+    .filter(({ annotations }) => annotations?.destructiveHint === true)
+    .map(({ name }) => name)
+  expect(ends).toEqual(['process_kill', 'process_restart', 'interrupt'])
+  const looks = tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)
+  expect(looks).toEqual([
+    ...[
+      'process_list',
+      'process_poll',
+      'process_log',
+      'process_search',
+      'process_screen',
+      'process_wait',
+      'inbox',
+    ],
+  ])
+})

@@ -1,0 +1,70 @@
+import { embed, type Reeve } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { McpSession } from '../../src/mcp/session.ts'
+import { until } from '../keeper/client.ts'
+import { tempFile } from '../temp-file.ts'
+import { call, ERAS, overStdio } from './connected.ts'
+
+/** The same Reeve, which writes down what it is asked. */
+function noting(reeve: Reeve): { reeve: Reeve; asked: string[] } {
+  const asked: string[] = []
+  const noted = <Whole extends object>(whole: Whole): Whole =>
+    new Proxy(whole, {
+      get(target, name, receiver) {
+        const member: unknown = Reflect.get(target, name, receiver)
+        if (typeof member !== 'function') return member
+        if (name === 'as') return (...given: unknown[]) => noted(member.apply(target, given) as object)
+        return (...given: unknown[]) => {
+          asked.push(String(name))
+          return member.apply(target, given)
+        }
+      },
+    })
+  return { reeve: noted(reeve), asked }
+}
+
+async function still(): Promise<Reeve> {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  return reeve
+}
+
+for (const era of ERAS) {
+  test(`in the ${era} era what goes on by itself goes the quiet way, which starts no daemon`, async () => {
+    const whole = await still()
+    const [loud, quiet] = [noting(whole), noting(whole)]
+    const client = await overStdio(loud.reeve, { era, quiet: quiet.reeve })
+    await client.listTools()
+    if (era === 'legacy') await client.subscribeResource({ uri: 'reeve://processes' })
+    else await client.listen({ resourceSubscriptions: ['reeve://processes'] })
+    await until('it was looked at again', () => quiet.asked.filter((verb) => verb === 'list').length > 1)
+    expect(loud.asked).toEqual([])
+    await call(client, 'process_list')
+    expect(loud.asked).toEqual(['sessions', 'list'].slice(quiet.asked.includes('sessions') ? 1 : 0))
+    expect((await whole.sessions()).sessions).toEqual([])
+  })
+}
+
+test('a session is touched by every change, and now and then while its client is there', async () => {
+  const { reeve, asked } = noting(await still())
+  const session = new McpSession({ reeve, quiet: reeve }, 's1', { label: 'test', derived: false })
+  await session.change((acting) => acting.list())
+  const touches = () => asked.filter((verb) => verb === 'touchSession').length
+  expect(touches()).toBe(1)
+  const now = Date.now()
+  await session.touch(now)
+  await session.touch(now + 10_000)
+  expect(touches()).toBe(1)
+  await session.touch(now + 30_000)
+  expect(touches()).toBe(2)
+  expect((await reeve.sessions()).sessions).toMatchObject([{ id: 's1', label: 'test', endedAt: null }])
+})
+
+test('whoever asks for something does not wait for a quiet way that leads nowhere', async () => {
+  const reeve = await still()
+  const nowhere = { ...reeve, sessions: () => new Promise<never>(() => {}) }
+  const session = new McpSession({ reeve, quiet: nowhere }, 'mcp-a', { label: 'test', derived: true })
+  void session.touch()
+  const { processes } = await (await session.acting()).list()
+  expect(processes).toEqual([])
+})

@@ -1,0 +1,86 @@
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, test } from 'vitest'
+import { endForCertain } from '../command/os-processes.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { until } from '../keeper/client.ts'
+import { tempFolder } from '../temp-file.ts'
+import { call, clientOf, ERAS, type Era } from './connected.ts'
+
+const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+interface Begun {
+  process: { pid: string; cwd: string }
+}
+
+/** A client that starts `reeve mcp` as agents do. */
+async function reeveMcp(dwelling: Dwelling, era: Era, cwd: string, name = 'tester'): Promise<Client> {
+  const client = clientOf({ era, name })
+  const env = { ...(process.env as Record<string, string>), ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0' }
+  const args = ['--conditions=reeve-source', REEVE, 'mcp']
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
+  )
+  return client
+}
+
+async function killDaemon(dwelling: Dwelling): Promise<void> {
+  const daemon = dwelling.announced()
+  if (daemon === null || typeof daemon.startTime !== 'string')
+    throw new Error('No daemon has announced itself.')
+  await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })
+}
+
+for (const era of ERAS) {
+  test(`in the ${era} era an agent goes on over a kill -9 of the daemon, and finds its processes when it comes back`, async () => {
+    const dwelling = new Dwelling()
+    const folder = tempFolder()
+    const client = await reeveMcp(dwelling, era, folder)
+    await client.listTools()
+    // Whoever only asks what there is starts no daemon.
+    expect(dwelling.announced()).toBeNull()
+
+    const run = 'i=0; while read -r line; do i=$((i+1)); echo "$i $line"; done'
+    const started = await call<Begun>(client, 'process_start', {
+      run,
+      stdin: 'pipe',
+      name: 'echo',
+      waitMs: 100,
+    })
+    expect(started.text).toContain('has been running')
+    const { pid, cwd } = started.structured.process
+    expect(cwd).toBe(folder)
+    const first = await call(client, 'process_write', { pid, text: 'before', enter: true })
+    expect(first.structured).toMatchObject({ output: '1 before\n' })
+    expect((await call(client, 'process_search', { pid, text: 'before' })).structured).toMatchObject({
+      total: 1,
+    })
+
+    await killDaemon(dwelling)
+    const polled = await call(client, 'process_poll', { pid })
+    expect(polled.structured, polled.text).toMatchObject({
+      output: '',
+      process: { pid, status: 'running' },
+    })
+    const second = await call(client, 'process_write', { pid, text: 'after', enter: true })
+    expect(second.structured).toMatchObject({ output: '2 after\n' })
+
+    // The daemon dies in the middle of a wait.
+    const waiting = call(client, 'process_wait', { pid, until: { text: 'late' }, timeoutMs: 20_000 })
+    await killDaemon(dwelling)
+    await until('there is a daemon again', async () => !(await call(client, 'process_poll', { pid })).isError)
+    await call(client, 'process_write', { pid, text: 'late', enter: true })
+    expect((await waiting).structured).toMatchObject({ answer: 'matched', line: '3 late' })
+
+    await client.close()
+    const again = await reeveMcp(dwelling, era, folder)
+    const { structured } = await call<{ processes: { pid: string }[] }>(again, 'process_list')
+    expect(structured.processes).toMatchObject([{ pid, name: 'echo' }])
+    const elsewhere = await reeveMcp(dwelling, era, tempFolder())
+    expect((await call(elsewhere, 'process_list')).structured).toMatchObject({ processes: [] })
+    expect(await call(elsewhere, 'process_kill', { pid })).toMatchObject({ isError: true })
+    expect((await call(again, 'process_kill', { pid })).structured).toMatchObject({ answer: 'ended' })
+    expect((await call(again, 'inbox')).structured).toMatchObject({ notices: [{ pid }] })
+  })
+}

@@ -1,0 +1,85 @@
+import { embed, type Reeve } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { endIdleSessions, type GraceClock, idleSessions } from '../../src/mcp/session-grace.ts'
+import { tempFile } from '../temp-file.ts'
+
+const HOUR = 3_600_000
+
+async function opened(): Promise<Reeve> {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  for (const session of ['mcp-a', 'mcp-b', 'other']) await reeve.openSession({ session })
+  return reeve
+}
+
+test('idle are the sessions of MCP clients that nobody touched for the grace, and no others', async () => {
+  const reeve = await opened()
+  const now = Date.now()
+  expect(await idleSessions(reeve, { graceMs: HOUR, now })).toEqual([])
+  const idle = await idleSessions(reeve, { graceMs: HOUR, now: now + HOUR + 1_000 })
+  expect(idle.map(({ id }) => id)).toEqual(['mcp-a', 'mcp-b'])
+  await reeve.endSession({ session: 'mcp-a' })
+  const left = await idleSessions(reeve, { graceMs: HOUR, now: now + HOUR + 1_000 })
+  expect(left.map(({ id }) => id)).toEqual(['mcp-b'])
+  // A daemon that has just come up may not have heard of them yet.
+  expect(
+    await idleSessions(reeve, { graceMs: HOUR, now: now + 5 * HOUR, listeningSince: now + 5 * HOUR }),
+  ).toEqual([])
+})
+
+test('sessions end when the grace is over, and time in which nobody could be heard does not count', async () => {
+  const reeve = await opened()
+  const clock = handClock()
+  const grace = endIdleSessions(reeve, { graceMs: HOUR, clock })
+  const ended = async () =>
+    (await reeve.sessions()).sessions.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id)
+  const look = async () => {
+    clock.tick()
+    await grace.settled()
+  }
+  for (let minute = 0; minute < 59; minute++) {
+    clock.advance(60_000)
+    await look()
+  }
+  expect(await ended()).toEqual([])
+  // The machine slept for two hours: its clients did, too.
+  clock.advance(2 * HOUR)
+  await look()
+  expect(await ended()).toEqual([])
+  for (let minute = 0; minute < 61; minute++) {
+    clock.advance(60_000)
+    await look()
+  }
+  expect(await ended()).toEqual(['mcp-a', 'mcp-b'])
+  await grace.close()
+})
+
+test('with a grace of 0 nothing is ever ended', async () => {
+  const reeve = await opened()
+  const clock = handClock()
+  const grace = endIdleSessions(reeve, { graceMs: 0, clock })
+  expect(clock.isTicking()).toBe(false)
+  await grace.close()
+})
+
+function handClock() {
+  let time = Date.now()
+  let act: (() => void) | undefined
+  const clock: GraceClock = {
+    now: () => time,
+    every(_, given) {
+      act = given
+      return () => {
+        act = undefined
+      }
+    },
+  }
+  return {
+    ...clock,
+    advance(ms: number) {
+      time += ms
+    },
+    tick: () => act?.(),
+    isTicking: () => act !== undefined,
+  }
+}

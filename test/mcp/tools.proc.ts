@@ -1,0 +1,138 @@
+import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { Household } from '../command/household.ts'
+import { call, ERAS, WAYS } from './connected.ts'
+
+interface Begun {
+  finished: boolean
+  process: { pid: string; status: string; exitCode: number | null; cwd: string | null }
+  output: string
+  more: boolean
+}
+
+for (const [way, connect] of Object.entries(WAYS)) {
+  for (const era of ERAS) {
+    describe(`over ${way} in the ${era} era`, () => {
+      test('a fast command is done in one call', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era, cwd: tmpdir() })
+        const { structured, text } = await call<Begun>(client, 'process_start', { run: 'echo hello; exit 7' })
+        expect(structured).toMatchObject({ finished: true, output: 'hello\n', process: { exitCode: 7 } })
+        expect(text).toMatch(/^p_\w+ failed \(exit code 7\) after .* m?s: echo hello; exit 7\nhello$/)
+        if (way === 'stdio') expect(structured.process.cwd).toBe(tmpdir())
+      })
+
+      test('a slow command gives a pid, and is waited for, polled, searched, read, written to and killed', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era })
+        const run = 'echo one; while read -r line; do echo "got $line"; done'
+        const started = await call<Begun>(client, 'process_start', {
+          run,
+          stdin: 'pipe',
+          waitMs: 100,
+          name: 'echo',
+        })
+        expect(started.structured).toMatchObject({ finished: false, process: { status: 'running' } })
+        expect(started.text).toContain('process_wait')
+        const { pid } = started.structured.process
+
+        const wrote = await call(client, 'process_write', { pid: 'echo', text: 'two', enter: true })
+        expect(wrote.structured).toMatchObject({ matched: null, output: 'got two\n' })
+        const asked = { pid, text: 'three', enter: true, until: { text: 'got three' } }
+        expect((await call(client, 'process_write', asked)).structured).toMatchObject({ matched: true })
+
+        const waited = await call(client, 'process_wait', { pid, until: { pattern: '^got t.o$' } })
+        expect(waited.structured).toMatchObject({ answer: 'matched', line: 'got two', output: '' })
+        const polled = await call<{ readTo: number }>(client, 'process_poll', { pid })
+        const from = polled.structured.readTo
+        const later = { pid, until: { text: 'got', from }, timeoutMs: 100 }
+        expect((await call(client, 'process_wait', later)).structured).toMatchObject({ answer: 'timed_out' })
+        expect(polled.structured).toMatchObject({ output: '', process: { status: 'running' } })
+
+        const found = await call(client, 'process_search', { pid, text: 'got', context: 1 })
+        expect(found.structured).toMatchObject({
+          total: 2,
+          matches: [{ text: 'got two' }, { text: 'got three' }],
+        })
+        const log = await call(client, 'process_log', { pid, limit: 2 })
+        expect(log.structured).toMatchObject({
+          lines: [{ text: 'got two' }, { text: 'got three' }],
+          total: 3,
+          earlier: { from: 'start', offset: 0, limit: 1 },
+          later: null,
+        })
+        const list = await call<{ processes: unknown[] }>(client, 'process_list')
+        expect(list.structured.processes).toMatchObject([{ pid, name: 'echo' }])
+
+        const again = await call<Begun>(client, 'process_restart', { pid, waitMs: 0 })
+        expect(again.structured.process.pid).not.toBe(pid)
+        const killed = await call(client, 'process_kill', { pid: again.structured.process.pid })
+        expect(killed.structured).toMatchObject({ answer: 'ended', process: { status: 'cancelled' } })
+
+        const inbox = await call<{ notices: { pid: string }[]; next: number }>(client, 'inbox')
+        expect(inbox.structured.notices.map((notice) => notice.pid)).toEqual([
+          pid,
+          again.structured.process.pid,
+        ])
+        const { next } = inbox.structured
+        expect((await call(client, 'inbox', { after: next })).structured).toMatchObject({ notices: [], next })
+      })
+
+      test('a terminal is seen as it looks', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era })
+        const argv = ['sh', '-c', "printf '\\033[2J\\033[3;5Hhere'; exec sleep 60"]
+        const started = await call<Begun>(client, 'process_start', {
+          argv,
+          pty: { cols: 20, rows: 4 },
+          waitMs: 0,
+        })
+        const { pid } = started.structured.process
+        await call(client, 'process_wait', { pid, until: { text: 'here' } })
+        const seen = await call(client, 'process_screen', { pid })
+        expect(seen.structured).toMatchObject({ lines: ['', '', '    here', ''], cols: 20, rows: 4 })
+      })
+
+      test('an interrupt reaches everything of the session', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era })
+        for (const name of ['a', 'b'])
+          await call(client, 'process_start', { run: 'sleep 60', name, waitMs: 0 })
+        const { structured } = await call<{ signalled: string[] }>(client, 'interrupt')
+        expect(structured.signalled).toHaveLength(2)
+        const waited = await call(client, 'process_wait', { pid: 'a' })
+        expect(waited.structured).toMatchObject({ answer: 'ended', process: { reason: 'interrupted' } })
+      })
+
+      test('an error says what happened and what to do, and is a result', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era })
+        const unknown = await call(client, 'process_poll', { pid: 'nobody' })
+        expect(unknown).toMatchObject({ isError: true })
+        expect(unknown.text).toMatch(/There is no process nobody\.\n.*list the processes.*\n\(unknown_pid\)/)
+        expect(await call(client, 'process_start', {})).toMatchObject({ isError: true })
+        expect(await call(client, 'process_start', { run: 'true', shell: 'zsh' })).toMatchObject({
+          isError: true,
+        })
+        const missing = await call<Begun>(client, 'process_start', { argv: ['no-such-program'] })
+        expect(missing.text).toContain('failed_start')
+        expect(missing.text).toContain('PATH')
+      })
+    })
+  }
+}
+
+test('of a long output that is complete both ends are shown, and no more than a page', async () => {
+  await using household = new Household()
+  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  const { text } = await call(client, 'process_start', { run: 'seq 1 100000', waitMs: 30_000 })
+  expect(text.length).toBeLessThan(4_500)
+  expect(text).toContain('\n1\n2\n3\n')
+  expect(text).toContain('process_log')
+  expect(text.endsWith('99999\n100000')).toBe(true)
+  const pid = text.slice(0, text.indexOf(' '))
+  const log = await call(client, 'process_log', { pid, limit: 2_000 })
+  expect(log.text.length).toBeLessThan(4_500)
+  const more = await call(client, 'process_log', { pid, limit: 2_000, maxChars: 50_000 })
+  expect(more.text.length).toBeGreaterThan(10_000)
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { Household, printed, start } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+import { call, countWaits, ERAS, WAYS } from './connected.ts'
+
+for (const [way, connect] of Object.entries(WAYS)) {
+  for (const era of ERAS) {
+    test(`over ${way} in the ${era} era a wait tells of its progress, and a timeout is no error`, async () => {
+      await using household = new Household()
+      const client = await connect(await household.open(), { era })
+      await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
+      const told: object[] = []
+      const waited = await call(
+        client,
+        'process_wait',
+        { pid: 'slow', timeoutMs: 1_200 },
+        { onprogress: (progress) => void told.push(progress) },
+      )
+      expect(waited).toMatchObject({ isError: false, structured: { answer: 'timed_out' } })
+      expect(waited.text).toContain('Not yet, after 1.2 s.')
+      expect(told[0]).toMatchObject({ total: 1_200, message: 'waiting for the end of slow' })
+    })
+
+    test(`over ${way} in the ${era} era a cancelled wait ends, and the process does not`, async () => {
+      await using household = new Household()
+      const reeve = await household.open()
+      const waits = countWaits(reeve)
+      const client = await connect(waits.reeve, { era })
+      const started = await call<{ process: { pid: string } }>(client, 'process_start', {
+        run: 'echo unread; exec sleep 60',
+        waitMs: 0,
+      })
+      const { pid } = started.structured.process
+      const cancel = new AbortController()
+      const waiting = call(client, 'process_wait', { pid, timeoutMs: 50_000 }, { signal: cancel.signal })
+      await until('the wait has begun', () => waits.under > 0)
+      cancel.abort('enough')
+      await expect(waiting).rejects.toThrow()
+      await until('the wait is over', () => waits.under === 0)
+      expect((await reeve.show({ pid })).status).toBe('running')
+    })
+  }
+}
+
+test('what was printed while a cancelled call waited is still unread', async () => {
+  await using household = new Household()
+  const reeve = await household.open()
+  const waits = countWaits(reeve)
+  const client = await WAYS.stdio(waits.reeve, { era: 'modern' })
+  const cancel = new AbortController()
+  const given = { run: 'echo unread; exec sleep 60', waitMs: 30_000, name: 'slow' }
+  const starting = call(client, 'process_start', given, { signal: cancel.signal })
+  await until('it has begun', () => waits.under > 0)
+  const { processes } = await reeve.list()
+  await printed(reeve, processes[0]?.record.pid ?? '', 'unread')
+  cancel.abort('enough')
+  await expect(starting).rejects.toThrow()
+  expect((await call(client, 'process_poll', { pid: 'slow' })).structured).toMatchObject({
+    output: 'unread\n',
+  })
+})
+
+test('a client that goes away ends its wait, and nothing else', async () => {
+  await using household = new Household()
+  const reeve = await household.open()
+  const waits = countWaits(reeve)
+  const client = await WAYS.stdio(waits.reeve, { era: 'legacy' })
+  await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
+  const waiting = call(client, 'process_wait', { pid: 'slow', timeoutMs: 50_000 })
+  await until('the wait has begun', () => waits.under > 0)
+  await client.close()
+  await expect(waiting).rejects.toThrow()
+  await until('the wait is over', () => waits.under === 0)
+  expect((await reeve.list()).processes).toHaveLength(1)
+  const other = await start(reeve, 'true')
+  expect(other.pid).toMatch(/^p_/)
+})

@@ -1,0 +1,138 @@
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { ask } from './ask.ts'
+
+/** How long all of it may take; what is not tried by then is tried another day. */
+const BUDGET_MS = 12_000
+/** No answer may take longer. A wait that is asked for may: those have short times here. */
+const ANSWER_MS = 10_000
+
+const names = Object.keys(verbs) as VerbName[]
+const members = [
+  'pid',
+  'after',
+  'limit',
+  'filter',
+  'session',
+  'kind',
+  'spec',
+  'offset',
+  'scope',
+  'text',
+  'events',
+]
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.constantFrom('', 'p_', '..', '\0', '$bytes', '__proto__', 'constructor', -1, 1e300, 2 ** 53, null),
+  fc.record({ $bytes: fc.oneof(fc.base64String(), fc.anything()) }),
+)
+const body = fc.dictionary(fc.oneof(fc.constantFrom(...members, '__proto__'), fc.string()), anything, {
+  maxKeys: 6,
+})
+const piece = fc.oneof(
+  fc.string({ maxLength: 30 }).map(encodeURIComponent),
+  fc.constantFrom('%00', '%ff', '%2f', '%2e%2e', '%zz', '~', 'p_%', '%F0%9F%98%80'),
+)
+
+function bounded<Type>(asked: Promise<Type>): Promise<Type> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('There was no answer in time.')), ANSWER_MS).unref()
+  })
+  return Promise.race([asked, late])
+}
+
+async function isSound(daemon: Daemon, asked: ReturnType<typeof ask>): Promise<void> {
+  const said = await bounded(asked)
+  expect(said.status).not.toBe(500)
+  if (said.status >= 400) {
+    expect(said.headers['content-type']).toBe('application/problem+json')
+    expect(said.json).toMatchObject({ status: said.status })
+    expect(said.json.remedy).not.toBe('')
+  }
+  expect(daemon.reeve.position()).toBeGreaterThanOrEqual(0)
+}
+
+test('whatever is sent to a verb is answered, in time, and never with an error of Reeve itself', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up({ flags: { waitMs: '50' } })
+  const request = fc.record({
+    name: fc.constantFrom(...names),
+    body,
+    pieces: fc.array(piece, { minLength: 2 }),
+  })
+  const property = fc.asyncProperty(request, async ({ name, body, pieces }) => {
+    const [method = '', path = ''] = verbs[name].route.split(' ')
+    let i = 0
+    const filled = path.replaceAll(/\{\w+\}/g, () => pieces[i++ % pieces.length] || 'x')
+    const timed = 'timeoutMs' in Object((verbs[name].input as { shape?: object }).shape)
+    const given = timed ? { ...body, timeoutMs: 20 } : body
+    if (method === 'POST' || method === 'PUT') {
+      const raw = JSON.stringify(given) ?? '{}'
+      return isSound(daemon, ask(daemon, `${method} /v1${filled}`, { raw }))
+    }
+    const query = new URLSearchParams()
+    for (const [key, value] of Object.entries(given))
+      query.append(key, typeof value === 'string' ? value : `${JSON.stringify(value)}`)
+    return isSound(daemon, ask(daemon, `${method} /v1${filled}?${query}`))
+  })
+  await fc.assert(property, {
+    numRuns: 2_000,
+    interruptAfterTimeLimit: BUDGET_MS,
+    markInterruptAsFailure: false,
+  })
+  expect(dwelling.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
+})
+
+test('whatever comes through the door as bytes is answered or let go, and the daemon stays well', async () => {
+  const daemon = await new Dwelling().up({ limits: { headersMs: 200, requestMs: 300 } })
+  const line = fc.oneof(
+    fc.constantFrom(
+      'GET / HTTP/1.1',
+      'POST /v1/processes HTTP/1.1',
+      'Host: localhost',
+      'Content-Length: 5',
+      '{}',
+      '',
+    ),
+    fc.constantFrom(
+      'Transfer-Encoding: chunked',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Expect: 100-continue',
+    ),
+    fc.constantFrom(
+      'Content-Length: -1',
+      'Host:',
+      'CONNECT evil:1 HTTP/1.1',
+      'OPTIONS * HTTP/1.1',
+      'ffffffffff',
+      '0',
+    ),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+  )
+  const property = fc.asyncProperty(
+    fc.array(line, { maxLength: 12 }),
+    fc.boolean(),
+    async (lines, leaves) => {
+      const socket = connect(daemon.home.socket)
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+      socket.on('error', () => undefined)
+      socket.resume()
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      if (leaves) socket.destroy()
+      else socket.end()
+      await bounded(closed)
+    },
+  )
+  await fc.assert(property, {
+    numRuns: 300,
+    interruptAfterTimeLimit: BUDGET_MS,
+    markInterruptAsFailure: false,
+  })
+  expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
+})

@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { until } from '../keeper/client.ts'
+import { ask } from './ask.ts'
+
+/** A terminal as a client has it: frames in order, text as JSON. */
+class Screen {
+  readonly ws: WebSocket
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came
+  readonly told: any[] = []
+  bytes = Buffer.alloc(0)
+  closed: { code: number } | undefined
+
+  constructor(daemon: Daemon, path: string, headers: Record<string, string> = {}, viaSocket = true) {
+    const origin = viaSocket ? 'ws://localhost' : (daemon.url ?? '').replace('http', 'ws')
+    const { socket } = daemon.home
+    this.ws = new WebSocket(`${origin}${path}`, {
+      headers,
+      ...(viaSocket ? { createConnection: () => connect(socket) } : {}),
+    })
+    this.ws.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary) this.bytes = Buffer.concat([this.bytes, data])
+      else this.told.push(JSON.parse(data.toString()))
+    })
+    this.ws.on('close', (code) => {
+      this.closed = { code }
+    })
+  }
+
+  async opened(): Promise<this> {
+    await once(this.ws, 'open')
+    return this
+  }
+
+  shows(text: string): Promise<unknown> {
+    return until(`the terminal shows ${text}`, () => this.bytes.toString().includes(text))
+  }
+
+  async refused(): Promise<{ status: number | undefined; code: string }> {
+    this.ws.on('error', () => undefined)
+    const [, response] = await once(this.ws, 'unexpected-response')
+    const pieces: Buffer[] = []
+    for await (const piece of response) pieces.push(piece)
+    return { status: response.statusCode, code: JSON.parse(Buffer.concat(pieces).toString()).code }
+  }
+}
+
+async function spawn(daemon: Daemon, line: string, more: object = { pty: true }): Promise<string> {
+  const body = { kind: 'command', spec: { run: line, ...more } }
+  return (await ask(daemon, 'POST /v1/processes', { body })).json.record.pid
+}
+
+test('a terminal shows what is printed, takes what is typed and its size, and tells the end', async () => {
+  const daemon = await new Dwelling().up()
+  const pid = await spawn(daemon, 'stty -echo; echo ready; read line; stty size; echo "got $line"')
+  const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
+  await screen.shows('ready')
+  expect(screen.told[0]).toEqual({ offset: 0 })
+  screen.ws.send(JSON.stringify({ resize: { cols: 91, rows: 17 } }))
+  screen.ws.send(Buffer.from('hé\n'))
+  await screen.shows('got hé')
+  expect(screen.bytes.toString()).toContain('17 91')
+  await until('it is closed', () => screen.closed !== undefined)
+  expect(screen.told.at(-1)).toEqual({ ended: true })
+  expect(screen.closed).toEqual({ code: 1000 })
+})
+
+test('it is resumed at a byte, or begins with some of what was printed before', async () => {
+  const daemon = await new Dwelling().up()
+  const pid = await spawn(daemon, 'printf 0123456789; read line', {})
+  await ask(daemon, `GET /v1/processes/${pid}/output/stream?offset=-1&live=long-poll`)
+  await ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=20000`)
+  for (const [query, offset, text] of [
+    ['offset=7', 7, '789'],
+    ['scrollback=4', 6, '6789'],
+    ['scrollback=0', 10, ''],
+    ['', 0, '0123456789'],
+  ] as const) {
+    const screen = new Screen(daemon, `/v1/processes/${pid}/terminal?${query}`)
+    await until('it is closed', () => screen.closed !== undefined)
+    expect([query, screen.told, screen.bytes.toString()]).toEqual([
+      query,
+      [{ offset }, { ended: true }],
+      text,
+    ])
+  }
+})
+
+test('what cannot be typed is refused in words, and the terminal goes on', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const pid = await spawn(daemon, 'echo ready; read line; echo "got $line"')
+  const { token } = new TokenFile(dwelling.home).create({ role: 'read' })
+  const watching = await new Screen(
+    daemon,
+    `/v1/processes/${pid}/terminal`,
+    { authorization: `Bearer ${token}` },
+    false,
+  ).opened()
+  await watching.shows('ready')
+  watching.ws.send(Buffer.from('no\n'))
+  const isTold = (code: string) => watching.told.some(({ refused }) => refused?.code === code)
+  await until('typing is refused', () => isTold('forbidden'))
+  const typing = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
+  for (const text of ['no JSON', '{}', '[]', 'null', '{"resize":{"cols":0,"rows":1}}']) typing.ws.send(text)
+  await until('each is refused', () => typing.told.filter((one) => 'refused' in one).length === 5)
+  expect(typing.told.filter((one) => 'refused' in one).map(({ refused }) => refused.code)).toEqual([
+    ...Array(4).fill('bad_request'),
+    'invalid_input',
+  ])
+  typing.ws.send(Buffer.from('yes\n'))
+  await watching.shows('got yes')
+})
+
+test('who may not come in, or asks for what is not there, gets a problem and no WebSocket', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const pid = await spawn(daemon, 'sleep 300')
+  const bearer = { authorization: `Bearer ${daemon.token}` }
+  const overTcp = (path: string, headers: Record<string, string>) =>
+    new Screen(daemon, path, headers, false).refused()
+  const path = `/v1/processes/${pid}/terminal`
+  expect(await overTcp(path, {})).toEqual({ status: 401, code: 'unauthorized' })
+  expect(await overTcp(path, { ...bearer, origin: 'http://evil.example' })).toEqual({
+    status: 403,
+    code: 'forbidden',
+  })
+  expect(await overTcp(path, { ...bearer, host: 'evil.example' })).toEqual({ status: 403, code: 'forbidden' })
+  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  expect(await overTcp(path, { authorization: `Bearer ${token}` })).toEqual({ status: 403, code: 'denied' })
+  const refused = (path: string) => new Screen(daemon, path).refused()
+  expect(await refused('/v1/processes/p_nope/terminal')).toEqual({ status: 404, code: 'unknown_pid' })
+  expect(await refused('/v1/processes/%zz/terminal')).toEqual({ status: 404, code: 'unknown_pid' })
+  expect(await refused('/v1/status')).toEqual({ status: 404, code: 'not_found' })
+  expect(await refused(`${path}?offset=x`)).toEqual({ status: 400, code: 'bad_request' })
+})
+
+test('a terminal is told when the daemon stops, and not that its process has ended', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const pid = await spawn(daemon, 'echo ready; sleep 300')
+  const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
+  await screen.shows('ready')
+  await daemon.close({ keep: true })
+  await until('it is closed', () => screen.closed !== undefined)
+  expect(screen.closed).toEqual({ code: 1012 })
+  expect(screen.told).toEqual([{ offset: 0 }])
+  const next = await dwelling.up()
+  expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('running')
+})
+
+test('a reader that takes nothing holds up nobody, and gets everything when it reads again', async () => {
+  const daemon = await new Dwelling().up()
+  const pid = await spawn(daemon, 'echo ready; read line; seq 1 300000', { stdin: 'pipe' })
+  const slow = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
+  await slow.shows('ready')
+  slow.ws.pause()
+  await ask(daemon, `POST /v1/processes/${pid}/write`, { body: { text: '\n' } })
+  const waited = await ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=30000`)
+  expect(waited.json.type).toBe('ended')
+  slow.ws.resume()
+  await until('it is closed', () => slow.closed !== undefined)
+  const expected = `ready\n${Array.from({ length: 300_000 }, (_, i) => `${i + 1}\n`).join('')}`
+  expect(slow.bytes.equals(Buffer.from(expected))).toBe(true)
+})
