@@ -140,6 +140,16 @@ test('a daemon that is told to go ends what lives as long as it does, or with --
   })
 })
 
+test('whoever follows output does not bring back a daemon that somebody stopped', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--lifetime', 'detached', '--name', 'job', '-c', 'echo ready; exec sleep 60'])
+  const following = reeve.start(['logs', '-f', 'job'])
+  await following.printed('ready')
+  await reeve.run(['down'])
+  expect(await following.ended).toMatchObject({ code: 1 })
+  expect(reeve.dwelling.announced()).toBeNull()
+})
+
 test('up in the foreground says where it is and what to try, and goes at SIGTERM', async () => {
   const reeve = new CommandLine()
   const up = reeve.start(['up', '--listen', '127.0.0.1:0'], { env: { REEVE_LISTEN: '' } })
