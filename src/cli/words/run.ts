@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isMissing } from '../foreground/is-missing.ts'
+import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
@@ -127,7 +128,6 @@ async function requestFor(
 ): Promise<CommandRequest> {
   const { options, around, args } = context
   const cwd = resolve(around.cwd, options.cwd ?? '.')
-  const { columns = 80, rows = 24 } = around.stdout
   const { session, parent, timeout, grace, lifetime, name } = options
   const idle = options['idle-timeout']
   const hasInput = options.detach ? options.stdin : !options['no-stdin']
@@ -139,7 +139,7 @@ async function requestFor(
       ...(options.shell === undefined ? { argv: [...args] } : { run: options.shell }),
       env: environmentOf(around.env, cwd, options.env, pty),
       ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
-      ...(pty ? { pty: around.stdout.isTTY ? { cols: columns, rows } : true } : {}),
+      ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
       ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
       ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
