@@ -18,7 +18,7 @@ export type {
   Recovery,
 } from './core/process/record.ts'
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
-export { type EmbedOptions, embed } from './embed/embed.ts'
+export { type Embedded, type EmbedOptions, embed } from './embed/embed.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {
