@@ -1,6 +1,5 @@
 import './node-version.ts'
-import type { EmbedOptions } from './embed/embed.ts'
-import type { Reeve } from './verbs/reeve.ts'
+import type { Embedded, EmbedOptions } from './embed/embed.ts'
 
 export { type ConnectOptions, connect } from './client/connect.ts'
 export type { CommandsOptions } from './command/commands.ts'
@@ -22,7 +21,7 @@ export type {
   Recovery,
 } from './core/process/record.ts'
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
-export type { EmbedOptions } from './embed/embed.ts'
+export type { Embedded, EmbedOptions } from './embed/embed.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {
@@ -47,7 +46,7 @@ export type { CommandSpec } from './verbs/shapes/command-spec.ts'
  * await reeve.close()
  * ```
  */
-export async function embed(options: EmbedOptions): Promise<Reeve> {
+export async function embed(options: EmbedOptions): Promise<Embedded> {
   // Not a static import: an older Node would not come as far as the check of its version, and a client needs no kernel.
   const { embed } = await import('./embed/embed.ts')
   return embed(options)

@@ -17,6 +17,15 @@ process.exitCode = await cli(process.argv.slice(2), {
   stdout,
   stderr,
   env,
-  cwd: process.cwd(),
+  cwd: here(),
   daemon: daemonWords,
 })
+
+/** A folder that was deleted under us is no reason to fail, unless something is to run there. */
+function here(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return env['PWD'] ?? '/'
+  }
+}

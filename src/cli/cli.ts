@@ -44,7 +44,7 @@ async function perform(word: Word, given: readonly string[], around: Surrounding
     context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
     if (!context.options.help) return await word.run(context)
     const { wordHelp } = await import('./help-text.ts')
-    const lines = wordHelp(word, { ...word.options, ...more }, context.print.colours)
+    const lines = wordHelp(word, { ...word.options, ...more }, context.print.colours, context.print.width)
     for (const line of lines) context.print.line(line)
     return 0
   } catch (error) {

@@ -31,7 +31,8 @@ _reeve() {
   elif [[ -n $lines[1] ]]; then
     local line
     for line in $lines; do
-      plain+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+      local text="\${\${line%%$'\\t'*}//:/\\\\:}"
+      if [[ $line == *$'\\t'* ]]; then plain+=("$text:\${line#*$'\\t'}"); else plain+=("$text"); fi
     done
     _describe -V reeve plain
   fi

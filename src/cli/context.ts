@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
-import { homeFolder } from '../client/home.ts'
+import { homeFolder, homePaths } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
 import type { Acting, Reeve } from '../verbs/reeve.ts'
 import type { DaemonWords } from './daemon-words.ts'
 import { type GlobalOptions, isActor } from './global-options.ts'
 import { Printer } from './print/printer.ts'
 import { UsageError } from './usage-error.ts'
 import type { Words } from './word.ts'
+
+/** How long somebody who stopped a daemon may take to start the next. */
+const RETURN_MS = 5_000
 
 /** Where the command line stands: what it was started with, and what it may touch. */
 export interface Surroundings {
@@ -26,6 +31,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   readonly words: Words
   readonly print: Printer
   #reeve: Reeve | undefined
+  #stoppedSince: number | null = null
 
   constructor(options: Options & GlobalOptions, args: readonly string[], around: Surroundings, words: Words) {
     this.options = options
@@ -74,7 +80,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   async #connect(): Promise<Reeve> {
     const where = this.#where()
     if (this.url !== undefined || this.options['no-start']) return connectWith(where)
-    return connectUnasked(where, () => this.#start())
+    return connectUnasked(where, (hasAnswered) => this.#revive(hasAnswered))
   }
 
   #where(): ConnectOptions {
@@ -85,6 +91,22 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
       ...(url === undefined ? {} : { url }),
       ...(token === undefined ? {} : { token }),
     }
+  }
+
+  /** A daemon that was killed is followed by another. One that somebody stopped is not: they may start it themselves. */
+  async #revive(hasAnswered: boolean): Promise<void> {
+    const wasStopped = hasAnswered && !existsSync(homePaths(this.home).daemon)
+    if (!wasStopped) {
+      this.#stoppedSince = null
+      return this.#start()
+    }
+    this.#stoppedSince ??= Date.now()
+    if (Date.now() - this.#stoppedSince < RETURN_MS) return
+    throw new ReeveError(
+      'daemon_unreachable',
+      'The daemon was stopped.',
+      'Start it with reeve up, and try again.',
+    )
   }
 
   async #start(): Promise<void> {

@@ -3,7 +3,8 @@ import type { OptionSpec, OptionSpecs } from './options.ts'
 import type { Colours } from './print/colour.ts'
 import type { Word, Words } from './word.ts'
 
-const WIDTH = 28
+const INDENT = 30
+const MOST_WIDTH = 100
 
 /** Every word with its one line. */
 export async function allHelp(words: Words, { bold, dim }: Colours): Promise<string[]> {
@@ -33,13 +34,23 @@ export async function allHelp(words: Words, { bold, dim }: Colours): Promise<str
   ]
 }
 
-export function wordHelp(word: Word, options: OptionSpecs, { bold, dim }: Colours): string[] {
+export function wordHelp(
+  word: Word,
+  options: OptionSpecs,
+  { bold, dim }: Colours,
+  terminal: number | undefined,
+): string[] {
+  const width = Math.min(terminal ?? MOST_WIDTH, MOST_WIDTH)
   const lines = word.usage.map((usage, at) => `${at === 0 ? 'Usage:' : '      '} reeve ${usage}`)
   lines.push('', word.summary)
-  if (word.about !== undefined) lines.push('', ...word.about.trim().split('\n'))
+  if (word.about !== undefined) lines.push('', ...wrapped(word.about, '', width))
   const own = Object.entries(options)
-  if (own.length > 0) lines.push('', bold('Options'), ...own.flatMap(optionLines))
-  lines.push('', bold('Options of every word'), ...Object.entries(GLOBAL_OPTIONS).flatMap(optionLines))
+  if (own.length > 0) lines.push('', bold('Options'), ...own.flatMap((option) => optionLines(option, width)))
+  lines.push(
+    '',
+    bold('Options of every word'),
+    ...Object.entries(GLOBAL_OPTIONS).flatMap((option) => optionLines(option, width)),
+  )
   if (word.examples.length > 0) {
     const wide = Math.max(...word.examples.map(([line]) => line.length))
     lines.push('', bold('Examples'))
@@ -48,14 +59,31 @@ export function wordHelp(word: Word, options: OptionSpecs, { bold, dim }: Colour
   return lines
 }
 
-function optionLines([name, { short, value, type, about, choices }]: readonly [
-  string,
-  OptionSpec,
-]): string[] {
+function optionLines([name, spec]: readonly [string, OptionSpec], width: number): string[] {
+  const { short, value, type, about, choices } = spec
   const takes = type === 'flag' ? '' : ` <${value ?? (type === 'duration' ? 'time' : 'value')}>`
   const head = `  ${short === undefined ? '    ' : `-${short}, `}--${name}${takes}`
   const text = choices === undefined ? about : `${choices.join(', ')}${about === '' ? '' : `; ${about}`}`
-  return head.length < WIDTH + 2
-    ? [`${head.padEnd(WIDTH + 2)}${text}`]
-    : [head, `${' '.repeat(WIDTH + 2)}${text}`]
+  const indent = ' '.repeat(INDENT)
+  const [first = '', ...rest] = wrapped(text, indent, width)
+  return head.length < INDENT
+    ? [`${head.padEnd(INDENT)}${first.trimStart()}`.trimEnd(), ...rest]
+    : [head, first, ...rest]
+}
+
+/** Paragraphs stay apart; within one, lines are as long as fits. */
+function wrapped(text: string, indent: string, width: number): string[] {
+  return text
+    .trim()
+    .split(/\n\n+/)
+    .flatMap((paragraph, at) => {
+      const lines: string[] = at === 0 ? [] : ['']
+      let line = indent
+      for (const word of paragraph.split(/\s+/)) {
+        const isFull = line !== indent && line.length + 1 + word.length > width
+        if (isFull) lines.push(line)
+        line = isFull || line === indent ? `${indent}${word}` : `${line} ${word}`
+      }
+      return [...lines, line]
+    })
 }

@@ -11,6 +11,9 @@ export type { ConnectOptions } from './address.ts'
 
 const RETRY_MS = 10_000
 
+/** Called when no daemon can be reached, until one can; `hasAnswered`: one was there before. */
+export type Revive = (hasAnswered: boolean) => Promise<void>
+
 type Actor = Parameters<Reeve['as']>[0]
 
 /**
@@ -28,7 +31,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Reeve> {
 }
 
 /** With a way to bring the daemon up again when it is gone. */
-export async function connectWith(options: ConnectOptions, revive?: () => Promise<void>): Promise<Reeve> {
+export async function connectWith(options: ConnectOptions, revive?: Revive): Promise<Reeve> {
   const line = lineTo(options, revive)
   try {
     return reeveOn(line, await kernelOf(line))
@@ -39,7 +42,7 @@ export async function connectWith(options: ConnectOptions, revive?: () => Promis
 }
 
 /** Without asking who is there: the first call finds out. */
-export function connectUnasked(options: ConnectOptions, revive?: () => Promise<void>): Reeve {
+export function connectUnasked(options: ConnectOptions, revive?: Revive): Reeve {
   return reeveOn(lineTo(options, revive), '')
 }
 
@@ -50,8 +53,10 @@ export function positionOf(acting: Acting): number | undefined {
 
 const lines = new WeakMap<Acting, Line>()
 
-function lineTo(options: ConnectOptions, revive: (() => Promise<void>) | undefined): Line {
-  return { transport: new Transport(addressOf(options)), headers: {}, revive, retryMs: RETRY_MS, seen: {} }
+function lineTo(options: ConnectOptions, revive: Revive | undefined): Line {
+  const transport = new Transport(addressOf(options))
+  const bring = revive === undefined ? undefined : () => revive(transport.hasAnswered)
+  return { transport, headers: {}, revive: bring, retryMs: RETRY_MS, seen: {} }
 }
 
 function reeveOn(line: Line, kernel: string): Reeve {

@@ -8,7 +8,7 @@ export interface RetryOptions {
   /** How long to go on; a stream that is wanted goes on for ever. */
   readonly forMs: number
   readonly signal?: AbortSignal | undefined
-  /** Brings a daemon up again, where whoever connects can. */
+  /** Brings a daemon up again, where whoever connects can; throws where there is none to come. */
   readonly revive?: (() => Promise<void>) | undefined
 }
 

@@ -24,6 +24,7 @@ export class Transport {
   readonly address: Address
   #agent: http.Agent | undefined
   #closed = false
+  #answered = false
 
   constructor(address: Address) {
     this.address = address
@@ -50,6 +51,7 @@ export class Transport {
       const asked = request(options)
       const letGo = callOff(asked, signal)
       asked.on('response', (response) => {
+        this.#answered = true
         for (const end of ['end', 'close']) response.once(end, letGo)
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
       })
@@ -73,6 +75,11 @@ export class Transport {
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
       ...headers,
     }
+  }
+
+  /** Whether a daemon has ever answered here. */
+  get hasAnswered(): boolean {
+    return this.#answered
   }
 
   get isClosed(): boolean {

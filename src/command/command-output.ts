@@ -18,7 +18,7 @@ import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
 import { streamsBetween } from './output/streams.ts'
 import { offsetAt, timeOf } from './output/times.ts'
-import { Screens } from './screen/screen.ts'
+import type { Screens } from './screen/screen.ts'
 
 /** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
 const LOOK_MS = 250
@@ -29,7 +29,7 @@ export class CommandOutput {
   readonly #home: Home
   readonly #keeperOf: (record: ProcessRecord) => KeeperSide
   readonly #cursors: Cursors
-  readonly #screens = new Screens()
+  #screens: Promise<Screens> | undefined
 
   constructor(home: Home, keeperOf: (record: ProcessRecord) => KeeperSide) {
     this.#home = home
@@ -87,7 +87,11 @@ export class CommandOutput {
       )
     }
     const size = { ...TERMINAL, ...(pty === true ? {} : pty) }
-    const shown = await this.#screens.show(record.pid, await this.#folderOf(record), { ...size, scrollback })
+    const folder = await this.#folderOf(record)
+    // The terminal is loaded when the first screen is asked for: whoever starts up need not wait for it.
+    this.#screens ??= import('./screen/screen.ts').then(({ Screens }) => new Screens())
+    const screens = await this.#screens
+    const shown = await screens.show(record.pid, folder, { ...size, scrollback })
     return { ...shown, lines: [...shown.lines], scrollback: [...shown.scrollback] }
   }
 
@@ -183,7 +187,7 @@ export class CommandOutput {
 
   /** It is not needed any more: screens and cursors go with it. */
   async forget(pid: ProcessRecord['pid']): Promise<void> {
-    this.#screens.forget(pid)
+    ;(await this.#screens)?.forget(pid)
     await this.#cursors.forget(pid)
   }
 

@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ReeveError } from '../core/errors.ts'
-import { type Home, homeAt, MARKER } from '../keeper/protocol/home.ts'
+import { type Home, homeAt } from '../keeper/protocol/home.ts'
 import { type Asks, PROTOCOL } from '../keeper/protocol/messages.ts'
 import { alreadyRunning } from './daemon-lock.ts'
 import type { Listening } from './keeper-connection.ts'
 import { KeeperLink, KeeperRefused } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import { startKeeper } from './start-keeper.ts'
 
 export interface Reached {
   readonly link: KeeperLink
@@ -84,35 +83,6 @@ async function tryReach(
     if ((error as Error).name === 'LinkLost') return undefined
     throw error
   }
-}
-
-/** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
-function startKeeper(home: Home): () => string | undefined {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const main = fileURLToPath(new URL(`../keeper/main.${extension}`, import.meta.url))
-  // One that was started by a command is no part of it by its marker. By its cgroup, or by its parents while those live, it is.
-  const { [MARKER]: _, ...env } = process.env
-  const log = openSync(home.keeper.log, 'a', 0o600)
-  let ended: string | undefined
-  try {
-    const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, home.folder], {
-      cwd: '/',
-      detached: true,
-      env,
-      stdio: ['ignore', log, log],
-    })
-    keeper.on('error', (error) => {
-      ended = error.message
-    })
-    keeper.on('exit', (code, signal) => {
-      // 75: another keeper has the folder; that one will answer.
-      if (code !== 75) ended = `it ended at once (${signal ?? `exit code ${code}`}), see ${home.keeper.log}`
-    })
-    keeper.unref()
-  } finally {
-    closeSync(log)
-  }
-  return () => ended
 }
 
 function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {

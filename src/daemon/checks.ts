@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Check } from '../cli/daemon-words.ts'
-import { connect } from '../client/connect.ts'
+import { connectUnasked } from '../client/connect.ts'
 import type { HomePaths } from '../client/home.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import { readyDaemon } from './running.ts'
@@ -10,6 +10,7 @@ import { readyDaemon } from './running.ts'
 const MiB = 1024 * 1024
 const LEAST_FREE = 128 * MiB
 const SAMPLE = 20
+const ANSWER_MS = 5_000
 const MOST_EVENTS = 1_000
 
 /** What Reeve needs, one after the other. Looks, and changes nothing. */
@@ -28,7 +29,8 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     return
   }
   try {
-    const reeve = await connect({ home: home.folder })
+    const reeve = connectUnasked({ home: home.folder })
+    await reeve.status({}, { signal: AbortSignal.timeout(ANSWER_MS) })
     yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
     yield await keeper(reeve)
     yield await records(reeve)

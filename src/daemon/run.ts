@@ -1,4 +1,6 @@
-import { type Daemon, type UpOptions, up } from './up.ts'
+import { homeFolder, homePaths } from '../client/home.ts'
+import { startKeeperEarly } from './early-keeper.ts'
+import type { Daemon, UpOptions } from './up.ts'
 
 export interface RunOptions extends UpOptions {
   /** Called once, when the daemon is ready. */
@@ -30,6 +32,8 @@ export async function run(options: RunOptions = {}): Promise<number> {
   }
   for (const signal of stopSignals) process.on(signal, onSignal)
   try {
+    startKeeperEarly(homePaths(options.home ?? homeFolder(options.env)))
+    const { up } = await import('./up.ts')
     const daemon = await up(options)
     await options.onReady?.(daemon)
     const signal = await first.promise

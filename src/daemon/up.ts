@@ -3,7 +3,7 @@ import { type HomePaths, homeFolder, homePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embed } from '../embed/embed.ts'
 import type { Log } from '../server/served.ts'
-import { type MountedHandler, type ServeOptions, type Server, serve } from '../server/server.ts'
+import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
 import { announce, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
@@ -68,14 +68,18 @@ function tellWhyNot(log: Log | undefined, error: unknown): void {
 
 async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {
   const tokens = new TokenFile(home)
-  const reeve = await embedded(home, config.values, log)
+  // Loaded while the keeper starts: that is most of the time until a daemon is ready.
+  const [reeve, { serve }] = await Promise.all([
+    embedded(home, config.values, log),
+    import('../server/server.ts'),
+  ])
   let guests: Guests | undefined
   try {
     const token = adminToken(home, tokens)
     guests = guestsOf(reeve, config.values, log)
     // The lock of the data folder is ours by now: a socket file that is still there is a dead daemon's.
     rmSync(home.socket, { force: true })
-    const server = await served(config, log, {
+    const server = await served(serve, config, log, {
       reeve,
       tokens,
       version: version(),
@@ -180,6 +184,7 @@ function second(home: HomePaths, osPid: number | null): ReeveError {
 
 /** Who chose no port wants to be reached, whatever the port: if the usual one is taken, any will do. */
 async function served(
+  serve: (options: ServeOptions) => Promise<Server>,
   { values, sources }: Configuration,
   log: Log,
   options: Omit<ServeOptions, 'listen'>,

@@ -8,9 +8,9 @@ import type { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
 import type { Door } from './guard.ts'
+import type { LateTerminals } from './late-terminals.ts'
 import { problemResponse } from './problem.ts'
 import { endWith } from './raw-answer.ts'
-import type { Terminals } from './terminal.ts'
 
 export interface Limits {
   /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
@@ -63,7 +63,7 @@ export class Listener {
     app: Hono<Env>,
     doorAt: (port: number) => Door,
     limits: Limits,
-    terminals: Terminals,
+    terminals: LateTerminals,
   ): Promise<Listener> {
     const options = {
       headersTimeout: limits.headersMs,

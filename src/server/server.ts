@@ -3,11 +3,11 @@ import type { Acting } from '../verbs/reeve.ts'
 import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
 import { type Door, Guard } from './guard.ts'
+import { LateTerminals } from './late-terminals.ts'
 import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
 import { Metrics } from './metrics.ts'
 import type { Log, Served } from './served.ts'
 import type { StreamTimes } from './streams/answer.ts'
-import { Terminals } from './terminal.ts'
 import type { Tokens } from './tokens.ts'
 
 export type { MountedHandler } from './app.ts'
@@ -56,12 +56,12 @@ export async function serve(options: ServeOptions): Promise<Server> {
     streams: options.streams ?? {},
     version: options.version,
   })
-  const terminals = new Terminals({ reeve, guard, log, closing: signal })
+  const terminals = new LateTerminals({ reeve, guard, log, closing: signal })
   const listeners: Listener[] = []
   metrics.countConnections(() => listeners.reduce((sum, { connections }) => sum + connections, 0))
   const close = async () => {
     closing.abort()
-    terminals.close()
+    await terminals.close()
     await Promise.all(listeners.map((listener) => listener.close()))
   }
   let url: string | null = null

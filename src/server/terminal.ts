@@ -10,7 +10,7 @@ import { foreseen, problemOf } from './problem.ts'
 import { endWith } from './raw-answer.ts'
 import type { Log, Served } from './served.ts'
 
-interface Parts {
+export interface TerminalParts {
   readonly reeve: Served
   readonly guard: Guard
   readonly log: Log
@@ -34,11 +34,11 @@ const RESTARTING = 1012
 
 /** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
 export class Terminals {
-  readonly #parts: Parts
+  readonly #parts: TerminalParts
   readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MOST_TYPED })
   readonly #open = new Set<WebSocket>()
 
-  constructor(parts: Parts) {
+  constructor(parts: TerminalParts) {
     this.#parts = parts
   }
 

@@ -110,6 +110,42 @@ test('output is read from its end, from an offset, by stream and as lines, and f
   expect(followed.map((line) => JSON.parse(line))).toContainEqual({ offset: 8, text: '5' })
 })
 
+test('what is sent arrives as text, as keys, as bytes and as the end of the input', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-di', '--name', 'sort', '--', 'sort'])
+  await reeve.run(['send', 'sort', 'pears', 'and', 'more'])
+  await reeve.run(['send', 'sort', '-'], { input: 'bananas\n' })
+  await reeve.run(['send', '-n', 'sort', 'apples'])
+  expect((await reeve.run(['send', '--eof', 'sort'])).code).toBe(0)
+  expect((await reeve.run(['wait', 'sort'])).code).toBe(0)
+  expect((await reeve.run(['logs', 'sort'])).stdout).toBe('apples\nbananas\npears and more\n')
+  await reeve.run(['run', '-dt', '--name', 'cat', '--', 'cat'])
+  await reeve.run(['send', 'cat', 'hello'])
+  await reeve.run(['wait', 'cat', '--pattern', 'hello'])
+  expect((await reeve.run(['screen', 'cat'])).stdout).toMatch(/^hello\nhello\n/)
+  await reeve.run(['send', '-k', 'ctrl-c', 'cat'])
+  expect((await reeve.run(['wait', 'cat'])).code).toBe(130)
+})
+
+test('many that find no daemon at once start one between them', async () => {
+  const reeve = new CommandLine()
+  const ran = await Promise.all([1, 2, 3, 4].map((n) => reeve.run(['run', '--', 'echo', String(n)])))
+  expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual([1, 2, 3, 4].map((n) => [0, `${n}\n`]))
+  expect((await reeve.run(['ps', '-aq'])).stdout.trim().split('\n')).toHaveLength(4)
+})
+
+test('a daemon elsewhere is reached by its address and a token, and is not started', async () => {
+  const reeve = new CommandLine()
+  const daemon = await reeve.dwelling.up()
+  const elsewhere = new CommandLine()
+  const env = { REEVE_URL: daemon.url ?? '', REEVE_TOKEN: daemon.token }
+  expect(await elsewhere.run(['run', '--', 'echo', 'hi'], { env })).toMatchObject({ code: 0, stdout: 'hi\n' })
+  expect((await elsewhere.run(['ps'], { env: { ...env, REEVE_TOKEN: 'wrong' } })).code).toBe(4)
+  expect((await elsewhere.run(['ps', '--url', 'http://127.0.0.1:1', '--token', 'x'])).code).toBe(1)
+  expect((await elsewhere.run(['status'], { env })).stdout).toContain(daemon.url)
+  expect(elsewhere.dwelling.announced()).toBeNull()
+})
+
 test('two sessions are apart, and what belongs to one ends with it', async () => {
   const reeve = new CommandLine()
   for (const id of ['s1', 's2']) {
@@ -138,6 +174,16 @@ test('a daemon that is told to go ends what lives as long as it does, or with --
     status: 'cancelled',
     outcome: { reason: 'lifetime' },
   })
+})
+
+test('whoever follows output does not bring back a daemon that somebody stopped', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--lifetime', 'detached', '--name', 'job', '-c', 'echo ready; exec sleep 60'])
+  const following = reeve.start(['logs', '-f', 'job'])
+  await following.printed('ready')
+  await reeve.run(['down'])
+  expect(await following.ended).toMatchObject({ code: 1 })
+  expect(reeve.dwelling.announced()).toBeNull()
 })
 
 test('up in the foreground says where it is and what to try, and goes at SIGTERM', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import { type HomePaths, homePaths, type RunningDaemon } from '../../src/client/home.ts'
 import { type Daemon, type UpOptions, up } from '../../src/daemon/up.ts'
 import { homeAt } from '../../src/keeper/protocol/home.ts'
-import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 
@@ -79,8 +79,12 @@ export class Dwelling {
     const id = jsonIn<{ id: string }>(home.identity)?.id
     for (const program of id === undefined ? [] : markedWith(`@${id}`))
       await endForCertain({ osPid: program, startTime: startTimeOf(program) })
-    const keeper = jsonIn<KeeperIdentity>(home.keeper.identity)
-    if (keeper !== undefined) await endForCertain(keeper)
+    // Also one that was only coming, and saw that there is another.
+    await until('no keeper is left', async () => {
+      const keepers = keepersOf(this.home.commands)
+      for (const keeper of keepers) await endForCertain(keeper)
+      return keepers.length === 0
+    })
     if (id !== undefined) removeCgroups(id)
     rmSync(folder, { recursive: true, force: true })
   }
@@ -127,6 +131,22 @@ export class Started {
 
   async kill(): Promise<void> {
     await endForCertain(this.#identity)
+  }
+}
+
+/** OS processes that were started as keepers of a data folder. */
+function keepersOf(folder: string): { osPid: number; startTime: string }[] {
+  const osPids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const keepers = osPids.map(Number).filter((osPid) => argumentsOf(osPid).at(-1) === folder)
+  return keepers.map((osPid) => ({ osPid, startTime: startTimeOf(osPid) })).filter(isAlive)
+}
+
+function argumentsOf(osPid: number): string[] {
+  try {
+    return readFileSync(`/proc/${osPid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+  } catch {
+    // Gone since it was listed.
+    return []
   }
 }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { Acting } from '../../verbs/reeve.ts'
 
 /** As from a terminal, Ctrl-C goes to all that run in the foreground; the others are meant for the program. */
@@ -5,15 +6,28 @@ const TO = { SIGINT: 'group', SIGTERM: 'process', SIGHUP: 'process', SIGQUIT: 'g
 
 type Passed = keyof typeof TO
 
-/** What this program is sent goes to the command, and this lives on until that has ended. Undo with what is returned. */
+/**
+ * What this program is sent goes to the command, and this lives on until that has ended. One that cannot be passed on, or
+ * comes again before it was, is meant for us. Undo with what is returned.
+ */
 export function passSignals(reeve: Acting, pid: string, which: readonly Passed[]): () => void {
   const undo = which.map((signal) => {
-    const pass = () => {
-      // It may have ended just now: then there is nobody to tell.
-      void reeve.signal({ pid, signal, to: TO[signal] }).catch(() => undefined)
+    let isUnderWay = false
+    const pass = async () => {
+      if (isUnderWay) process.exit(128 + constants.signals[signal])
+      isUnderWay = true
+      try {
+        await reeve.signal({ pid, signal, to: TO[signal] })
+      } catch (error) {
+        // It may have ended just now: then there is nobody to tell.
+        if ((error as { code?: string }).code !== 'already_ended')
+          process.exit(128 + constants.signals[signal])
+      }
+      isUnderWay = false
     }
-    process.on(signal, pass)
-    return () => process.off(signal, pass)
+    const heard = () => void pass()
+    process.on(signal, heard)
+    return () => process.off(signal, heard)
   })
   return () => {
     for (const off of undo) off()

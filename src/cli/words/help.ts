@@ -26,7 +26,8 @@ export const help: Word = word({
         'Run reeve --help for the words it knows.',
       )
     const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
-    for (const line of wordHelp(found, { ...found.options, ...more }, print.colours)) print.line(line)
+    for (const line of wordHelp(found, { ...found.options, ...more }, print.colours, print.width))
+      print.line(line)
     return 0
   },
 })

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isMissing } from '../foreground/is-missing.ts'
+import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
@@ -31,6 +32,7 @@ const OPTIONS = {
   'pass-env': { type: 'texts', value: 'NAME', about: "a secret of the daemon's environment that it may see" },
   pty: { type: 'flag', short: 't', about: 'with a terminal of its own, also in the background' },
   'no-pty': { type: 'flag', about: 'without a terminal, also at one' },
+  stdin: { type: 'flag', short: 'i', about: 'in the background: with an input, for reeve send' },
   'no-stdin': { type: 'flag', about: 'without input: standard input is left alone' },
   timeout: { type: 'duration', about: 'how long it may run; then it is ended, exit code 124' },
   'idle-timeout': { type: 'duration', about: 'how long it may print nothing' },
@@ -105,9 +107,18 @@ it cannot be run; 127 if it is not there.`,
         message: `It was ${statusText(ended)}: nobody saw how it ended.`,
         remedy: `reeve show ${ended.pid}`,
       })
+    if (pty && atTerminal && ended.outcome?.signal === 'SIGINT') dieOfInterrupt()
     return exitCodeOf(ended)
   },
 })
+
+/** A shell stops its loop, and begins a new line, only where it sees that Ctrl-C ended the program. */
+function dieOfInterrupt(): void {
+  process.once('exit', () => {
+    process.removeAllListeners('SIGINT')
+    process.kill(process.pid, 'SIGINT')
+  })
+}
 
 async function requestFor(
   context: Context<RunOptions>,
@@ -116,10 +127,9 @@ async function requestFor(
 ): Promise<CommandRequest> {
   const { options, around, args } = context
   const cwd = resolve(around.cwd, options.cwd ?? '.')
-  const { columns = 80, rows = 24 } = around.stdout
   const { session, parent, timeout, grace, lifetime, name } = options
   const idle = options['idle-timeout']
-  const hasInput = !options.detach && !options['no-stdin']
+  const hasInput = options.detach ? options.stdin : !options['no-stdin']
   return {
     kind: 'command',
     idempotencyKey: randomUUID(),
@@ -128,7 +138,7 @@ async function requestFor(
       ...(options.shell === undefined ? { argv: [...args] } : { run: options.shell }),
       env: environmentOf(around.env, cwd, options.env, pty),
       ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
-      ...(pty ? { pty: around.stdout.isTTY ? { cols: columns, rows } : true } : {}),
+      ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
       ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
       ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),

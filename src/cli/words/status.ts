@@ -1,8 +1,13 @@
-import { connectWith } from '../../client/connect.ts'
+import { connectUnasked } from '../../client/connect.ts'
+import { ReeveError } from '../../core/errors.ts'
+import type { Reeve } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import { NOT_FOUND } from '../exit-code.ts'
 import { clockTime, shortTime } from '../print/times.ts'
 import { word } from '../word.ts'
+
+/** How long it may take to say how it is. */
+const MOST_MS = 5_000
 
 export const status = word({
   name: 'status',
@@ -26,9 +31,9 @@ export const status = word({
         )
       return NOT_FOUND
     }
-    const reeve = url === undefined ? await connectWith({ home }) : await context.reeve()
+    const reeve = url === undefined ? connectUnasked({ home }) : await context.reeve()
     try {
-      const said = await reeve.status()
+      const said = await answerOf(reeve, running?.osPid)
       if (print.isJson) {
         print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
         return 0
@@ -64,3 +69,19 @@ export const status = word({
     }
   },
 })
+
+/** A daemon that hangs is worth a word. */
+async function answerOf(reeve: Reeve, osPid: number | undefined) {
+  const signal = AbortSignal.timeout(MOST_MS)
+  try {
+    return await reeve.status({}, { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    const message = `The daemon${osPid === undefined ? '' : ` with PID ${osPid}`} does not answer.`
+    throw new ReeveError(
+      'daemon_unreachable',
+      message,
+      'Look at daemon.log in its home; kill -9 of it loses nothing.',
+    )
+  }
+}

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Home, MARKER } from '../keeper/protocol/home.ts'
+
+/** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
+export function startKeeper(home: Home): () => string | undefined {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const main = fileURLToPath(new URL(`../keeper/main.${extension}`, import.meta.url))
+  // One that was started by a command is no part of it by its marker. By its cgroup, or by its parents while those live, it is.
+  const { [MARKER]: _, ...env } = process.env
+  const log = openSync(home.keeper.log, 'a', 0o600)
+  let ended: string | undefined
+  try {
+    const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, home.folder], {
+      cwd: '/',
+      detached: true,
+      env,
+      stdio: ['ignore', log, log],
+    })
+    keeper.on('error', (error) => {
+      ended = error.message
+    })
+    keeper.on('exit', (code, signal) => {
+      // 75: another keeper has the folder; that one will answer.
+      if (code !== 75) ended = `it ended at once (${signal ?? `exit code ${code}`}), see ${home.keeper.log}`
+    })
+    keeper.unref()
+  } finally {
+    closeSync(log)
+  }
+  return () => ended
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import type { HomePaths } from '../client/home.ts'
+import { startKeeper } from '../command/start-keeper.ts'
+import { homeAt } from '../keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
+import { prepareHome as prepareCommands } from '../keeper/protocol/prepare-home.ts'
+import { prepareHome } from './home.ts'
+import { isAlive } from './os-process.ts'
+import { readyDaemon } from './running.ts'
+
+/**
+ * Starts the keeper of a home that has none, before the daemon's own code is loaded: both take about as long, and so half of
+ * it is saved. A keeper that nobody comes to goes by itself; what goes wrong here is told when the daemon looks for it.
+ */
+export function startKeeperEarly(paths: HomePaths): void {
+  try {
+    prepareHome(paths)
+    const home = homeAt(paths.commands, PROTOCOL)
+    if (readyDaemon(paths) !== null || isThere(home.keeper.identity)) return
+    prepareCommands(home)
+    startKeeper(home)
+  } catch {
+    // The daemon meets the same, and says it in its own words.
+  }
+}
+
+function isThere(identity: string): boolean {
+  try {
+    return isAlive(JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity)
+  } catch {
+    // No keeper has said that it is here.
+    return false
+  }
+}

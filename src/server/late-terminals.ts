@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Door } from './guard.ts'
+import type { TerminalParts, Terminals } from './terminal.ts'
+
+/** Terminals that are loaded when the first one is asked for: most daemons never are, and all are to start fast. */
+export class LateTerminals {
+  readonly #parts: TerminalParts
+  #loaded: Promise<Terminals> | undefined
+
+  constructor(parts: TerminalParts) {
+    this.#parts = parts
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> {
+    // Whoever leaves meanwhile takes nobody along.
+    socket.on('error', () => socket.destroy())
+    this.#loaded ??= import('./terminal.ts').then(({ Terminals }) => new Terminals(this.#parts))
+    await (await this.#loaded).upgrade(request, socket, head, door)
+  }
+
+  async close(): Promise<void> {
+    ;(await this.#loaded)?.close()
+  }
+}
