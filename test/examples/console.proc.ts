@@ -4,9 +4,9 @@
  * with it, and all others are what is printed. `…` stands for anything, in a line or as a line; pids, times and the
  * width of columns may be others.
  */
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, delimiter, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { leftBy } from './left-by.ts'
 import { run } from './run-node.ts'
@@ -36,7 +36,11 @@ test('README.md and the pages that explain a task have something to type', () =>
   expect(pages.map(({ page }) => page)).toEqual(expect.arrayContaining(['README.md', ...wanted]))
 })
 
-test.each(pages)('$page shows what comes', async ({ page, steps }) => {
+test.for(pages)('$page shows what comes', async ({ page, steps }, { skip }) => {
+  const missing = ['curl', 'jq'].filter(
+    (tool) => steps.some(({ typed }) => typed.includes(tool)) && !isThere(tool),
+  )
+  skip(missing.length > 0, `needs ${missing.join(' and ')}`)
   const place = mkdtempSync(join(tmpdir(), `${basename(page, '.md').toLowerCase()}-`))
   onTestFinished(() => rmSync(place, { recursive: true, force: true }))
   const env = {
@@ -57,6 +61,10 @@ test.each(pages)('$page shows what comes', async ({ page, steps }) => {
   }
   await expect.poll(() => leftBy(place), { timeout: 10_000 }).toEqual([])
 })
+
+function isThere(tool: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
+}
 
 function stepsOf(page: string): Step[] {
   const blocks = readFileSync(page, 'utf8').matchAll(/^```console run\n(?<text>.*?)^```$/gms)
