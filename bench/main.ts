@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { doors } from './doors/suite.ts'
 import { durable } from './durable/suite.ts'
 import type { Figure } from './figure.ts'
 import { host } from './host/suite.ts'
 import { table } from './report.ts'
 import type { Suite } from './suite.ts'
 
-const suites: Readonly<Record<string, Suite>> = { durable, host }
+const suites: Readonly<Record<string, Suite>> = { durable, host, doors }
 
 const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 

@@ -71,19 +71,16 @@ export class Dwelling {
 
   async #tidy(folder: string): Promise<void> {
     for (const daemon of this.#daemons) await daemon.close({ keep: true }).catch(() => undefined)
-    const { osPid, startTime } = this.announced() ?? {}
-    if (osPid !== undefined && osPid !== process.pid && typeof startTime === 'string')
-      this.#children.push({ osPid, startTime })
     for (const child of this.#children) await endForCertain(child)
     const home = homeAt(this.home.commands, PROTOCOL)
     const id = jsonIn<{ id: string }>(home.identity)?.id
     for (const program of id === undefined ? [] : markedWith(`@${id}`))
       await endForCertain({ osPid: program, startTime: startTimeOf(program) })
-    // Also one that was only coming, and saw that there is another.
-    await until('no keeper is left', async () => {
-      const keepers = keepersOf(this.home.commands)
-      for (const keeper of keepers) await endForCertain(keeper)
-      return keepers.length === 0
+    // Also those that were only coming: a daemon or a keeper that finds the one before it gone takes its place.
+    await until('no daemon and no keeper is left', async () => {
+      const left = livingIn(this.home)
+      for (const one of left) await endForCertain(one)
+      return left.length === 0
     })
     if (id !== undefined) removeCgroups(id)
     rmSync(folder, { recursive: true, force: true })
@@ -134,16 +131,20 @@ export class Started {
   }
 }
 
-/** OS processes that were started as keepers of a data folder. */
-function keepersOf(folder: string): { osPid: number; startTime: string }[] {
+/** OS processes that were started as keepers or as daemons of a home, in the foreground or in the background. */
+function livingIn({ folder, commands }: HomePaths): { osPid: number; startTime: string }[] {
   const osPids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  const keepers = osPids.map(Number).filter((osPid) => argumentsOf(osPid).at(-1) === folder)
-  return keepers.map((osPid) => ({ osPid, startTime: startTimeOf(osPid) })).filter(isAlive)
+  const found = osPids.map(Number).filter((osPid) => {
+    if (osPid === process.pid) return false
+    const isKeeper = textsIn(osPid, 'cmdline').at(-1) === commands
+    return isKeeper || textsIn(osPid, 'environ').includes(`REEVE_HOME=${folder}`)
+  })
+  return found.map((osPid) => ({ osPid, startTime: startTimeOf(osPid) })).filter(isAlive)
 }
 
-function argumentsOf(osPid: number): string[] {
+function textsIn(osPid: number, file: 'cmdline' | 'environ'): string[] {
   try {
-    return readFileSync(`/proc/${osPid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+    return readFileSync(`/proc/${osPid}/${file}`, 'utf8').split('\0').slice(0, -1)
   } catch {
     // Gone since it was listed.
     return []

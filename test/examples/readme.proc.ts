@@ -1,6 +1,6 @@
 /**
  * Runs what the documentation shows. The blocks of one page that begin with ```ts run are one program, in the order
- * in which they stand; what its lines print must be what the comments behind them say.
+ * in which they stand; what its lines print must be what the comments behind them say. One that connects has a daemon.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,8 @@ const programs: Program[] = ['README.md', ...globSync('docs/*.md').sort()]
   .map((page) => ({ page, name: `${basename(page, '.md').toLowerCase()}.ts`, text: programOf(page) }))
   .filter(({ text }) => text !== '')
 
+const REEVE = resolve('bin/reeve.mjs')
+
 let folder = ''
 
 beforeAll(() => {
@@ -34,7 +36,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('README.md and the pages of docs that explain a task have programs to run', () => {
-  const pages = ['README.md', 'docs/commands.md', 'docs/embed.md']
+  const pages = ['README.md', 'docs/commands.md', 'docs/embed.md', 'docs/use-it-from-a-program.md']
   expect(programs.map(({ page }) => page)).toEqual(expect.arrayContaining(pages))
 })
 
@@ -48,7 +50,11 @@ test('the programs of the documentation fit the types', () => {
 describe('each page prints what it says', () => {
   test.each(programs)('$page', async ({ name, text }) => {
     const place = mkdtempSync(join(folder, 'run-'))
-    const ran = await runNode([join(folder, name)], { cwd: place, env: { TMPDIR: place } })
+    const env = { TMPDIR: place, REEVE_HOME: join(place, 'home'), REEVE_LISTEN: 'off' }
+    const talksToDaemon = /\bconnect\(/.test(text)
+    if (talksToDaemon) expect(await runNode([REEVE, 'up', '-d'], { env })).toMatchObject({ code: 0 })
+    const ran = await runNode([join(folder, name)], { cwd: place, env })
+    if (talksToDaemon) await runNode([REEVE, 'down'], { env })
     expect(ran).toMatchObject({ code: 0, complained: '' })
     expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
     // A keeper with nothing left to keep takes a moment to go.

@@ -8,12 +8,18 @@ export interface Ran {
   readonly complained: string
 }
 
+interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Record<string, string>
+}
+
 /** Runs a program with this Node, where `import 'reeve'` means the sources of this clone. */
-export async function runNode(
-  words: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
-): Promise<Ran> {
-  const child = spawn(process.execPath, ['--conditions=reeve-source', ...words], {
+export function runNode(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return run(process.execPath, ['--conditions=reeve-source', ...words], options)
+}
+
+export async function run(program: string, words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const child = spawn(program, words, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, NO_COLOR: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,109 @@
+import { byCallers, median, now, quantile, sleep } from '../clock.ts'
+import { type Figure, figure, valueAtMost } from '../figure.ts'
+import { type Asked, Asker } from './asker.ts'
+import { bareServer } from './bare.ts'
+import type { Site } from './site.ts'
+import { Daemon } from './start-daemon.ts'
+
+const COMMANDS = 50
+const PER_SECOND = 300
+const CALLERS = 8
+const MOST_MS = 20
+const PRINTS = 'i=0; while :; do i=$((i+1)); echo "line $i of somebody who prints"; sleep 0.1; done'
+
+interface Load {
+  readonly p50: number
+  readonly p99: number
+  readonly perSecond: number
+}
+
+/** Requests at a fixed rate while commands print: a third each lists, shows, and polls what was printed since. */
+export async function* api(
+  site: Site,
+  { seconds, rounds }: { seconds: number; rounds: number },
+): AsyncGenerator<Figure> {
+  const daemon = await Daemon.start(site)
+  const server = await bareServer()
+  const bare = new Asker(server.said)
+  try {
+    const pids: string[] = []
+    await byCallers(COMMANDS, CALLERS, async () => pids.push(await daemon.run(PRINTS)))
+    const requests = mixOf(pids)
+    const sizes = await sizesOf(daemon.asker, requests)
+    const ours = async () => load(seconds, (index) => daemon.asker.ask(requestAt(requests, index)))
+    // What is printed meanwhile is there for the floor, too: the commands go on.
+    const floor = async () => load(seconds, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
+    await load(WARM_SECONDS, (index) => daemon.asker.ask(requestAt(requests, index)))
+    await load(WARM_SECONDS, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
+    const turns: { ours: Load; floor: Load }[] = []
+    for (let round = 0; round < rounds; round++) turns.push({ ours: await ours(), floor: await floor() })
+    const of = (what: keyof Load) => median(turns.map((turn) => turn.ours[what]))
+    const compared = (what: keyof Load) => ({
+      ratio: median(turns.map(({ ours, floor }) => ours[what] / floor[what])),
+      against: 'bare HTTP server, as many bytes',
+    })
+    const name = `API, ${PER_SECOND} requests/s beside ${COMMANDS} commands that print`
+    yield figure(`${name}: p99`, of('p99'), 'ms', compared('p99'), valueAtMost(MOST_MS, 'ms'))
+    yield figure(`${name}: p50`, of('p50'), 'ms', compared('p50'))
+    yield figure(`${name}: answered`, of('perSecond'), 'requests/s', compared('perSecond'))
+  } finally {
+    bare.close()
+    await server.end()
+    await daemon.close()
+  }
+}
+
+const WARM_SECONDS = 2
+
+function mixOf(pids: readonly string[]): readonly Asked[] {
+  return pids.flatMap((pid): Asked[] => [
+    { path: '/v1/processes' },
+    { path: `/v1/processes/${pid}` },
+    { method: 'POST', path: `/v1/processes/${pid}/poll`, body: {} },
+  ])
+}
+
+function requestAt(requests: readonly Asked[], index: number): Asked {
+  return requests[index % requests.length] as Asked
+}
+
+async function sizesOf(asker: Asker, requests: readonly Asked[]): Promise<ReadonlyMap<Asked, number>> {
+  const sizes = new Map<Asked, number>()
+  for (const asked of requests) sizes.set(asked, (await asker.ask(asked)).bytes)
+  return sizes
+}
+
+function ofSize(asked: Asked, sizes: ReadonlyMap<Asked, number>): Asked {
+  return { ...asked, path: `/?bytes=${sizes.get(asked)}` }
+}
+
+/**
+ * Each request is sent when it is due, whether or not those before it were answered, and is timed from then on: what
+ * waits for its turn, here or there, is not left out.
+ */
+async function load(seconds: number, ask: (index: number) => Promise<unknown>): Promise<Load> {
+  const count = seconds * PER_SECOND
+  const times: number[] = []
+  const asked: Promise<void>[] = []
+  const begun = now()
+  for (let index = 0; index < count; ) {
+    const due = begun + (index * 1_000) / PER_SECOND
+    const wait = due - now()
+    // Timers are whole milliseconds, and late: all that is due by now is sent now.
+    if (wait > 0) await sleep(Math.ceil(wait))
+    for (const at = now(); index < count && begun + (index * 1_000) / PER_SECOND <= at; index++)
+      asked.push(answered(ask(index), times))
+  }
+  await Promise.all(asked)
+  return {
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    perSecond: count / ((now() - begun) / 1_000),
+  }
+}
+
+async function answered(asking: Promise<unknown>, times: number[]): Promise<void> {
+  const begun = now()
+  await asking
+  times.push(now() - begun)
+}

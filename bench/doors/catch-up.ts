@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { OutputOf } from '../../src/index.ts'
+import { inTurns, now } from '../clock.ts'
+import { type Figure, figure, ratioAtLeast } from '../figure.ts'
+import { writeNumberedLines } from '../host/numbered-lines.ts'
+import { quoted } from '../host/site.ts'
+import { Asker } from './asker.ts'
+import { bareServer } from './bare.ts'
+import { freshFolder, type Site } from './site.ts'
+import { Daemon } from './start-daemon.ts'
+
+const MB = 1e6
+const GOAL = 0.5
+
+interface Size {
+  readonly bytes: number
+  readonly rounds: number
+}
+
+/** A reader who comes when everything has been printed, and reads it from the beginning. */
+export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenerator<Figure> {
+  const folder = freshFolder(site, 'catch-up')
+  const data = join(folder, 'data')
+  writeNumberedLines(data, bytes)
+  const daemon = await Daemon.start(site, { REEVE_OUTPUT_TAIL_BYTES: String(2 * bytes) })
+  const server = await bareServer()
+  const bare = new Asker(server.said)
+  const { connect } = (await import(
+    pathToFileURL(site.built.reeve).href
+  )) as typeof import('../../src/index.ts')
+  const reeve = await connect({ home: daemon.home })
+  const rate = async (read: () => Promise<number>) => {
+    const begun = now()
+    const length = await read()
+    if (length !== bytes) throw new Error(`${length} of ${bytes} bytes were read.`)
+    return length / MB / ((now() - begun) / 1_000)
+  }
+  try {
+    const pid = await printed(daemon, data)
+    const floor = () =>
+      rate(async () => (await bare.ask({ path: `/?file=${encodeURIComponent(data)}` })).bytes)
+    const stream = () => rate(() => readStream(daemon.asker, pid))
+    const followed = () =>
+      rate(async () => {
+        let read = 0
+        for await (const piece of reeve.followOutput({ pid })) read += piece.bytes.length
+        return read
+      })
+    const name = `a reader catches up ${bytes / MB} MB`
+    const against = "plain file through Node's HTTP server"
+    await stream()
+    await floor()
+    const plain = await inTurns(rounds, stream, floor)
+    yield figure(
+      `${name}: output stream`,
+      plain.first,
+      'MB/s',
+      { ratio: plain.ratio, against },
+      ratioAtLeast(GOAL),
+    )
+    yield figure(`${name}: the floor`, plain.second, 'MB/s')
+    const { first, ratio } = await inTurns(rounds, followed, floor)
+    yield figure(`${name}: followOutput, on the socket`, first, 'MB/s', { ratio, against })
+  } finally {
+    await reeve.close()
+    bare.close()
+    await server.end()
+    await daemon.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A command that has printed all of it. */
+async function printed(daemon: Daemon, data: string): Promise<string> {
+  const pid = await daemon.run(`cat ${quoted(data)}`)
+  const waited = (await daemon.asker.json({ path: `/v1/processes/${pid}/wait` })) as OutputOf<'wait'>
+  if (waited.type !== 'ended') throw new Error(`The command that prints: ${waited.type}.`)
+  return pid
+}
+
+/** Page after page, as its headers say where to go on. */
+async function readStream(asker: Asker, pid: string): Promise<number> {
+  let read = 0
+  for (let offset = '-1'; ; ) {
+    const { bytes, headers } = await asker.ask({
+      path: `/v1/processes/${pid}/output/stream?offset=${offset}`,
+    })
+    read += bytes
+    if (headers['stream-closed'] === 'true') return read
+    offset = String(headers['stream-next-offset'])
+  }
+}

@@ -1,0 +1,63 @@
+import type { Figure } from '../figure.ts'
+import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
+import type { Suite, SuiteOptions } from '../suite.ts'
+import { api } from './api.ts'
+import { catchUp } from './catch-up.ts'
+import { memory } from './memory.ts'
+import { packaged } from './packaged.ts'
+import { ps } from './ps.ts'
+import type { Site } from './site.ts'
+import { start } from './start.ts'
+
+const FULL = {
+  start: { rounds: 15 },
+  memory: { settleMs: 5_000 },
+  ps: { rounds: 25 },
+  api: { seconds: 10, rounds: 3 },
+  catchUp: { bytes: 100e6, rounds: 7 },
+}
+const QUICK: typeof FULL = {
+  start: { rounds: 5 },
+  memory: { settleMs: 1_000 },
+  ps: { rounds: 7 },
+  api: { seconds: 4, rounds: 1 },
+  catchUp: { bytes: 100e6, rounds: 3 },
+}
+
+/** What it costs to go through a door of Reeve: the daemon, the command line, HTTP. */
+export const doors: Suite = {
+  summary: 'the daemon: start, memory, reeve ps, the API under load, catching up (Linux)',
+  async *run(options) {
+    if (process.platform !== 'linux') throw new Error('The suite doors reads /proc, and so needs Linux.')
+    // Whatever this run starts has it in its environment, and so is found if the run ends too early.
+    process.env[MARK] = options.folder
+    process.once('exit', () => endStrays(options.folder))
+    try {
+      yield* measured(options)
+    } finally {
+      await dismissStrays(options.folder)
+    }
+  },
+}
+
+async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
+  options.say('building Reeve')
+  const site: Site = { built: await packaged(), folder: options.folder }
+  const size = options.quick ? QUICK : FULL
+  const measurements: Record<string, () => AsyncIterable<Figure>> = {
+    start: () => start(site, size.start),
+    memory: () => memory(site, size.memory),
+    ps: () => ps(site, size.ps),
+    api: () => api(site, size.api),
+    'catch up': () => catchUp(site, size.catchUp),
+  }
+  for (const [name, measure] of Object.entries(measurements)) {
+    if (options.only !== undefined && !name.includes(options.only)) continue
+    options.say(name)
+    try {
+      yield* measure()
+    } catch (error) {
+      options.failed(name, error)
+    }
+  }
+}

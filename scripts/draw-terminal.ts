@@ -1,0 +1,86 @@
+/** Writes docs/terminal.svg: types a few lines into a shell, with a home of its own, and draws what really came. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const script = 'for n in 1 2 3 4; do echo "step $n of 4"; sleep 1; done; exit 3\n'
+
+const typed = [
+  'cat build.sh',
+  'reeve run -d --name build -- sh build.sh',
+  'kill -9 $(reeve status --json | jq .daemon.osPid)     # the daemon dies; the build does not',
+  'reeve logs -f build',
+  'reeve wait build; echo $?',
+  'reeve ps -a',
+]
+
+const COLUMNS = 94
+const WIDTH = { column: 8.43, line: 20, left: 20, top: 58, bottom: 18 }
+
+const place = mkdtempSync(join(tmpdir(), 'draw-'))
+try {
+  writeFileSync(join(place, 'build.sh'), script)
+  writeFileSync('docs/terminal.svg', drawn(typed.flatMap((line) => [`$ ${line}`, ...printedBy(line)])))
+} finally {
+  shell('reeve down')
+  rmSync(place, { recursive: true, force: true })
+}
+
+function printedBy(line: string): string[] {
+  return shell(line).replace(/\n$/, '').split('\n').filter(Boolean)
+}
+
+function shell(line: string): string {
+  const bin = join(place, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const launcher = `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`
+  writeFileSync(join(bin, 'reeve'), launcher, { mode: 0o755 })
+  return execFileSync('bash', ['-c', line], {
+    cwd: place,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      PATH: `${bin}:${process.env['PATH']}`,
+      REEVE_HOME: join(place, 'home'),
+      REEVE_LISTEN: 'off',
+      NO_COLOR: '1',
+    },
+  })
+}
+
+function drawn(lines: readonly string[]): string {
+  const width = Math.round(COLUMNS * WIDTH.column + 2 * WIDTH.left)
+  const height = WIDTH.top + (lines.length - 1) * WIDTH.line + WIDTH.bottom
+  const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
+    (colour, at) => `<circle cx="${22 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
+  )
+  const rows = lines.map((line, at) => row(line, WIDTH.top + at * WIDTH.line))
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    '<title>A command goes on while its daemon is killed, and its output and exit code are there afterwards</title>',
+    `<rect width="${width}" height="${height}" rx="8" fill="#16181d"/>`,
+    ...dots,
+    '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#d5d8de">',
+    ...rows,
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n')
+}
+
+function row(line: string, y: number): string {
+  const [, prompt = '', text = '', comment = ''] =
+    /^(\$ )?(.*?)(\s+# .*)?$/.exec(line.slice(0, COLUMNS)) ?? []
+  const parts = [
+    prompt === '' ? '' : `<tspan fill="#7ec699">${prompt}</tspan>`,
+    prompt === '' ? escaped(text) : `<tspan fill="#ffffff">${escaped(text)}</tspan>`,
+    comment === '' ? '' : `<tspan fill="#8b93a1">${escaped(comment)}</tspan>`,
+  ]
+  return `<text x="${WIDTH.left}" y="${y}" xml:space="preserve">${parts.join('')}</text>`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
