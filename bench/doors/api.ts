@@ -84,7 +84,8 @@ function ofSize(asked: Asked, sizes: ReadonlyMap<Asked, number>): Asked {
 async function load(seconds: number, ask: (index: number) => Promise<unknown>): Promise<Load> {
   const count = seconds * PER_SECOND
   const times: number[] = []
-  const asked: Promise<void>[] = []
+  const failures: unknown[] = []
+  const asked: Promise<unknown>[] = []
   const begun = now()
   for (let index = 0; index < count; ) {
     const due = begun + (index * 1_000) / PER_SECOND
@@ -92,9 +93,10 @@ async function load(seconds: number, ask: (index: number) => Promise<unknown>): 
     // Timers are whole milliseconds, and late: all that is due by now is sent now.
     if (wait > 0) await sleep(Math.ceil(wait))
     for (const at = now(); index < count && begun + (index * 1_000) / PER_SECOND <= at; index++)
-      asked.push(answered(ask(index), times))
+      asked.push(answered(ask(index), times).catch((error) => failures.push(error)))
   }
   await Promise.all(asked)
+  if (failures.length > 0) throw new Error(`${failures.length} requests failed.`, { cause: failures[0] })
   return {
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),

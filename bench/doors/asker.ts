@@ -13,9 +13,12 @@ export interface Answer {
   readonly bytes: number
 }
 
+/** Fewer than a daemon lets in: what is beyond waits here, and that counts. */
+const MOST_CONNECTIONS = 128
+
 /** A plain HTTP client with connections that are used again: the same for Reeve and for every floor. */
 export class Asker {
-  readonly #agent = new http.Agent({ keepAlive: true })
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
   readonly #to: http.RequestOptions
   readonly #token: string | undefined
 
@@ -46,7 +49,12 @@ export class Asker {
       })
       response.on('error', reject)
     })
-    request.on('error', reject)
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The other side let a connection go that was idle, just when it was used again.
+      const isStale = request.reusedSocket && error.code === 'ECONNRESET'
+      if (isStale) resolve(this.ask({ method, path, body }, onPiece))
+      else reject(error)
+    })
     request.end(text)
     return promise
   }

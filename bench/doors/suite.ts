@@ -31,7 +31,8 @@ export const doors: Suite = {
     if (process.platform !== 'linux') throw new Error('The suite doors reads /proc, and so needs Linux.')
     // Whatever this run starts has it in its environment, and so is found if the run ends too early.
     process.env[MARK] = options.folder
-    process.once('exit', () => endStrays(options.folder))
+    // Before the folder is removed, which fails while somebody writes there.
+    process.prependOnceListener('exit', () => endStrays(options.folder))
     try {
       yield* measured(options)
     } finally {
