@@ -84,7 +84,7 @@ export class Daemon {
 }
 
 /** Code that was compiled once is kept, as it is for a user; here that lies in the folder of this run. */
-export function environmentOf({ folder }: Site): NodeJS.ProcessEnv {
+function environmentOf({ folder }: Site): NodeJS.ProcessEnv {
   const caches = join(folder, 'caches')
   mkdirSync(caches, { recursive: true })
   return { ...process.env, XDG_CACHE_HOME: caches }

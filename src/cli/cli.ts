@@ -75,13 +75,14 @@ function split(given: readonly string[]): [string[], string | undefined, readonl
   let at = 0
   for (; at < given.length; at++) {
     const text = given[at] ?? ''
-    if (!text.startsWith('-') || FLAG_WORDS[text] !== undefined) break
+    if (!text.startsWith('-') || Object.hasOwn(FLAG_WORDS, text)) break
     leading.push(text)
     const spec = GLOBAL_OPTIONS[text.slice(2) as keyof typeof GLOBAL_OPTIONS]
     if (spec !== undefined && spec.type !== 'flag' && at + 1 < given.length) leading.push(given[++at] ?? '')
   }
   const text = given[at]
-  return [leading, text === undefined ? undefined : (FLAG_WORDS[text] ?? text), given.slice(at + 1)]
+  const name = text !== undefined && Object.hasOwn(FLAG_WORDS, text) ? FLAG_WORDS[text] : text
+  return [leading, name, given.slice(at + 1)]
 }
 
 async function withoutWord(leading: readonly string[], around: Surroundings): Promise<number> {

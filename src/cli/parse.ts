@@ -39,7 +39,7 @@ export function parseArguments(
     }
     if (word.startsWith('--')) {
       const [name = '', attached] = splitOnce(word.slice(2))
-      const spec = specs[name]
+      const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
       if (spec === undefined)
         throw unknownOption(
           `--${name}`,

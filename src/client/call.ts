@@ -80,14 +80,16 @@ function isSafe(name: VerbName, input: Readonly<Record<string, unknown>>): boole
   if (name === 'spawn') return input['idempotencyKey'] !== undefined || input['pid'] !== undefined
   if (name === 'write' || name === 'submit') return input['seq'] !== undefined
   if (name === 'send') return input['id'] !== undefined
+  // An OS signal is sent as often as it is asked for.
+  if (name === 'signal' && String(input['signal']).startsWith('SIG')) return false
   return input['replayKey'] !== undefined
 }
 
 /** A wait that is asked again lasts for what is left of it. */
 function withTimeLeft(name: VerbName, input: Readonly<Record<string, unknown>>, passedMs: number) {
   const { timeoutMs } = input
-  if (!WAITS.has(name) || typeof timeoutMs !== 'number' || timeoutMs < passedMs) return input
-  return { ...input, timeoutMs: timeoutMs - passedMs }
+  if (!WAITS.has(name) || typeof timeoutMs !== 'number') return input
+  return { ...input, timeoutMs: Math.max(0, Math.round(timeoutMs - passedMs)) }
 }
 
 /** A wait that was called off is answered, as it is without a daemon in between. */

@@ -1,4 +1,4 @@
-import * as http from 'node:http'
+import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
 import type { Address } from './address.ts'
 import { brokenWith, wasNeverSent } from './broken.ts'
@@ -35,8 +35,8 @@ export class Transport {
     if (this.#closed) throw closedError()
     const { socket, url } = this.address
     const isTls = url?.protocol === 'https:'
-    // Loaded only where it is needed: most clients talk to a socket.
-    const { Agent, request } = isTls ? await import('node:https') : http
+    // An import would read every member of the module, and one of them loads a whole HTTP client that nobody needs here.
+    const { Agent, request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http')
     this.#agent ??= new Agent({ keepAlive: true })
     const options: http.RequestOptions = {
       agent: this.#agent,

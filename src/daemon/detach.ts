@@ -57,11 +57,13 @@ function start(
   env: Readonly<Record<string, string | undefined>>,
   { args = [], program = ownProgram() }: DetachOptions,
 ): ChildProcess {
+  // One that is started from within a command is no part of it by its marker.
+  const { REEVE_PROCESS: _, ...own } = env
   try {
     const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
       cwd: home.folder,
       detached: true,
-      env: { ...env, REEVE_HOME: home.folder },
+      env: { ...own, REEVE_HOME: home.folder },
       stdio: ['ignore', log, log],
     })
     child.on('error', () => undefined)

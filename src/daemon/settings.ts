@@ -75,6 +75,10 @@ export const configurationSchema = z.strictObject({
     .default(180_000)
     .describe('how long a wait lasts that does not say, in milliseconds'),
   sessionGraceMs: milliseconds
+    .refine(
+      (ms) => ms === 0 || ms >= 120_000,
+      'must be 0, or 120000 and more: clients show themselves every 30 seconds',
+    )
     .default(60 * 60 * 1_000)
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
 })

@@ -39,7 +39,10 @@ export class Sessions {
 
   /** The session that a token names. */
   named(session: string): McpSession {
-    return this.#keep(session, () => new McpSession(this.#ways, session, { label: 'MCP', derived: false }))
+    return this.#keep(
+      `named ${session}`,
+      () => new McpSession(this.#ways, session, { label: 'MCP', derived: false }),
+    )
   }
 
   /** The session of a client in a place. */
@@ -47,14 +50,15 @@ export class Sessions {
     const id = sessionIdOf(clientName, place)
     const where = folder === null ? '' : ` in ${folder}`
     const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
-    return this.#keep(id, () => new McpSession(this.#ways, id, { label, derived: true }))
+    return this.#keep(`derived ${id}`, () => new McpSession(this.#ways, id, { label, derived: true }))
   }
 
-  #keep(id: string, make: () => McpSession): McpSession {
-    const session = this.#known.get(id) ?? make()
+  /** What a token names and what is derived are never the same: the one moves on to a next session, the other may not. */
+  #keep(key: string, make: () => McpSession): McpSession {
+    const session = this.#known.get(key) ?? make()
     // The oldest is forgotten first; it costs a question to know it again.
-    this.#known.delete(id)
-    this.#known.set(id, session)
+    this.#known.delete(key)
+    this.#known.set(key, session)
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MOST_SESSIONS) break
       this.#known.delete(oldest)

@@ -55,7 +55,12 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
       watch?.close()
     }
     const parsed = message === undefined ? {} : { parsedBody: message }
-    return untilOver(await handler.fetch(request, parsed), over)
+    try {
+      return untilOver(await handler.fetch(request, parsed), over)
+    } catch (error) {
+      over()
+      throw error
+    }
   }
   return {
     async fetch(request, caller) {

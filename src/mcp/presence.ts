@@ -4,13 +4,15 @@ const TOUCH_MS = 30_000
 
 /** Keeps the sessions of clients in use for as long as those have a stream open, whether they ask for anything or not. */
 export class Presence {
-  readonly #there = new Set<() => Promise<Place> | undefined>()
+  /** A client may have several streams open: each counts. */
+  readonly #there = new Set<{ readonly placed: () => Promise<Place> | undefined }>()
   readonly #touching = setInterval(() => this.#touchAll(), TOUCH_MS).unref()
 
   /** Until the answer is called. */
   during(placed: () => Promise<Place> | undefined): () => void {
-    this.#there.add(placed)
-    return () => this.#there.delete(placed)
+    const stream = { placed }
+    this.#there.add(stream)
+    return () => this.#there.delete(stream)
   }
 
   close(): void {
@@ -19,6 +21,6 @@ export class Presence {
   }
 
   #touchAll(): void {
-    for (const placed of this.#there) void placed()?.then(({ session }) => session.touch())
+    for (const { placed } of this.#there) void placed()?.then(({ session }) => session.touch())
   }
 }

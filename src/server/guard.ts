@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts'
 import { Failures } from './failures.ts'
 import { findToken, type Tokens } from './tokens.ts'
 
-/** The way a request came in. Whoever can open the Unix socket is the user; everybody else shows a token. */
+/** The way a request came in. Whoever can open the Unix socket is the user, unless they show a token; everybody else shows one. */
 export type Door = { readonly by: 'socket' } | { readonly by: 'tcp'; readonly hosts: ReadonlySet<string> }
 
 /** What is looked at before anything else, of a request or of an upgrade to a WebSocket. */
@@ -18,7 +18,7 @@ export interface Arrival {
  * Lets in who may come in.
  *
  * | door   | `Host`, `Origin`                     | token  | acts as                                       |
- * | socket | as they like: no browser gets here   | none   | the host, or whom `Reeve-As` names            |
+ * | socket | as they like: no browser gets here   | none, or one to be less than the user | the host, or whom `Reeve-As` names |
  * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session, and nobody else |
  */
 export class Guard {
@@ -42,7 +42,8 @@ export class Guard {
   }
 
   callerOf(arrival: Arrival): Caller {
-    const token = arrival.door.by === 'socket' ? null : this.#shown(arrival)
+    const isUser = arrival.door.by === 'socket' && arrival.header('authorization') === undefined
+    const token = isUser ? null : this.#shown(arrival)
     const role = token?.role ?? 'admin'
     const tokenId = token?.id ?? null
     const other = arrival.header('reeve-as')

@@ -137,6 +137,18 @@ test('agents of two sessions neither see nor touch the processes of the other', 
   }
 })
 
+test('who shows a token on the socket is no more than that token, and a wrong one is refused', async () => {
+  const { home, up } = withHome()
+  const daemon = await up()
+  await ask(daemon, 'PUT /v1/sessions/s1', {})
+  const { token } = new TokenFile(home).create({ role: 'agent', session: 's1' })
+  await ask(daemon, 'POST /v1/processes', { body: { kind: 'command', spec: { run: 'sleep 60' } } })
+  const bySocket = (authorization: string) => ask(daemon, 'GET /v1/processes', { headers: { authorization } })
+  expect((await bySocket(`Bearer ${token}`)).json.processes).toEqual([])
+  expect((await bySocket('Bearer wrong')).json.code).toBe('unauthorized')
+  expect((await ask(daemon, 'GET /v1/processes')).json.processes).toHaveLength(1)
+})
+
 function withHome() {
   const dwelling = new Dwelling()
   return { home: dwelling.home, up: () => dwelling.up() }

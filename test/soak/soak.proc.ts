@@ -23,14 +23,14 @@ test(
   'a short soak holds: commands and terminals under a daemon that is killed again and again',
   TIMES,
   async () => {
-    const { code, said } = await soak('--minutes', '0.1', '--commands', '20', '--seed', '1')
+    const { code, said } = await soak('--minutes', '0.06', '--commands', '20', '--seed', '1')
     expect(said.at(-1)).toMatch(/^The soak held: \d+ commands, [1-9]\d* daemons killed/)
     expect(code).toBe(0)
   },
 )
 
 test('a short soak holds while keepers are killed too', TIMES, async () => {
-  const { code, said } = await soak('--minutes', '0.1', '--commands', '20', '--seed', '2', '--keeper')
+  const { code, said } = await soak('--minutes', '0.08', '--commands', '20', '--seed', '2', '--keeper')
   expect(said.at(-1)).toMatch(/^The soak held: .* [1-9]\d* keepers killed/)
   expect(code).toBe(0)
 })

@@ -37,7 +37,6 @@ export async function runThroughPipes(
     }
     const record = await ended(reeve, pid)
     over.abort()
-    stdin.destroy()
     if (missing > 0 && !stopWriting.isBroken()) {
       print.failure({
         message: `${byteCount(missing)} of the output are missing: the reader was too slow, and they are not kept.`,
@@ -48,6 +47,8 @@ export async function runThroughPipes(
     return record
   } finally {
     over.abort()
+    // Whoever still writes to it would keep this program alive.
+    stdin.destroy()
     passOn()
     stopWriting.undo()
   }

@@ -101,7 +101,7 @@ async function processOffers(context: Context): Promise<Offer[]> {
       ...records.filter(({ outcome }) => outcome !== null),
     ]
     const about = (record: (typeof records)[number]) =>
-      `${statusText(record)}  ${onOneLine(commandText(record)).slice(0, 60)}`
+      `${onOneLine(statusText(record))}  ${onOneLine(commandText(record)).slice(0, 60)}`
     const names = new Map(
       sorted.toReversed().flatMap((record) => (record.name === null ? [] : [[record.name, about(record)]])),
     )
@@ -117,7 +117,7 @@ function sessionOffers(context: Context): Promise<Offer[]> {
     const { sessions } = await reeve.sessions({ limit: 1_000 }, { signal })
     return sessions
       .filter(({ endedAt }) => endedAt === null)
-      .map(({ id, label }) => ({ text: id, about: label ?? '' }))
+      .map(({ id, label }) => ({ text: id, about: onOneLine(label ?? '') }))
   })
 }
 

@@ -32,11 +32,11 @@ export const show = word({
       ['pid', colours.blue(record.pid)],
       ['name', record.name ?? undefined],
       ['command', onOneLine(commandText(record))],
-      ['status', statusColour(record.status, colours)(statusText(record))],
+      ['status', statusColour(record.status, colours)(onOneLine(statusText(record)))],
       ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
-      ['because', failure?.message],
-      ['to do', failure?.remedy],
-      ['folder', record.cwd ?? undefined],
+      ['because', clean(failure?.message)],
+      ['to do', clean(failure?.remedy)],
+      ['folder', clean(record.cwd)],
       ['PID', outcome === null ? program?.osPid.toString() : undefined],
       ['started', startedText(record, now)],
       [
@@ -47,13 +47,18 @@ export const show = word({
       ['lifetime', record.lifetime],
       [
         'owner',
-        Object.entries(owner)
-          .map(([key, value]) => `${key} ${value}`)
-          .join(', ') || undefined,
+        clean(
+          Object.entries(owner)
+            .map(([key, value]) => `${key} ${value}`)
+            .join(', ') || undefined,
+        ),
       ],
       ['parent', record.parent ?? undefined],
       ['restart of', record.restartOf ?? undefined],
-      ['asked to stop', record.stopRequest === null || outcome !== null ? undefined : stopText(record, now)],
+      [
+        'asked to stop',
+        record.stopRequest === null || outcome !== null ? undefined : onOneLine(stopText(record, now)),
+      ],
       ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
       ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
       ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
@@ -76,4 +81,9 @@ export function startFailure({ outcome }: ProcessRecord): { message: string; rem
   if (outcome?.reason !== 'failed_start') return undefined
   const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
   return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
+}
+
+/** What an agent chose to say cannot steer the terminal of whoever looks. */
+function clean(text: string | null | undefined): string | undefined {
+  return text == null ? undefined : onOneLine(text)
 }
