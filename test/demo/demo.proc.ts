@@ -58,7 +58,8 @@ test('a word that reeve does not know gets one line what is wrong and one what t
   expect({ code, printed, complained }).toEqual({
     code: 2,
     printed: '',
-    complained: 'reeve has no command dmeo. Did you mean demo?\nRun reeve --help for its commands.\n',
+    complained:
+      'reeve does not know the word dmeo. Did you mean demo?\nRun reeve --help for the words it knows.\n',
   })
 })
 
