@@ -193,10 +193,10 @@ export class CommandOutput {
 
   async #folderOf(record: ProcessRecord): Promise<string> {
     const folder = join(this.#home.output, record.pid)
-    if (record.program === null && !hasEnded(record)) return folder
+    // What was never begun has printed nothing.
+    if (record.program === null) return folder
     // A listing is enough: to look at every segment would cost more than to read a page of one.
     if ((await segmentOffsets(folder)) !== null) return folder
-    if (record.outcome?.reason === 'failed_start') return folder
     throw new RefusedError(
       refusal(
         'no_output',

@@ -118,6 +118,7 @@ test('a command that is killed before its program was begun is never begun', asy
   })
   await spawning
   expect(existsSync(mark)).toBe(false)
+  expect(await textOf(reeve, record.pid)).toBe('')
 })
 
 test('a daemon that is closed while its keeper is replaced leaves none behind', async () => {
