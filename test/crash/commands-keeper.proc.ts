@@ -24,9 +24,11 @@ test('a command without terminal and piped input lives on when its keeper is kil
   await using house = new Household()
   const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
   const go = join(house.folder, 'go')
-  const merged = await start(reeve, counting(go, { code: 3 }))
-  const tagged = await start(reeve, { run: counting(go, { code: 3 }), output: 'tagged' })
-  const direct = await start(reeve, { run: counting(go, { code: 3 }), output: 'direct' })
+  // Not in a flood: one that is killed with a piece in its hands takes that along.
+  const slowly = { code: 3, pause: '0.2' }
+  const merged = await start(reeve, counting(go, slowly))
+  const tagged = await start(reeve, { run: counting(go, slowly), output: 'tagged' })
+  const direct = await start(reeve, { run: counting(go, slowly), output: 'direct' })
   const all = [merged, tagged, direct]
   for (let times = 0; times < 4; times++) {
     const lengths = await Promise.all(all.map(async ({ pid }) => (await reeve.output({ pid, limit: 1 })).end))

@@ -23,6 +23,10 @@ export class IndexWriter {
     this.#path = join(folder, INDEX_NAME)
   }
 
+  prepare(): void {
+    this.#open()
+  }
+
   write(entry: IndexEntry): void {
     const fd = this.#open()
     encodeEntry(entry, this.#entry, 0)

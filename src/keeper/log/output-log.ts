@@ -62,6 +62,20 @@ export class OutputLog implements ProgramLog {
     this.#events = events
     this.#index = new IndexWriter(folder)
     this.#segments = new Segments(folder, caps, (from, to) => this.#index.fellOut(from, to))
+    this.#prepare()
+  }
+
+  /**
+   * To make a file takes long, and what a keeper has read and not yet written dies with it: so the files are there before the
+   * first byte is. A disk that cannot make them now is asked again with that byte.
+   */
+  #prepare(): void {
+    try {
+      this.#segments.prepare()
+      this.#index.prepare()
+    } catch {
+      // Said when there is something to write.
+    }
   }
 
   get end(): number {

@@ -24,7 +24,7 @@ export class Segments {
   #end = 0
   #fd: number | null = null
 
-  /** What is there of an earlier keeper is gone on with. The first segment is made with the first byte. */
+  /** What is there of an earlier keeper is gone on with. */
   constructor(folder: string, caps: OutputCaps, fellOut: (from: number, to: number) => void) {
     this.#folder = folder
     this.#caps = caps
@@ -38,6 +38,11 @@ export class Segments {
 
   get end(): number {
     return this.#end
+  }
+
+  /** Opens what the next bytes go to. */
+  prepare(): void {
+    this.#fd ??= this.#open()
   }
 
   /** How many bytes the disk took, at least one; throws if it takes none. */
