@@ -1,0 +1,37 @@
+import { embed } from 'reeve'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { type Place, Sessions } from '../../src/mcp/client.ts'
+import { Presence } from '../../src/mcp/presence.ts'
+import { sessionIdOf } from '../../src/mcp/session-id.ts'
+import { tempFile } from '../temp-file.ts'
+
+test('a client with several streams is there until the last of them is closed', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  let touches = 0
+  const touch = async () => {
+    touches += 1
+  }
+  const place = { session: { touch } } as unknown as Place
+  const placed = () => Promise.resolve(place)
+  const presence = new Presence()
+  const leaveStream = presence.during(placed)
+  presence.during(placed)()
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(touches).toBe(1)
+  leaveStream()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(touches).toBe(1)
+  presence.close()
+})
+
+test('the session that a token names is never one that is derived, though both have the same id', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const sessions = new Sessions(reeve)
+  const derived = sessions.derived('agent', 'folder', null)
+  const named = sessions.named(sessionIdOf('agent', 'folder'))
+  expect(named).not.toBe(derived)
+  expect(sessions.derived('agent', 'folder', null)).toBe(derived)
+  expect(sessions.named(sessionIdOf('agent', 'folder'))).toBe(named)
+})
