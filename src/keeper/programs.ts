@@ -99,7 +99,7 @@ export class Programs {
 
   /** Nobody is there any more to be told of growing logs. */
   unfollow(): void {
-    for (const program of this.#present.values()) program.isFollowed = false
+    for (const program of this.#present.values()) program.follow(false)
   }
 
   spawn(pid: string, fence: number, plan: SpawnPlan): ProgramState | Promise<ProgramState> {

@@ -120,7 +120,7 @@ test('standard output and error can be told apart where that was asked for', asy
 test('a program may write its log by itself, and it is read, watched and ended like any other', async () => {
   await using house = new Household()
   const reeve = await house.open()
-  const { pid } = await start(reeve, { run: 'echo begun; sleep 1000', output: 'direct' })
+  const { pid } = await start(reeve, { run: 'echo begun; exec sleep 1000', output: 'direct' })
   await printed(reeve, pid, 'begun')
   expect((await reeve.poll({ pid })).text).toBe('begun\n')
   expect((await reeve.kill({ pid })).record.outcome).toMatchObject({

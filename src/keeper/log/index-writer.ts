@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { decodeEntry, ENTRY_BYTES, encodeEntry, INDEX_NAME, type IndexEntry } from '../protocol/log-format.ts'
 
-/** Appends to the index of an output log. An entry is written before the bytes it speaks of, so readers never guess. */
+/** Appends to the index of an output log. */
 export class IndexWriter {
   readonly #path: string
   readonly #entry = Buffer.alloc(ENTRY_BYTES)

@@ -120,9 +120,13 @@ export class OutputLog implements ProgramLog {
   /** How much of it the disk took. What it did not take is the reason why the log holds. */
   #write(chunk: Buffer, stream: Stream | null): number {
     let written = 0
+    const at = this.#segments.end
     try {
-      if (!this.#isDropped) this.#note(stream)
+      // Nobody may take bytes of one stream for those of another, not even for a moment. When they came can be said later,
+      // and is: until the bytes are written, the death of the keeper would lose them.
+      if (stream !== null && !this.#isDropped) this.#note(stream, at)
       while (!this.#isDropped && written < chunk.length) written += this.#segments.write(chunk, written)
+      if (stream === null && !this.#isDropped) this.#note(null, at)
     } catch (error) {
       if (!this.#drop()) this.#cannotWrite(error)
     }
@@ -163,12 +167,12 @@ export class OutputLog implements ProgramLog {
     }
   }
 
-  /** Says in the index when, and from which stream, the bytes come that are about to be written. */
-  #note(stream: Stream | null): void {
+  /** Says in the index when, and from which stream, the bytes came that begin there. */
+  #note(stream: Stream | null, offset: number): void {
     const now = Date.now()
     const isDue = Math.abs(now - this.#timeAt) >= TIME_EVERY_MS
     if (!isDue && stream === this.#stream) return
-    this.#index.write({ offset: this.#segments.end, sort: stream ?? 'time', value: now })
+    this.#index.write({ offset, sort: stream ?? 'time', value: now })
     this.#timeAt = now
     this.#stream = stream
   }

@@ -51,7 +51,7 @@ export class DirectOutput implements Output {
   /** There is nothing between the program and its log that could be held. */
   flow(): void {}
 
-  expectAnswer(): void {}
+  wake(): void {}
 
   drain(): void {
     this.#look()

@@ -29,7 +29,7 @@ export class FifoOutput implements Output {
         if (!flows) for (const reader of this.#readers) reader.hold()
         return flows
       }
-      return new FifoReader(fd, take, ended)
+      return new FifoReader(fd, { take, ended, isWatched: events.isWatched })
     })
   }
 
@@ -41,7 +41,7 @@ export class FifoOutput implements Output {
     for (const reader of this.#readers) if (reader.isOpen) reader.flow()
   }
 
-  expectAnswer(): void {
+  wake(): void {
     for (const reader of this.#readers) reader.wake()
   }
 

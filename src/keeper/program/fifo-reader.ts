@@ -3,22 +3,22 @@ import { Socket } from 'node:net'
 import { codeOf } from '../error-text.ts'
 
 /**
- * Reads a FIFO as bytes come, by epoll, into one buffer that all readers share: a chunk is only good until `take` returns.
- * `take` answers false to be given no more until `flow`.
+ * Reads a FIFO into one buffer that all readers share: a chunk is only good until `take` returns. `take` answers false to be
+ * given no more until `flow`.
  *
- * A program that writes little by little is not read at every write, but after a rest of a few milliseconds. That costs
- * neither side much. Above all it makes it rare that a keeper is killed between the read of a chunk and the end of its write,
- * which is the one moment in which the death of a keeper loses output: the system has no other way to move it that Node knows.
- * The first bytes after a silence are read at once, and one that writes a lot is read without rest.
+ * What a keeper has read and not yet written dies with it, and the system has no other way to move it that Node knows. So it
+ * is made rare: the first bytes after a silence are heard of by epoll and read at once; a program that writes on little by
+ * little is then read after rests, each with one read and one write right behind it. The rests are short while somebody waits
+ * for what it prints. One that writes a lot is read without rest.
  *
- * | state  | bytes come                                | the rest is over | take says no | flow    |
- * | reads  | taken; → rests, if there were but a few   | –                | → held       | –       |
- * | rests  | wait in the FIFO                          | → reads          | –            | –       |
- * | held   | wait in the FIFO                          | –                | –            | → reads |
+ * | state  | bytes come                              | the rest is over                                | take says no | flow    |
+ * | reads  | taken; → rests, if there were but a few | –                                               | → held       | –       |
+ * | rests  | wait in the FIFO                        | taken; none → reads, a few → rests, many → reads | → held      | –       |
+ * | held   | wait in the FIFO                        | –                                               | –            | → reads |
  */
 export class FifoReader {
   readonly #fd: number
-  readonly #take: (chunk: Buffer) => boolean
+  readonly #events: FifoEvents
   readonly #socket: Socket
   #isOpen = true
   #isHeld = false
@@ -28,23 +28,17 @@ export class FifoReader {
   #spanFrom = 0
   #spanBytes = 0
 
-  /** `ended`: the last that could write into it has gone. Not told of after `close`. */
-  constructor(fd: number, take: (chunk: Buffer) => boolean, ended: () => void) {
+  constructor(fd: number, events: FifoEvents) {
     this.#fd = fd
-    this.#take = take
+    this.#events = events
     this.#socket = new Socket({
       fd,
       readable: true,
       writable: false,
       onread: { buffer: shared, callback: (bytes) => this.#came(bytes) },
     })
-    const over = () => {
-      if (!this.#isOpen) return
-      this.close()
-      ended()
-    }
-    this.#socket.on('end', over)
-    this.#socket.on('error', over)
+    this.#socket.on('end', () => this.#over())
+    this.#socket.on('error', () => this.#over())
     this.#socket.resume()
   }
 
@@ -81,7 +75,7 @@ export class FifoReader {
         this.close()
         return
       }
-      this.#take(shared.subarray(0, bytes))
+      this.#events.take(shared.subarray(0, bytes))
       read += bytes
     }
   }
@@ -93,26 +87,52 @@ export class FifoReader {
     this.#socket.destroy()
   }
 
-  /** True to be given more at once. */
+  /** By epoll. True to be given more at once. */
   #came(bytes: number): boolean {
-    if (!this.#take(shared.subarray(0, bytes))) return false
-    const now = performance.now()
-    const spanMs = now - this.#spanFrom
-    this.#spanBytes += bytes
-    if (this.#isBusy && spanMs < SHORTEST_REST_MS) return true
-    // So long that no more should come than a FIFO takes without making its writer wait.
-    const restMs = Math.min((FEW_BYTES / this.#spanBytes) * spanMs, LONGEST_REST_MS)
-    this.#isBusy = restMs < SHORTEST_REST_MS
-    this.#spanFrom = now
-    this.#spanBytes = 0
-    if (!this.#isBusy) this.#rest = setTimeout(() => this.#rested(), restMs)
-    return this.#isBusy
+    return this.#events.take(shared.subarray(0, bytes)) && !this.#rests(bytes, SHORT_REST_MS)
   }
 
   #rested(): void {
     this.#rest = null
-    if (!this.#isHeld) this.#socket.resume()
+    if (this.#isHeld) return
+    const bytes = readNow(this.#fd)
+    if (bytes === null) this.#socket.resume()
+    else if (bytes === 0) this.#over()
+    else if (this.#events.take(shared.subarray(0, bytes)) && !this.#rests(bytes, this.#longestRestMs()))
+      this.#socket.resume()
   }
+
+  /** False if it writes too much for a rest. One is so long that no more should come than a FIFO takes without a wait. */
+  #rests(bytes: number, longestMs: number): boolean {
+    const now = performance.now()
+    const spanMs = now - this.#spanFrom
+    this.#spanBytes += bytes
+    if (this.#isBusy && spanMs < SHORTEST_REST_MS) return false
+    const restMs = Math.min((FEW_BYTES / this.#spanBytes) * spanMs, longestMs)
+    this.#isBusy = restMs < SHORTEST_REST_MS
+    this.#spanFrom = now
+    this.#spanBytes = 0
+    if (!this.#isBusy) this.#rest = setTimeout(() => this.#rested(), restMs)
+    return !this.#isBusy
+  }
+
+  #longestRestMs(): number {
+    return this.#events.isWatched() ? SHORT_REST_MS : LONG_REST_MS
+  }
+
+  #over(): void {
+    if (!this.#isOpen) return
+    this.close()
+    this.#events.ended()
+  }
+}
+
+interface FifoEvents {
+  take(chunk: Buffer): boolean
+  /** Whether somebody waits for what comes. */
+  isWatched(): boolean
+  /** The last that could write into it has gone. Not told of after `close`. */
+  ended(): void
 }
 
 /** As much as one FIFO has unless it was told to have more. */
@@ -124,7 +144,8 @@ const MOST_IN_A_FIFO = 1024 * 1024
 /** A quarter of a FIFO. */
 const FEW_BYTES = 16 * 1024
 const SHORTEST_REST_MS = 2
-const LONGEST_REST_MS = 10
+const SHORT_REST_MS = 10
+const LONG_REST_MS = 40
 
 /** Null if there is nothing now, 0 if there will never be: also where it can't be read any more. */
 function readNow(fd: number): number | null {

@@ -43,6 +43,7 @@ export class Filling {
         this.program?.grew()
         return flows
       },
+      isWatched: () => this.program?.isFollowed ?? false,
       ended: () => this.program?.outputEnded(),
     }
     return { log, events }

@@ -6,8 +6,8 @@ export interface Output {
   readonly isOpen: boolean
   /** Reads on after it was told to stop. */
   flow(): void
-  /** The program was given something, and may answer soon. */
-  expectAnswer(): void
+  /** Somebody wants to know what comes now: the program was given something, or is looked at. */
+  wake(): void
   /** Reads, here and now, what was written before this call. */
   drain(): void
   /** The program itself has ended; what comes now comes from its descendants, unless `nobodyLeft`. */
@@ -18,6 +18,8 @@ export interface Output {
 export interface OutputEvents {
   /** False: read no more until `flow`, so that the program waits. The chunk is only good until this returns. */
   bytes(chunk: Buffer, stream: Stream | null): boolean
+  /** Whether somebody waits for what comes. */
+  isWatched(): boolean
   /** Nobody can write any more. */
   ended(): void
 }

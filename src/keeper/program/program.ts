@@ -46,14 +46,13 @@ export interface ProgramParts {
  */
 export class Program {
   readonly pid: string
-  /** Whether somebody wants to hear that its log grows. */
-  isFollowed = false
   readonly #parts: ProgramParts
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
   readonly #samples: SampledProgram
   readonly #stopWatching: () => void
   readonly #recorded = Promise.withResolvers<void>()
+  #isFollowed = false
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
   #because: EndedBecause | null = null
   #hasExceeded = false
@@ -102,9 +101,19 @@ export class Program {
     const { end } = this.#parts.log
     this.#times.output()
     this.#samples.soon()
-    if (this.isFollowed) this.#events.grew(end)
+    if (this.#isFollowed) this.#events.grew(end)
     const most = this.#parts.plan.limits.outputBytes
     if (most !== null && end > most) this.#exceeded('limit:output')
+  }
+
+  /** Whether somebody wants to hear that its log grows. */
+  get isFollowed(): boolean {
+    return this.#isFollowed
+  }
+
+  follow(on: boolean): void {
+    this.#isFollowed = on
+    if (on) this.#parts.output.wake()
   }
 
   /** Its log takes bytes again. */
@@ -183,7 +192,7 @@ export class Program {
     const { input } = this.#parts
     if (input === null) return { type: 'no_stdin' }
     const answer = input.write(bytes)
-    this.#parts.output.expectAnswer()
+    this.#parts.output.wake()
     if (seq !== null && answer.type === 'written') this.#remember(seq, answer.bytes)
     return answer
   }

@@ -27,7 +27,7 @@ export class PtyOutput implements Output {
   }
 
   /** It is read as it comes anyway. */
-  expectAnswer(): void {}
+  wake(): void {}
 
   /** Nothing to do: all data is heard of before the exit is. */
   drain(): void {}

@@ -72,7 +72,7 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
     follow: ({ pid, on }) => {
       const program = programs.get(checkedPid(pid))
       if (program === undefined) return { end: settledEnd(programs, pid) }
-      program.isFollowed = on
+      program.follow(on)
       return { end: program.outputEnd }
     },
     usage: ({ pids }) => ({ usages: programs.usages(pids) }),
