@@ -235,6 +235,7 @@ export class KeeperSide implements Executor, Keeping {
       if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
     }
     this.#told.delete(pid)
+    this.#spares.release(pid)
   }
 
   /** In order. A keeper with nothing to keep goes too. */
@@ -259,7 +260,12 @@ export class KeeperSide implements Executor, Keeping {
         if ('state' in plan) return plan
         if (running.stop !== undefined) return 'never'
         this.#asked.add(work)
-        return await this.ask('spawn', { pid, fence: work.fence().fence, plan })
+        return await this.ask('spawn', {
+          pid,
+          fence: work.fence().fence,
+          plan,
+          fifos: this.#reserved(pid, plan),
+        })
       } catch (error) {
         if (isBadAsk(error)) return failedStart(pid, error)
         if (!(error instanceof LinkLost)) throw error
@@ -281,14 +287,28 @@ export class KeeperSide implements Executor, Keeping {
 
   /** What was asked of it before is asked now. */
   #hasBegun(running: Running, isPaused: boolean): void {
-    const { pid } = running.record
     running.begun = true
+    this.#hold(running.record.pid)
+    this.#askAgain(running, isPaused)
+  }
+
+  #hold(pid: Pid): void {
+    this.#orTrouble(pid, () => this.#spares.hold(pid))
+  }
+
+  #reserved(pid: Pid, { pty, output }: SpawnPlan): string[] {
+    if (pty !== null || output === 'direct') return []
+    return this.#orTrouble(pid, () => this.#spares.reserve(pid, output === 'tagged' ? 2 : 1)) ?? []
+  }
+
+  /** What is only held in case of trouble must not make any. */
+  #orTrouble<Answer>(pid: Pid, act: () => Answer): Answer | undefined {
     try {
-      this.#spares.hold(pid)
+      return act()
     } catch (error) {
       this.#options.onTrouble(error, `holding the output of ${pid}`)
+      return undefined
     }
-    this.#askAgain(running, isPaused)
   }
 
   #askAgain(running: Running, isPaused: boolean): void {
@@ -338,6 +358,7 @@ export class KeeperSide implements Executor, Keeping {
   #know(state: ProgramState): void {
     const pid = state.pid as Pid
     this.#told.set(pid, state)
+    if (state.state === 'running') this.#hold(pid)
     if (state.state !== 'running') this.#running.get(pid)?.ended.resolve(state)
     this.#wake(pid)
   }

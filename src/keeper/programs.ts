@@ -102,10 +102,15 @@ export class Programs {
     for (const program of this.#present.values()) program.follow(false)
   }
 
-  spawn(pid: string, fence: number, plan: SpawnPlan): ProgramState | Promise<ProgramState> {
+  spawn(
+    pid: string,
+    fence: number,
+    plan: SpawnPlan,
+    fifos: readonly string[],
+  ): ProgramState | Promise<ProgramState> {
     const known = this.stateOf(pid) ?? this.#starting.get(pid)
     if (known !== undefined) return known
-    const starting = this.#spawn(pid, fence, plan).finally(() => {
+    const starting = this.#spawn(pid, fence, plan, fifos).finally(() => {
       this.#starting.delete(pid)
       this.#place.changed()
     })
@@ -200,14 +205,14 @@ export class Programs {
     }
   }
 
-  async #spawn(pid: string, fence: number, plan: SpawnPlan): Promise<ProgramState> {
+  async #spawn(pid: string, fence: number, plan: SpawnPlan, fifos: readonly string[]): Promise<ProgramState> {
     const { live, keeper } = this.#place
     const prepared = await prepare(this.#place, plan)
     // From here on nothing is waited for until the program is there, so that nothing comes in between.
     try {
       if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))
         return Promise.reject(new Error(`${pid} was begun by another keeper`))
-      const started = start(this.#place, pid, plan, prepared, this.eventsOf(pid))
+      const started = start(this.#place, { pid, plan, fifos }, prepared, this.eventsOf(pid))
       if (started instanceof Promise) throw await started
       this.add(started)
       this.#writeProgram(started)

@@ -31,14 +31,19 @@ export class FifoPool {
     while (this.#ready.length < PER_PROGRAM) await this.#refill()
   }
 
-  /** The path of a fresh FIFO called `name`. Makes one on the spot if others were quicker. */
-  take(name: string): string {
+  /** The path of a fresh FIFO called `name`: the `wanted` one, or any. Makes one on the spot if others were quicker. */
+  take(name: string, wanted?: string): string {
     const path = join(this.folder, name)
-    const made = this.#ready.pop()
+    const made = (wanted === undefined ? undefined : this.#takeReady(wanted)) ?? this.#ready.pop()
     if (made === undefined)
       execFileSync('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'] })
     else renameSync(made, path)
     return path
+  }
+
+  #takeReady(name: string): string | undefined {
+    const at = this.#ready.lastIndexOf(join(this.folder, name))
+    return at === -1 ? undefined : this.#ready.splice(at, 1)[0]
   }
 
   /** Nobody has it open any more, and nothing is in it: it is as good as new. */

@@ -19,7 +19,7 @@ export function forkWithFifos(
   const opened = new OpenedFds()
   const fifos: OpenedFifo[] = []
   const open = (stream: Stream | null) => {
-    const path = pool.take(fifoName(request.pid, stream))
+    const path = pool.take(fifoName(request.pid, stream), request.fifos[fifos.length])
     opened.otherwise(() => removeFile(path))
     const fd = opened.keepers(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
     fifos.push({ fd, path, stream })

@@ -7,6 +7,8 @@ export interface ForkRequest {
   /** The program's file, looked up. */
   readonly file: string
   readonly plan: SpawnPlan
+  /** Those of the pool that are to be taken, for as far as they are there. */
+  readonly fifos: readonly string[]
   /** The plan's, with the marker. */
   readonly env: Readonly<Record<string, string>>
 }

@@ -26,15 +26,14 @@ import { PtyOutput } from './pty-output.ts'
  */
 export function start(
   place: ProgramPlace,
-  pid: string,
-  plan: SpawnPlan,
+  { pid, plan, fifos }: Pick<ForkRequest, 'pid' | 'plan' | 'fifos'>,
   prepared: Prepared,
   events: ProgramEvents,
 ): ForkAnswer<Program> {
   if (prepared.failure !== null) throw prepared.failure
   const file = checkPlan(plan)
   const marker = markerOf(place.homeId, pid)
-  const request: ForkRequest = { pid, file, plan, env: { ...plan.env, [MARKER]: marker } }
+  const request: ForkRequest = { pid, file, plan, fifos, env: { ...plan.env, [MARKER]: marker } }
   const startedAt = Date.now()
   const filling = new Filling(place, pid, plan.caps)
   const { log, fork } = planned(place, request, prepared, filling)

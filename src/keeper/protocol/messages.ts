@@ -159,7 +159,16 @@ export interface Asks {
     { readonly keeper: KeeperIdentity; readonly programs: readonly ProgramState[] },
   ]
   /** At most once per pid, whatever happens: asked again, it answers with what became of the first time. */
-  spawn: [{ readonly pid: string; readonly fence: number; readonly plan: SpawnPlan }, ProgramState]
+  /** `fifos`: names of spare FIFOs, which whoever asks holds open: so what the program prints outlives its keeper from the first byte. */
+  spawn: [
+    {
+      readonly pid: string
+      readonly fence: number
+      readonly plan: SpawnPlan
+      readonly fifos?: readonly string[]
+    },
+    ProgramState,
+  ]
   /** Where it is now; null if nothing is known of it: no program was ever begun for this pid, or it was acknowledged. */
   state: [{ readonly pid: string }, ProgramState | null]
   /**

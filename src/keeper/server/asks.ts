@@ -34,10 +34,10 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
     programs.get(checkedPid(pid)) === undefined && programs.isSettled(pid) ? ended : act(present(pid))
 
   return {
-    spawn: ({ pid, fence, plan }) => {
+    spawn: ({ pid, fence, plan, fifos = [] }) => {
       const fault = faultOfPlan(plan)
       if (fault !== undefined) throw badAsk(fault)
-      return programs.spawn(checkedPid(pid), fence, plan)
+      return programs.spawn(checkedPid(pid), fence, plan, fifos)
     },
     state: ({ pid }) => programs.stateOf(checkedPid(pid)),
     end: async (ask) => {
