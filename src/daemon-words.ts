@@ -22,11 +22,17 @@ export const daemonWords: DaemonWords = {
   },
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])
-    return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)] })
+    const env = { ...process.env, ...variablesFor(flags, settings) }
+    return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)], env })
   },
   async running(home) {
     const { readyDaemon } = await import('./daemon/running.ts')
     return readyDaemon(homePaths(home))
+  },
+  async wasStopped(home) {
+    const { runningDaemon } = await import('./daemon/home.ts')
+    const noted = runningDaemon(homePaths(home))
+    return noted === null || noted.stopping === true
   },
   async down(home, { keep }) {
     const { down } = await import('./daemon/down.ts')
@@ -39,10 +45,12 @@ export const daemonWords: DaemonWords = {
   },
   async settings() {
     const { settings } = await import('./daemon/settings.ts')
-    return settings.map(({ name, flag, isSwitch, description }) => ({
+    return settings.map(({ name, flag, variable, isSwitch, isSecret, description }) => ({
       key: name,
       option: flag.slice(2),
+      variable,
       isSwitch,
+      isSecret,
       about: description,
     }))
   },
@@ -51,7 +59,7 @@ export const daemonWords: DaemonWords = {
     const { values, sources } = configuration(flags, process.env, homePaths(home))
     return Object.entries(values).map(([key, value]) => ({
       key,
-      value,
+      value: withoutPassword(value),
       from: sources[key as keyof typeof sources],
     }))
   },
@@ -76,9 +84,9 @@ export const daemonWords: DaemonWords = {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet) {
+  async mcp(reeve, quiet, session) {
     const { serveMcpStdio } = await import('./mcp/stdio.ts')
-    await serveMcpStdio(reeve, { quiet }).closed
+    await serveMcpStdio(reeve, { quiet, ...(session === null ? {} : { session }) }).closed
     return 0
   },
   async demo() {
@@ -109,15 +117,25 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** What is shown on a screen is soon in a log. */
+function withoutPassword(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/(:\/\/[^:/@\s]*:)[^@\s]*@/, '$1***@') : value
+}
+
 async function specsFor(flags: UpFlags): Promise<readonly SettingSpec[]> {
   return Object.keys(flags).length === 0 ? [] : daemonWords.settings()
 }
 
-/** The same flags for the daemon's own command line. */
+/** The same flags for the daemon's own command line, but for those that everybody could read there. */
 function argumentsFor(flags: UpFlags, settings: readonly SettingSpec[]): string[] {
-  return settings.flatMap(({ key, option }) => {
+  return settings.flatMap(({ key, option, isSecret }) => {
     const value = flags[key]
-    if (value === undefined || value === false) return []
+    if (value === undefined || value === false || isSecret) return []
     return value === true ? [`--${option}`] : [`--${option}=${value}`]
   })
+}
+
+function variablesFor(flags: UpFlags, settings: readonly SettingSpec[]): Record<string, string> {
+  const secret = settings.filter(({ key, isSecret }) => isSecret && flags[key] !== undefined)
+  return Object.fromEntries(secret.map(({ key, variable }) => [variable, String(flags[key])]))
 }

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
-import { homeFolder, homePaths } from '../client/home.ts'
+import { homeFolder } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting, Reeve } from '../verbs/reeve.ts'
 import type { DaemonWords } from './daemon-words.ts'
@@ -57,6 +56,10 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     return this.options.url ?? (this.around.env['REEVE_URL'] || undefined)
   }
 
+  get token(): string | undefined {
+    return this.options.token ?? (this.around.env['REEVE_TOKEN'] || undefined)
+  }
+
   /** On whose behalf `--as` says; a daemon is started if none runs. */
   async acting(): Promise<Acting> {
     const { as } = this.options
@@ -84,8 +87,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   }
 
   #where(): ConnectOptions {
-    const { url } = this
-    const token = this.options.token ?? (this.around.env['REEVE_TOKEN'] || undefined)
+    const { url, token } = this
     return {
       home: this.home,
       ...(url === undefined ? {} : { url }),
@@ -95,7 +97,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
 
   /** A daemon that was killed is followed by another. One that somebody stopped is not: they may start it themselves. */
   async #revive(hasAnswered: boolean): Promise<void> {
-    const wasStopped = hasAnswered && !existsSync(homePaths(this.home).daemon)
+    const wasStopped = hasAnswered && (await this.daemon.wasStopped(this.home))
     if (!wasStopped) {
       this.#stoppedSince = null
       return this.#start()

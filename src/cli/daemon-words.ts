@@ -16,6 +16,8 @@ export interface DaemonWords {
   start(home: string, flags: UpFlags): Promise<RunningDaemon>
   /** Null if none runs. */
   running(home: string): Promise<RunningDaemon | null>
+  /** Whether the last one was stopped in order, or is about to be: then nobody but its owner starts another. */
+  wasStopped(home: string): Promise<boolean>
   /** Stops it in order, and resolves when it is gone; null if none runs. */
   down(home: string, options: { readonly keep: boolean }): Promise<RunningDaemon | null>
   /** What can be set: the options of `up` and `config`. */
@@ -25,8 +27,8 @@ export interface DaemonWords {
   tokens(home: string): Promise<TokenWords>
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>
-  /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. */
-  mcp(reeve: Reeve, quiet: Reeve): Promise<number>
+  /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
+  mcp(reeve: Reeve, quiet: Reeve, session: string | null): Promise<number>
   demo(): Promise<number>
 }
 
@@ -37,7 +39,11 @@ export interface SettingSpec {
   readonly key: string
   /** Without its dashes. */
   readonly option: string
+  /** Of the environment. */
+  readonly variable: string
   readonly isSwitch: boolean
+  /** Not for the eyes of everybody who can list processes. */
+  readonly isSecret: boolean
   readonly about: string
 }
 

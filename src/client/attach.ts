@@ -1,8 +1,8 @@
 import { connect as connectTo } from 'node:net'
 import { WebSocket } from 'ws'
-import type { Attachment, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import type { Attachment, CallOptions, OutputOf, OutputPiece } from '../verbs/reeve.ts'
 import { brokenWith } from './broken.ts'
-import { type Line, textOf } from './call.ts'
+import { call, type Line, textOf } from './call.ts'
 import { errorOf } from './problem.ts'
 import { Queue } from './queue.ts'
 import { retrying } from './retry.ts'
@@ -13,7 +13,6 @@ type Frame = { readonly bytes: Buffer } | { readonly gap: Gap } | { readonly end
 
 /** A connected terminal: where it begins, and what comes from there on. */
 interface Terminal {
-  readonly socket: WebSocket
   readonly offset: number
   readonly frames: Queue<Frame>
 }
@@ -40,8 +39,6 @@ export async function attach(
       revive: line.revive,
     })
   let terminal = await reach(`scrollback=${scrollback}`, FIRST_TRIES_MS)
-  let reaching: Promise<void> = Promise.resolve()
-  let ended = false
 
   async function* pieces(): AsyncGenerator<OutputPiece, void, void> {
     let offset = terminal.offset
@@ -51,11 +48,7 @@ export async function attach(
         const frame = await terminal.frames.next()
         if (frame === null) {
           if (either.aborted || line.transport.isClosed) return
-          const again = reach(`offset=${offset}`, Number.POSITIVE_INFINITY).then((reached) => {
-            terminal = reached
-          })
-          reaching = again.catch(() => undefined)
-          await again
+          terminal = await reach(`offset=${offset}`, Number.POSITIVE_INFINITY)
         } else if ('bytes' in frame) {
           yield { offset, bytes: frame.bytes, gap }
           offset += frame.bytes.length
@@ -64,7 +57,6 @@ export async function attach(
           gap = frame.gap
           offset = frame.gap.to
         } else {
-          ended = true
           if (gap !== null) yield { offset, bytes: new Uint8Array(), gap }
           return
         }
@@ -76,25 +68,24 @@ export async function attach(
     }
   }
 
-  const say = async (what: string | Uint8Array) => {
-    await reaching
-    if (either.aborted || ended) throw closedError()
-    const { socket } = terminal
-    await new Promise<void>((resolve, reject) => {
-      socket.send(what, { binary: typeof what !== 'string' }, (error) => {
-        if (error) reject(brokenWith(error, line.transport.address.shown, false))
-        else resolve()
-      })
+  // What is typed goes its own way, a call at a time: so each is answered, and a slow reader holds none up.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = async (name: 'write' | 'resize', input: Readonly<Record<string, unknown>>) => {
+    const before = last
+    const done = before.then(() => {
+      if (either.aborted) throw closedError()
+      return call(line, name, { pid, ...input }, { signal: either })
     })
+    last = done.catch(() => undefined)
+    return done
   }
   return {
     [Symbol.asyncIterator]: pieces,
-    write: async (typed) => {
-      const bytes = typeof typed === 'string' ? Buffer.from(typed) : typed
-      await say(bytes)
-      return { bytes: bytes.length }
+    write: async (text) => {
+      const { bytes } = (await inTurn('write', { text })) as OutputOf<'write'>
+      return { bytes }
     },
-    resize: (size) => say(JSON.stringify({ resize: size })),
+    resize: async (size) => void (await inTurn('resize', size)),
     detach: () => detached.abort(),
   }
 }
@@ -122,7 +113,7 @@ function open(line: Line, path: string, signal: AbortSignal): Promise<Terminal> 
       const said = JSON.parse(data.toString()) as { offset?: number; gap?: Gap; ended?: boolean }
       if (said.offset !== undefined) {
         began = true
-        resolve({ socket, offset: said.offset, frames })
+        resolve({ offset: said.offset, frames })
       }
       if (said.gap !== undefined) frames.push({ gap: said.gap })
       if (said.ended === true) frames.push({ ended: true })

@@ -12,7 +12,7 @@ export interface HomePaths {
   readonly commands: string
   /** Whoever can open it is the user. */
   readonly socket: string
-  /** Which daemon is ready; there while one is. */
+  /** Which daemon is ready, or stops; there while one is. */
   readonly daemon: string
   /** Hashes of the tokens, and what each may do. */
   readonly tokens: string
@@ -22,13 +22,17 @@ export interface HomePaths {
   readonly log: string
 }
 
-/** What `daemon.json` says while a daemon is ready. */
+/** What `daemon.json` says while a daemon is there. */
 export interface RunningDaemon {
   readonly osPid: number
   readonly startTime: string | null
+  /** Of the machine: its start times begin anew with each. */
+  readonly bootId: string | null
   readonly url: string | null
   readonly version: string
   readonly startedAt: number
+  /** It was asked to stop, and is about to be gone. */
+  readonly stopping?: boolean
 }
 
 /** `REEVE_HOME`, else `.reeve` in the user's folder. */

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
+import { leaveLeaf } from '../keeper/tree/leave-leaf.ts'
 import { prepareHome } from './home.ts'
 import { openLog } from './log.ts'
-import { readyDaemon } from './running.ts'
+import { presentDaemon, readyDaemon } from './running.ts'
 
 export interface DetachOptions {
   readonly home?: string
@@ -19,6 +21,7 @@ export interface DetachOptions {
 }
 
 const TIMEOUT_MS = 20_000
+const STOP_MS = 60_000
 const LOOK_MS = 10
 const MOST_LAST_LINES = 3
 /** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
@@ -32,6 +35,7 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   const env = options.env ?? process.env
   const home = homePaths(options.home ?? homeFolder(env))
   prepareHome(home)
+  await stopped(home)
   const there = readyDaemon(home)
   if (there !== null) return there
   const log = openLog(home)
@@ -47,7 +51,16 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
       // Another one was faster, and is about to be ready.
     }
     if (Date.now() > until) throw tooSlow(home, child)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    await sleep(LOOK_MS)
+  }
+}
+
+/** One that stops ends commands in order, which may take a while; until then there can be no other. */
+async function stopped(home: HomePaths): Promise<void> {
+  const until = Date.now() + STOP_MS
+  for (let there = presentDaemon(home); there?.stopping === true; there = presentDaemon(home)) {
+    if (Date.now() > until) throw stillStopping(there)
+    await sleep(LOOK_MS)
   }
 }
 
@@ -57,7 +70,7 @@ function start(
   env: Readonly<Record<string, string | undefined>>,
   { args = [], program = ownProgram() }: DetachOptions,
 ): ChildProcess {
-  // One that is started from within a command is no part of it by its marker.
+  // One that is started from within a command is no part of it: neither by its marker nor by its cgroup.
   const { REEVE_PROCESS: _, ...own } = env
   try {
     const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
@@ -67,6 +80,7 @@ function start(
       stdio: ['ignore', log, log],
     })
     child.on('error', () => undefined)
+    if (child.pid !== undefined) leaveLeaf(child.pid)
     child.unref()
     return child
   } finally {
@@ -112,6 +126,15 @@ function silent({ log }: HomePaths, { exitCode, signalCode }: ChildProcess): Ree
     `The daemon ended before it was ready (${how}), and said nothing.`,
     `Start it in the foreground to see more: reeve up. Its log is ${log}.`,
     { details: { log } },
+  )
+}
+
+function stillStopping({ osPid }: RunningDaemon): ReeveError {
+  return new ReeveError(
+    'daemon_not_started',
+    `The daemon with PID ${osPid} was asked to stop, and has not gone yet: it waits for commands to end.`,
+    'Try again in a moment; reeve down waits until it has gone.',
+    { details: { osPid } },
   )
 }
 

@@ -1,7 +1,7 @@
 import { homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { isAlive } from './os-process.ts'
-import { readyDaemon } from './running.ts'
+import { presentDaemon } from './running.ts'
 
 export interface DownOptions {
   readonly home?: string
@@ -19,7 +19,7 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   const { keep = false, timeoutMs = TIMEOUT_MS } = options
   const home = homePaths(options.home ?? homeFolder())
   // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
-  const running = readyDaemon(home)
+  const running = presentDaemon(home)
   if (running === null) {
     throw new ReeveError(
       'daemon_not_running',
@@ -28,13 +28,23 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
       { details: { home: home.folder } },
     )
   }
-  process.kill(running.osPid, keep ? 'SIGUSR2' : 'SIGTERM')
+  // A second signal would not wait for anybody.
+  if (running.stopping !== true) signalled(running.osPid, keep ? 'SIGUSR2' : 'SIGTERM')
   const until = Date.now() + timeoutMs
   while (isAlive(running)) {
     if (Date.now() > until) throw notStopped(running, home.log, timeoutMs)
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
   return running
+}
+
+function signalled(osPid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(osPid, signal)
+  } catch (error) {
+    // It went by itself meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function notStopped({ osPid }: RunningDaemon, log: string, timeoutMs: number): ReeveError {

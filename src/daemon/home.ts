@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -16,22 +17,30 @@ import { ReeveError } from '../core/errors.ts'
  * there keeps its rights: it may be a folder that has other uses too.
  */
 export function prepareHome({ folder }: HomePaths): void {
-  let mode: number
+  let stat: Stats
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    mode = statSync(folder).mode
+    stat = statSync(folder)
   } catch (error) {
     throw unusable(folder, error)
   }
-  if ((mode & 0o002) !== 0) throw openToAll(folder)
+  const who = whoElse(stat)
+  if (who !== null) throw openTo(who, folder)
 }
 
 /** Whoever can put a file there can give themselves a token. */
-function openToAll(folder: string): ReeveError {
+function whoElse({ mode, uid }: Stats): string | null {
+  if (process.getuid !== undefined && uid !== process.getuid() && uid !== 0)
+    return 'it belongs to another user'
+  if ((mode & 0o002) !== 0) return 'everybody may write there'
+  return (mode & 0o020) === 0 ? null : 'its group may write there'
+}
+
+function openTo(why: string, folder: string): ReeveError {
   return new ReeveError(
     'home_unusable',
-    `The daemon's home ${folder} cannot be used: everybody may write there.`,
+    `The daemon's home ${folder} cannot be used: ${why}.`,
     `Run chmod 700 ${folder}, or choose another folder with REEVE_HOME or --home.`,
     { details: { home: folder } },
   )
@@ -55,12 +64,21 @@ function unusable(folder: string, error: unknown): ReeveError {
   )
 }
 
-/** Which daemon says that it is ready here. It may be dead: only its PID together with its start time tells. */
+/** Null where the machine does not say. */
+export function bootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+/** Which daemon says that it is here. It may be dead: only its PID together with its start time tells. */
 export function runningDaemon({ daemon }: HomePaths): RunningDaemon | null {
   try {
     return JSON.parse(readFileSync(daemon, 'utf8')) as RunningDaemon
   } catch {
-    // Not there, or half of it: nobody is ready.
+    // Not there, or half of it: nobody is here.
     return null
   }
 }
@@ -69,9 +87,9 @@ export function announce({ daemon }: HomePaths, running: RunningDaemon): void {
   writeWhole(daemon, `${JSON.stringify(running, null, 2)}\n`)
 }
 
+/** Takes this daemon's note away, and no other's: the next one may have written its own by now. */
 export function withdraw(paths: HomePaths): void {
-  rmSync(paths.daemon, { force: true })
-  rmSync(paths.socket, { force: true })
+  if (runningDaemon(paths)?.osPid === process.pid) rmSync(paths.daemon, { force: true })
 }
 
 /** A reader sees the old text or the new one, never a part. For its owner alone. */

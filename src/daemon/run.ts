@@ -14,6 +14,8 @@ const STOPS = {
   SIGHUP: { keep: true },
   SIGUSR2: { keep: true },
 } as const
+/** Of a setting that may hold a password. Named here because nothing of the settings is loaded so early. */
+const SECRET_VARIABLES = ['REEVE_STORE']
 type StopSignal = keyof typeof STOPS
 
 /**
@@ -32,9 +34,12 @@ export async function run(options: RunOptions = {}): Promise<number> {
   }
   for (const signal of stopSignals) process.on(signal, onSignal)
   try {
-    startKeeperEarly(homePaths(options.home ?? homeFolder(options.env)))
+    const env = options.env ?? { ...process.env }
+    // Neither the keeper nor a command is to inherit it.
+    for (const variable of SECRET_VARIABLES) delete process.env[variable]
+    startKeeperEarly(homePaths(options.home ?? homeFolder(env)))
     const { up } = await import('./up.ts')
-    const daemon = await up(options)
+    const daemon = await up({ ...options, env })
     await options.onReady?.(daemon)
     const signal = await first.promise
     daemon.log.info({ signal }, 'asked to stop')

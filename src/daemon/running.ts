@@ -1,9 +1,15 @@
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
-import { runningDaemon } from './home.ts'
+import { bootId, runningDaemon } from './home.ts'
 import { isAlive } from './os-process.ts'
 
-/** The daemon that is ready in a home, if it lives: one that was killed has not taken its note away. */
+/** The daemon that is ready in a home, if it lives. */
 export function readyDaemon(home: HomePaths): RunningDaemon | null {
-  const running = runningDaemon(home)
-  return running !== null && isAlive(running) ? running : null
+  const present = presentDaemon(home)
+  return present?.stopping === true ? null : present
+}
+
+/** One that is ready, or about to be gone. Whoever was killed has not taken its note away. */
+export function presentDaemon(home: HomePaths): RunningDaemon | null {
+  const noted = runningDaemon(home)
+  return noted !== null && noted.bootId === bootId() && isAlive(noted) ? noted : null
 }

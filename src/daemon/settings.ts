@@ -93,6 +93,8 @@ export interface Setting {
   readonly variable: string
   readonly description: string
   readonly isSwitch: boolean
+  /** It may hold a password. */
+  readonly isSecret: boolean
   readonly default: unknown
 }
 
@@ -108,6 +110,7 @@ export const settings: readonly Setting[] = names.map((name) => {
     variable: `REEVE_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
     description: shape.description ?? '',
     isSwitch: typeof fallback === 'boolean',
+    isSecret: name === 'store',
     default: fallback,
   }
 })

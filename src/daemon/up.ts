@@ -1,15 +1,15 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { type HomePaths, homeFolder, homePaths } from '../client/home.ts'
+import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embed } from '../embed/embed.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
-import { announce, prepareHome, withdraw } from './home.ts'
+import { announce, bootId, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
 import { startTimeOf } from './os-process.ts'
-import { readyDaemon } from './running.ts'
+import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
 import { adminToken, TokenFile } from './token-file.ts'
 import { version } from './version.ts'
@@ -92,9 +92,11 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
     })
     const { url } = server
     const startTime = startTimeOf(process.pid)
-    announce(home, { osPid: process.pid, startTime, url, version: version(), startedAt: Date.now() })
+    const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: version() }
+    const announced = { ...running, startedAt: Date.now() }
+    announce(home, announced)
     log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
-    const close = closer(home, { reeve, server, guests, log })
+    const close = closer(home, announced, { reeve, server, guests, log })
     return { home, url, token, configuration: config, reeve, log, close }
   } catch (error) {
     await guests?.close()
@@ -104,19 +106,26 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
   }
 }
 
+/**
+ * First what lives as long as the daemon ends, while whoever waits for it can still be told; then nobody is let in any more.
+ * The home says all the while that this daemon stops: the next one waits for that.
+ */
 function closer(
   home: HomePaths,
+  announced: RunningDaemon,
   { reeve, server, guests, log }: { reeve: Embedded; server: Server; guests: Guests; log: Log },
 ): Daemon['close'] {
   let closing: Promise<void> | undefined
   const closeAll = async (keep: boolean) => {
     log.info({ keep }, 'stopping')
-    // Before the lock is let go: the next daemon's must not be taken away.
-    rmSync(home.daemon, { force: true })
+    announce(home, { ...announced, stopping: true })
+    if (!keep && (await reeve.endWithDaemon()) > 0) await server.quiet()
     await guests.close()
     await server.close()
-    withdraw(home)
+    // Before the lock is let go: the next daemon's must not be taken away.
+    rmSync(home.socket, { force: true })
     await reeve.close({ keep })
+    withdraw(home)
     log.info({}, 'stopped')
   }
   return ({ keep = false } = {}) => {
@@ -127,8 +136,8 @@ function closer(
 
 /** The lock of the data folder is what counts; this only spares opening the store, and names the home. */
 function refuseSecond(home: HomePaths): void {
-  const running = readyDaemon(home)
-  if (running !== null && running.osPid !== process.pid) throw second(home, running.osPid)
+  const present = presentDaemon(home)
+  if (present !== null && present.osPid !== process.pid) throw second(home, present.osPid)
 }
 
 /** How long a keeper may take to notice that its daemon was killed. */

@@ -218,6 +218,9 @@ export function actsOf(
         boot: kernel.boot,
       }
     },
+    async whoami() {
+      return { actor, session: actor.startsWith('session:') ? actor.slice('session:'.length) : null }
+    },
     async refreshEnvironment() {
       permit('write')
       await served(commands).refreshEnvironment()

@@ -40,6 +40,8 @@ export interface EmbedOptions {
 export interface Embedded extends Reeve {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
+  /** What `close` does first, on its own: whoever waits for one of these commands can still be told. How many it were. */
+  endWithDaemon(): Promise<number>
 }
 
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
@@ -120,6 +122,7 @@ async function start(
     ...acting(kernel, 'host', commands, waits),
     as: (other) => acting(kernel, parse(actor, other, 'as'), commands, waits),
     position: () => kernel.feed.position,
+    endWithDaemon: () => kernel.endWithDaemon(),
     close,
   }
 }

@@ -253,7 +253,7 @@ export class Executions {
   async drain(keep: boolean): Promise<void> {
     this.#closed = true
     this.#lookout.stop()
-    if (this.#keeping !== undefined && !keep) await this.#endWithDaemon()
+    if (!keep) await this.endWithDaemon()
     for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
     // Claims and registrations that were under way may still be granted something.
     await new Promise<void>((resolve) => {
@@ -263,8 +263,9 @@ export class Executions {
     for (const attempt of this.#late) await this.#handBack(attempt)
   }
 
-  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. */
-  async #endWithDaemon(): Promise<void> {
+  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with how many it were. */
+  async endWithDaemon(): Promise<number> {
+    if (this.#keeping === undefined) return 0
     const ending = [...this.#running.values()].filter(({ record }) => record.lifetime === 'daemon')
     await Promise.all(
       ending.map(async (attempt) => {
@@ -282,6 +283,7 @@ export class Executions {
         this.#edges.onTrouble(still, 'closing')
       }),
     )
+    return ending.length
   }
 
   async #handBack(attempt: Attempt): Promise<void> {

@@ -63,7 +63,13 @@ export function appOf(parts: AppParts): Hono<Env> {
   })
   addHealth(app, reeve)
   app.use(async (context, next) => {
-    context.set('caller', guard.callerOf(arrivalOf(context.env)))
+    const caller = guard.callerOf(arrivalOf(context.env))
+    context.set('caller', caller)
+    const { outgoing } = context.env
+    outgoing.once(
+      'close',
+      guard.whileGood(caller, () => outgoing.destroy()),
+    )
     await next()
   })
   addAbout(app, reeve, metrics, parts.version)
@@ -91,6 +97,7 @@ function arrivalOf({ incoming, door }: Env['Bindings']): Arrival {
 }
 
 export function arrival(incoming: HttpBindings['incoming'], door: Door): Arrival {
+  refuseTwoHosts(incoming.rawHeaders)
   return {
     door,
     address: incoming.socket.remoteAddress ?? '',
@@ -99,6 +106,12 @@ export function arrival(incoming: HttpBindings['incoming'], door: Door): Arrival
       return Array.isArray(value) ? value.join(', ') : value
     },
   }
+}
+
+/** Of two, somebody on the way may have looked at the other one. */
+function refuseTwoHosts(rawHeaders: readonly string[]): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
+  if (hosts.length > 1) throw new ReeveError('bad_request', 'There are two Host headers.', 'Send one.')
 }
 
 /** A path that is known with another method is told apart from one that is not known at all. */

@@ -2,6 +2,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Caller } from './caller.ts'
 import { Failures } from './failures.ts'
+import { Openings } from './openings.ts'
 import { findToken, type Tokens } from './tokens.ts'
 
 /** The way a request came in. Whoever can open the Unix socket is the user, unless they show a token; everybody else shows one. */
@@ -24,9 +25,11 @@ export interface Arrival {
 export class Guard {
   readonly #tokens: Tokens
   readonly #failures = new Failures()
+  readonly #openings: Openings
 
   constructor(tokens: Tokens) {
     this.#tokens = tokens
+    this.#openings = new Openings(tokens)
   }
 
   /** A page elsewhere may send requests here, under a name of its own for this address. It cannot hide where it comes from. */
@@ -55,6 +58,16 @@ export class Guard {
     return { role, actor: other === undefined ? 'host' : actorOf(other), tokenId }
   }
 
+  /** Calls `cut` when the caller's token is revoked; answers with what to call when there is nothing to be cut any more. */
+  whileGood({ tokenId }: Caller, cut: () => void): () => void {
+    return tokenId === null ? () => undefined : this.#openings.add(tokenId, cut)
+  }
+
+  /** Of somebody who was let in before. */
+  refuseRevoked({ tokenId }: Caller): void {
+    if (tokenId !== null && !this.#tokens.all().some(({ id }) => id === tokenId)) throw unknownToken()
+  }
+
   /** A right token is let in however many wrong ones came from its address: nobody can lock others out by guessing. */
   #shown({ header, address }: Arrival) {
     const [, text] = /^Bearer +([!-~]+)$/i.exec(header('authorization') ?? '') ?? []
@@ -67,12 +80,21 @@ export class Guard {
         'Wait a minute, then use the right one.',
       )
     }
-    throw new ReeveError(
-      'unauthorized',
-      text === undefined ? 'There is no bearer token with this request.' : 'This token is not known here.',
-      "Send Authorization: Bearer <token>; the daemon's own lies in the file token in its home.",
-    )
+    throw text === undefined ? noToken() : unknownToken()
   }
+}
+
+function noToken(): ReeveError {
+  return unauthorized('There is no bearer token with this request.')
+}
+
+function unknownToken(): ReeveError {
+  return unauthorized('This token is not known here.')
+}
+
+function unauthorized(said: string): ReeveError {
+  const remedy = "Send Authorization: Bearer <token>; the daemon's own lies in the file token in its home."
+  return new ReeveError('unauthorized', said, remedy)
 }
 
 /** Nobody acts in the name of a kernel but the kernel. */

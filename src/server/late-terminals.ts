@@ -7,6 +7,7 @@ import type { TerminalParts, Terminals } from './terminal.ts'
 export class LateTerminals {
   readonly #parts: TerminalParts
   #loaded: Promise<Terminals> | undefined
+  #there: Terminals | undefined
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -16,7 +17,12 @@ export class LateTerminals {
     // Whoever leaves meanwhile takes nobody along.
     socket.on('error', () => socket.destroy())
     this.#loaded ??= import('./terminal.ts').then(({ Terminals }) => new Terminals(this.#parts))
-    await (await this.#loaded).upgrade(request, socket, head, door)
+    this.#there = await this.#loaded
+    await this.#there.upgrade(request, socket, head, door)
+  }
+
+  get areOpen(): boolean {
+    return this.#there?.areOpen ?? false
   }
 
   async close(): Promise<void> {

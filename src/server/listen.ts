@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { chmodSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -111,6 +110,10 @@ export class Listener {
     return this.#open.size
   }
 
+  get isBusy(): boolean {
+    return this.#busy.size > 0
+  }
+
   async close(): Promise<void> {
     const closed = once(this.server, 'close')
     this.server.close()
@@ -170,7 +173,7 @@ async function listening(server: Server, place: Place): Promise<void> {
   const failed = Promise.withResolvers<never>()
   server.once('error', failed.reject)
   const listens = once(server, 'listening')
-  if ('path' in place) server.listen({ path: place.path })
+  if ('path' in place) listenForOwner(server, place.path)
   else server.listen({ host: place.host, port: place.port })
   try {
     await Promise.race([listens, failed.promise])
@@ -178,7 +181,16 @@ async function listening(server: Server, place: Place): Promise<void> {
     listens.catch(() => undefined)
     throw unusable(place, error as NodeJS.ErrnoException)
   }
-  if ('path' in place) chmodSync(place.path, 0o600)
+}
+
+/** The socket is made within the call, and at no moment for anybody but its owner. */
+function listenForOwner(server: Server, path: string): void {
+  const before = process.umask(0o177)
+  try {
+    server.listen({ path })
+  } finally {
+    process.umask(before)
+  }
 }
 
 function unusable(place: Place, error: NodeJS.ErrnoException): ReeveError {

@@ -1,4 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Acting } from '../verbs/reeve.ts'
 import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
@@ -34,8 +35,15 @@ export interface Server {
   /** Null where it listens on its socket alone. */
   readonly url: string | null
   acting(caller: Caller): Acting
+  /** When nobody is being answered any more, or after a second. */
+  quiet(): Promise<void>
   close(): Promise<void>
 }
+
+/** Whoever heard of an end asks for its record next: a moment without a question may only be a breath. */
+const BREATH_MS = 100
+const MOST_QUIET_MS = 1_000
+const LOOK_MS = 10
 
 /** Serves every verb over HTTP, on a Unix socket, on an address, or on both. Listens when it resolves. */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -64,6 +72,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await terminals.close()
     await Promise.all(listeners.map((listener) => listener.close()))
   }
+  const quiet = async () => {
+    const until = Date.now() + MOST_QUIET_MS
+    for (let since = Date.now(); Date.now() < Math.min(until, since + BREATH_MS); await sleep(LOOK_MS))
+      if (terminals.areOpen || listeners.some(({ isBusy }) => isBusy)) since = Date.now()
+  }
   let url: string | null = null
   try {
     if (options.socket !== undefined)
@@ -84,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await close()
     throw error
   }
-  return { url, acting: (caller) => actingFor(reeve, caller), close }
+  return { url, acting: (caller) => actingFor(reeve, caller), quiet, close }
 }
 
 /** Who listens everywhere is found at home under these. */

@@ -31,6 +31,7 @@ const SCROLLBACK = 64 * 1024
 /** How long a reader may take nothing of what is printed. */
 const STALL_MS = 30_000
 const RESTARTING = 1012
+const NOT_ALLOWED = 1008
 
 /** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
 export class Terminals {
@@ -57,6 +58,10 @@ export class Terminals {
     }
   }
 
+  get areOpen(): boolean {
+    return this.#open.size > 0
+  }
+
   close(): void {
     for (const ws of this.#open) ws.close(RESTARTING, 'the daemon stops')
   }
@@ -80,15 +85,18 @@ export class Terminals {
   }
 
   async #serve(ws: WebSocket, place: Place): Promise<void> {
-    const { closing, log } = this.#parts
+    const { closing, log, guard } = this.#parts
     const gone = new AbortController()
     this.#open.add(ws)
+    const revoked = () => ws.close(NOT_ALLOWED, 'unauthorized')
+    const over = guard.whileGood(place.caller, revoked)
     ws.on('close', () => {
       this.#open.delete(ws)
+      over()
       gone.abort()
     })
     ws.on('error', () => ws.terminate())
-    takeInput(ws, place)
+    takeInput(ws, place, () => guard.refuseRevoked(place.caller))
     try {
       await show(ws, place, AbortSignal.any([gone.signal, closing]))
       ws.close(RESTARTING, 'the daemon stops')
@@ -127,11 +135,12 @@ async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
 }
 
 /** What is typed goes to the program in order. A no is told in a text frame, `{ "refused": <problem> }`, and ends nothing. */
-function takeInput(ws: WebSocket, { caller, acting, pid }: Place): void {
+function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked: () => void): void {
   let last: Promise<void> = Promise.resolve()
   let waiting = 0
   const take = async (data: Buffer, isBinary: boolean) => {
     try {
+      refuseRevoked()
       demand(caller, 'operate')
       if (isBinary) await acting.write({ pid, text: new Uint8Array(data) })
       else await acting.resize({ ...sizeIn(data.toString()), pid })

@@ -54,6 +54,7 @@ import { wait } from './wait.ts'
 import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
 import { waitFor } from './wait-for.ts'
+import { whoami } from './whoami.ts'
 import { write } from './write.ts'
 
 /** Every act there is. Adding one is a file, and a line here. */
@@ -101,6 +102,7 @@ export const verbs = {
   spawn,
   spawnMany,
   status,
+  whoami,
   streams,
   submit,
   touchSession,

@@ -46,6 +46,7 @@ export const routes: { readonly [Name in VerbName]: Route } = {
   spawn: 'POST /processes',
   spawnMany: 'POST /spawn-many',
   status: 'GET /status',
+  whoami: 'GET /whoami',
   streams: 'GET /processes/{pid}/streams',
   submit: 'POST /processes/{pid}/submit',
   touchSession: 'POST /sessions/{session}/touch',

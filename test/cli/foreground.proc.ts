@@ -85,6 +85,15 @@ test('a foreground command and its reader live through kill -9 of the daemon', a
   expect(await started.ended).toMatchObject({ code: 6, stdout: 'first\nsecond\n' })
 })
 
+test('a foreground command that ends with the daemon passes its exit code on', async () => {
+  const reeve = new CommandLine()
+  const line = 'trap "echo asked; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
+  const started = reeve.start(['run', '--', 'sh', '-c', line])
+  await started.printed('ready')
+  expect((await reeve.run(['down'])).code).toBe(0)
+  expect(await started.ended).toMatchObject({ code: 3, stdout: 'ready\nasked\n' })
+})
+
 function hash(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

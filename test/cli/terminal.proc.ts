@@ -143,3 +143,16 @@ function pidIn({ stdout }: { stdout: string }): string {
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
+
+test('who may only look is told so when they type, and can look', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--pty', '--name', 'shell', '--', 'sh', '-c', 'echo ready; read x'])
+  const { token } = await reeve.json<{ token: string }>('token', 'create', '--role', 'read')
+  const typing = reeve.terminal(['attach', 'shell', '--token', token])
+  expect(await typing.ended).toBe(4)
+  expect(typing.shown).toContain('This needs a token with the role operate')
+  const looking = reeve.terminal(['attach', 'shell', '--read-only', '--token', token])
+  await looking.until('ready')
+  looking.type('\u001d')
+  expect(await looking.ended).toBe(0)
+})

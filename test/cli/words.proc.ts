@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ProcessRecord } from 'reeve'
 import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
@@ -265,4 +267,45 @@ test('the doctor looks at what there is, with and without a daemon', async () =>
   await reeve.run(['run', '--', 'true'])
   expect(await names()).toEqual(expect.arrayContaining(['keeper', 'records']))
   expect((await reeve.run(['doctor'])).code).toBe(0)
+})
+
+test('a password of the store is on no command line, on no screen, and in no environment of a command', async () => {
+  const reeve = new CommandLine()
+  const store = join(reeve.dwelling.home.folder, 'own.db')
+  const { osPid } = await reeve.json<{ osPid: number }>('up', '-d', '--store', store)
+  expect(existsSync(store)).toBe(true)
+  expect(readFileSync(`/proc/${osPid}/cmdline`, 'utf8')).not.toContain('own.db')
+  const { stdout } = await reeve.run(['run', 'env'])
+  expect(stdout).toContain('PATH=')
+  expect(stdout).not.toContain('own.db')
+  const url = 'postgres://me:hush@db/reeve'
+  expect(await reeve.json('config', '--store', url)).toContainEqual({
+    key: 'store',
+    value: 'postgres://me:***@db/reeve',
+    from: 'flag',
+  })
+})
+
+test('settings for a daemon that runs already are refused, and none is as good as another', async () => {
+  const reeve = new CommandLine()
+  const first = await reeve.json<{ osPid: number }>('up', '-d')
+  const again = await reeve.run(['up', '-d'])
+  expect(again).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`runs already (PID ${first.osPid})`),
+  })
+  const refused = await reeve.run(['up', '-d', '--grace-ms', '5'])
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('keeps the settings') })
+})
+
+test('a daemon that a command starts outlives the command', async () => {
+  const outer = new CommandLine()
+  const inner = new CommandLine()
+  const line = `REEVE_HOME=${inner.dwelling.home.folder} ${inner.called} up -d --json; sleep 300`
+  const pid = (await outer.run(['run', '-d', '-c', line])).stdout.trim()
+  await outer.run(['wait', pid, '--until', 'startedAt'])
+  const before = await inner.json<{ daemon: { osPid: number } }>('status')
+  await outer.run(['kill', pid])
+  const after = await inner.json<typeof before>('status')
+  expect(after.daemon).toEqual(before.daemon)
 })

@@ -130,9 +130,44 @@ test('a second SIGINT stops a daemon at once, that waits for a command to end', 
   const { pid } = (await ask(where, 'POST /v1/processes', { body: stubborn })).json.record
   await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
   first.signal('SIGINT')
-  await until('it is stopping', () => !existsSync(dwelling.home.socket))
+  await until('it is stopping', () => dwelling.announced()?.stopping === true)
   first.signal('SIGINT')
   expect(await first.ended()).toEqual({ code: 130, signal: null })
+})
+
+test('while a daemon stops, a second stop waits with the first, the next daemon for both, and who asks is answered', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const where = { home: dwelling.home, url: null }
+  // It goes when it is told to, and not before.
+  const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done; exit 6'
+  const spec = { run: line, graceMs: 60_000 }
+  const body = { kind: 'command', spec, cwd: dwelling.home.folder, lifetime: 'daemon' }
+  const { pid } = (await ask(where, 'POST /v1/processes', { body })).json.record
+  await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
+  const waiting = ask(where, `GET /v1/processes/${pid}/wait`)
+  const stops = [down({ home: dwelling.home.folder })]
+  await until('it is stopping', () => dwelling.announced()?.stopping === true)
+  stops.push(down({ home: dwelling.home.folder }))
+  const next = background(dwelling)
+  expect((await refusal(dwelling.up())).code).toBe('daemon_already_running')
+  expect((await ask(where, `GET /v1/processes/${pid}`)).json.status).toBe('stopping')
+  writeFileSync(join(dwelling.home.folder, 'go'), '')
+  // Whoever waited for it is told how it ended before nobody is answered any more.
+  expect((await waiting).json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 6 } } })
+  for (const stopped of await Promise.all(stops)) expect(stopped.osPid).toBe(first.osPid)
+  const { osPid } = await next
+  expect(osPid).not.toBe(first.osPid)
+  expect(dwelling.announced()).toMatchObject({ osPid })
+})
+
+test("a note of an earlier boot is nobody's, whoever has its PID now", async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const note = { ...dwelling.announced(), bootId: 'another' }
+  await daemon.close()
+  writeFileSync(dwelling.home.daemon, JSON.stringify(note))
+  expect((await refusal(down({ home: dwelling.home.folder }))).code).toBe('daemon_not_running')
 })
 
 test('a daemon in the background is ready when it is answered for, and is found again', async () => {
@@ -192,6 +227,16 @@ test('a home that cannot be used is named, with why', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'file')
   writeFileSync(file, '')
+  for (const [mode, why] of [
+    [0o777, 'everybody may write there'],
+    [0o770, 'its group may write there'],
+  ] as const) {
+    const open = join(folder, String(mode))
+    mkdirSync(open)
+    chmodSync(open, mode)
+    const error = await refusal(up({ home: open, env: {}, log: quiet }))
+    expect(error).toMatchObject({ code: 'home_unusable', message: expect.stringContaining(why) })
+  }
   for (const home of [file, join(file, 'below')]) {
     const error = await refusal(up({ home, env: {}, log: quiet }))
     expect(error).toMatchObject({ code: 'home_unusable', details: { home } })

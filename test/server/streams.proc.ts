@@ -1,3 +1,5 @@
+import { readdirSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
@@ -39,6 +41,24 @@ test('the output of a command that has ended is read from any offset, and is clo
     status: 200,
     headers: { 'stream-next-offset': offset(10), 'stream-closed': 'true' },
   })
+})
+
+test('a log that is shorter than its command has printed ends where it ends', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const pid = await spawn(daemon, 'printf 0123456789')
+  await ended(daemon, pid)
+  const [segment] = readdirSync(join(dwelling.home.commands, 'output', pid)).filter((name) =>
+    /^\d+$/.test(name),
+  )
+  truncateSync(join(dwelling.home.commands, 'output', pid, segment ?? ''), 4)
+  const path = `/v1/processes/${pid}/output/stream`
+  const all = await ask(daemon, `GET ${path}?offset=-1&live=sse`)
+  const { data, control } = Object.fromEntries(
+    [...all.text.matchAll(/^event: (\w+)\ndata:(.*)$/gm)].map(([, name, said]) => [name, said]),
+  )
+  expect(Buffer.from(data, 'base64').toString()).toBe('0123')
+  expect(JSON.parse(control)).toMatchObject({ streamNextOffset: offset(4), streamClosed: true })
 })
 
 test('a long poll is answered when there is something, and with nothing when its time is over', async () => {

@@ -168,3 +168,20 @@ test('a reader that takes nothing holds up nobody, and gets everything when it r
   const expected = `ready\n${Array.from({ length: 300_000 }, (_, i) => `${i + 1}\n`).join('')}`
   expect(slow.bytes.equals(Buffer.from(expected))).toBe(true)
 })
+
+test('a terminal that a token opened is closed when it is revoked, and takes nothing more', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const tokens = new TokenFile(dwelling.home)
+  const { token, kept } = tokens.create({ role: 'operate' })
+  const pid = await spawn(daemon, 'stty -echo; echo ready; while read line; do echo "got $line"; done')
+  const headers = { authorization: `Bearer ${token}` }
+  const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`, headers, false).opened()
+  await screen.shows('ready')
+  tokens.revoke(kept.id)
+  screen.ws.send(Buffer.from('late\n'))
+  await until('it is closed', () => screen.closed !== undefined)
+  expect(screen.closed).toEqual({ code: 1008 })
+  expect(screen.told).toContainEqual({ refused: expect.objectContaining({ code: 'unauthorized' }) })
+  expect((await ask(daemon, `GET /v1/processes/${pid}/output/stream`)).text).not.toContain('late')
+})

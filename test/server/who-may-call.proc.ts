@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
+import { until } from '../keeper/client.ts'
 import { type Asking, ask } from './ask.ts'
 
 test('the socket and the token are for their owner alone', async () => {
@@ -81,6 +83,39 @@ test('a role reaches what it needs and no further', async () => {
   expect((await ask(daemon, 'POST /v1/recover', { token: daemon.token, body: {} })).status).toBe(200)
   tokens.revoke(kept.id)
   expect((await ask(daemon, 'GET /v1/processes', { token: operate })).status).toBe(401)
+})
+
+test('what a token let in is cut when it is revoked', async () => {
+  const { home, up } = withHome()
+  const daemon = await up()
+  const tokens = new TokenFile(home)
+  const { token, kept } = tokens.create({ role: 'operate' })
+  const body = { kind: 'command', spec: { run: 'echo here; exec cat', stdin: 'pipe' } }
+  const { pid } = (await ask(daemon, 'POST /v1/processes', { token, body })).json.record
+  const cut = ['wait', 'output/stream?offset=now&live=sse', 'output/stream?offset=now&live=long-poll'].map(
+    async (what) =>
+      ask(daemon, `GET /v1/processes/${pid}/${what}`, { token }).then(
+        () => 'answered',
+        (error: NodeJS.ErrnoException) => error.code,
+      ),
+  )
+  await until('they are let in', async () =>
+    /^reeve_connections [4-9]/m.test((await ask(daemon, 'GET /metrics')).text),
+  )
+  tokens.revoke(kept.id)
+  expect(await Promise.all(cut)).toEqual(['ECONNRESET', 'ECONNRESET', 'ECONNRESET'])
+  expect((await ask(daemon, `GET /v1/processes/${pid}`)).json.status).toBe('running')
+})
+
+test('of two Host headers neither counts', async () => {
+  const daemon = await new Dwelling().up()
+  const { hostname, port } = new URL(daemon.url ?? '')
+  const socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.end(`GET /healthz HTTP/1.1\r\nHost: localhost:${port}\r\nHost: evil.example\r\n\r\n`)
+  const pieces: Buffer[] = []
+  for await (const piece of socket) pieces.push(piece as Buffer)
+  expect(Buffer.concat(pieces).toString()).toMatch(/^HTTP\/1\.1 400 /)
 })
 
 test('agents of two sessions neither see nor touch the processes of the other', async () => {

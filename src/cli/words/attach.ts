@@ -1,3 +1,4 @@
+import { ReeveError } from '../../core/errors.ts'
 import { oneProcess } from '../arguments.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { ended } from '../foreground/ended.ts'
@@ -25,7 +26,7 @@ export const attach = word({
     },
   },
   about: `
-Many may be attached at once. Letting go changes nothing, and closing the window does the same; a command that has
+Many may be attached at once. Who may only look says --read-only. Letting go changes nothing, and closing the window does the same; a command that has
 ended lets go by itself, and its exit code is passed on.`,
   examples: [['reeve attach shell', 'Ctrl-] to let go']],
   async run(context) {
@@ -48,12 +49,19 @@ ended lets go by itself, and its exit code is passed on.`,
     const { scrollback } = options
     const attachment = await reeve.attach({ pid, ...(scrollback === undefined ? {} : { scrollback }) })
     let detached = false
-    const resize = () =>
-      options['read-only'] ? undefined : attachment.resize(terminal.size()).catch(() => undefined)
+    let refused: unknown
+    const refuse = (error: unknown) => {
+      if (isPassing(error)) return
+      refused ??= error
+      attachment.detach()
+    }
+    const resize = async () => {
+      if (!options['read-only']) await attachment.resize(terminal.size()).catch(refuse)
+    }
     const stopKeys = terminal.raw(async (keys) => {
       const at = keys.indexOf(letGo)
       const typed = at === -1 ? keys : keys.subarray(0, at)
-      if (typed.length > 0 && !options['read-only']) await attachment.write(typed).catch(() => undefined)
+      if (typed.length > 0 && !options['read-only']) await attachment.write(typed).catch(refuse)
       if (at === -1) return
       detached = true
       attachment.detach()
@@ -67,6 +75,7 @@ ended lets go by itself, and its exit code is passed on.`,
       stopKeys()
       attachment.detach()
     }
+    if (refused !== undefined) throw refused
     if (!detached) return exitCodeOf(await ended(reeve, pid))
     const shown = await reeve.screen({ pid }).catch(() => null)
     await terminal.show(Buffer.from(shown?.alternate === true ? RESTORE : '\r\n'))
@@ -74,3 +83,16 @@ ended lets go by itself, and its exit code is passed on.`,
     return 0
   },
 })
+
+/** It has just ended, takes no more for now, or its daemon is away for a moment: no reason to let go of it. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ReeveError && PASSING.has(error.code)
+}
+
+const PASSING = new Set<string>([
+  'already_ended',
+  'input_closed',
+  'input_full',
+  'closed',
+  'daemon_unreachable',
+])

@@ -17,7 +17,10 @@ back: its session is its name and the folder it works in.`,
     nothingMore(context, { name: 'mcp' })
     const quiet = context.quietly()
     try {
-      return await context.daemon.mcp(await context.reeve(), quiet)
+      const reeve = await context.reeve()
+      // A token may be bound to a session, and then there is no other for whoever shows it.
+      const { session } = context.token === undefined ? { session: null } : await reeve.whoami()
+      return await context.daemon.mcp(reeve, quiet, session)
     } finally {
       await quiet.close()
     }

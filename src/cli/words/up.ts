@@ -1,4 +1,5 @@
 import type { RunningDaemon } from '../../client/home.ts'
+import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
@@ -27,24 +28,42 @@ before reeve.json in the home; reeve config shows what is in force.`,
     const { daemon, home, options } = context
     const flags = await flagsGiven(daemon, options)
     if (options.detach) {
+      const before = await daemon.running(home)
+      if (before !== null && Object.keys(flags).length > 0) throw unchanged(before, home)
       const running = await daemon.start(home, flags)
-      if (!options.quiet) greet(context, running, true)
+      if (options.quiet) return 0
+      greet(context, running, before?.osPid === running.osPid ? 'runs already' : 'is ready', true)
       return 0
     }
     return daemon.up(home, flags, (running) => {
-      if (!options.quiet) greet(context, running, false)
+      if (!options.quiet) greet(context, running, 'is ready', false)
     })
   },
 })
 
-function greet({ print, home, daemon }: Context<unknown>, running: RunningDaemon, isDetached: boolean): void {
+/** Somebody who says how it is to run would think that it does now. */
+function unchanged({ osPid }: RunningDaemon, home: string): ReeveError {
+  return new ReeveError(
+    'daemon_already_running',
+    `A daemon with PID ${osPid} already runs in ${home}, and keeps the settings it was started with.`,
+    'reeve down --keep stops it and leaves its commands running; then start it again.',
+    { details: { osPid, home } },
+  )
+}
+
+function greet(
+  { print, home, daemon }: Context<unknown>,
+  running: RunningDaemon,
+  how: 'is ready' | 'runs already',
+  isDetached: boolean,
+): void {
   if (print.isJson) {
     print.json({ ...running, home })
     return
   }
   const { bold, dim, green, cyan } = print.colours
   const reeve = daemon.calledAs()
-  print.line(`${green('●')} ${bold('Reeve')} ${running.version} is ready ${dim(`(PID ${running.osPid})`)}`)
+  print.line(`${green('●')} ${bold('Reeve')} ${running.version} ${how} ${dim(`(PID ${running.osPid})`)}`)
   print.line()
   print.facts([
     ['address', running.url === null ? undefined : cyan(running.url)],

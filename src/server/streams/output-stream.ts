@@ -49,11 +49,11 @@ function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number 
   return { body, isEmpty: false, next, upToDate: closed || next >= end, closed, heardUpTo: 0 }
 }
 
-/** Where the output of a command that has ended ends, where somebody saw it. */
+/** Where the output of a command that has ended ends: where somebody saw it, unless less than that is left of its log. */
 function finalOf({ outcome }: ProcessRecord, end: number): number | null {
   if (outcome === null) return null
   const { outputBytes } = (outcome.result ?? {}) as { outputBytes?: unknown }
-  return typeof outputBytes === 'number' ? outputBytes : end
+  return typeof outputBytes === 'number' ? Math.min(outputBytes, end) : end
 }
 
 function gapAt(
