@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
@@ -15,9 +16,15 @@ interface Begun {
 }
 
 /** A client that starts `reeve mcp` as agents do. */
-async function reeveMcp(dwelling: Dwelling, era: Era, cwd: string, name = 'tester'): Promise<Client> {
-  const client = clientOf({ era, name })
-  const env = { ...(process.env as Record<string, string>), ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0' }
+async function reeveMcp(
+  dwelling: Dwelling,
+  era: Era,
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Client> {
+  const client = clientOf({ era, name: 'tester' })
+  const here = process.env as Record<string, string>
+  const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
   const args = ['--conditions=reeve-source', REEVE, 'mcp']
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
@@ -84,3 +91,14 @@ for (const era of ERAS) {
     expect((await call(again, 'inbox')).structured).toMatchObject({ notices: [{ pid }] })
   })
 }
+
+test('an agent whose token is bound to a session acts in that session, without being told which it is', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  await daemon.reeve.openSession({ session: 's1' })
+  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const client = await reeveMcp(dwelling, 'modern', tempFolder(), { REEVE_TOKEN: token })
+  const { structured } = await call<Begun>(client, 'process_start', { run: 'echo hello' })
+  expect((await daemon.reeve.show({ pid: structured.process.pid })).owner).toMatchObject({ session: 's1' })
+  await client.close()
+})
