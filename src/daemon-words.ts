@@ -26,8 +26,8 @@ export const daemonWords: DaemonWords = {
     return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)], env })
   },
   async running(home) {
-    const { readyDaemon } = await import('./daemon/running.ts')
-    return readyDaemon(homePaths(home))
+    const { presentDaemon } = await import('./daemon/running.ts')
+    return presentDaemon(homePaths(home))
   },
   async wasStopped(home) {
     const { runningDaemon } = await import('./daemon/home.ts')
@@ -119,7 +119,10 @@ function isExecutable(path: string): boolean {
 
 /** What is shown on a screen is soon in a log. */
 function withoutPassword(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/(:\/\/[^:/@\s]*:)[^@\s]*@/, '$1***@') : value
+  if (typeof value !== 'string') return value
+  return value
+    .replace(/(:\/\/[^:/@\s]*:)[^@\s]*@/, '$1***@')
+    .replaceAll(/([?&](ssl)?password=)[^&]*/g, '$1***')
 }
 
 async function specsFor(flags: UpFlags): Promise<readonly SettingSpec[]> {

@@ -14,7 +14,7 @@ export interface DaemonWords {
   up(home: string, flags: UpFlags, ready: (daemon: RunningDaemon) => void): Promise<number>
   /** Starts one in the background, and resolves when it is ready. One that is there is fine too. */
   start(home: string, flags: UpFlags): Promise<RunningDaemon>
-  /** Null if none runs. */
+  /** The one that is ready or about to stop; null if there is none. */
   running(home: string): Promise<RunningDaemon | null>
   /** Whether the last one was stopped in order, or is about to be: then nobody but its owner starts another. */
   wasStopped(home: string): Promise<boolean>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ReeveError } from '../core/errors.ts'
-import { homeFolder, homePaths } from './home.ts'
+import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from './home.ts'
 
 export interface ConnectOptions {
   /** The folder of the daemon; `REEVE_HOME`, else `~/.reeve`. */
@@ -9,7 +9,7 @@ export interface ConnectOptions {
   readonly socket?: string
   /** Instead of a socket: `http://127.0.0.1:7777`. Needs a token. */
   readonly url?: string
-  /** For a URL; without one, the home's own. Over a socket, to be less than the user: an agent's token. */
+  /** For a URL; without one, the home's own if its daemon has that URL. Over a socket, to be less than the user: an agent's token. */
   readonly token?: string
 }
 
@@ -29,7 +29,7 @@ export function addressOf(options: ConnectOptions): Address {
     return { socket, url: null, token: options.token ?? null, shown: socket }
   }
   const url = urlOf(options.url)
-  return { socket: null, url, token: options.token ?? tokenIn(home.token), shown: url.origin }
+  return { socket: null, url, token: options.token ?? tokenFor(url, home), shown: url.origin }
 }
 
 function urlOf(text: string): URL {
@@ -42,11 +42,18 @@ function urlOf(text: string): URL {
   )
 }
 
-/** None is no error: the daemon then says what is missing. */
-function tokenIn(file: string): string | null {
+/** The home's token is for the home's daemon, and nobody else is shown it. None is no error: who is asked says what is missing. */
+function tokenFor(url: URL, home: HomePaths): string | null {
   try {
-    return readFileSync(file, 'utf8').trim()
+    const running = JSON.parse(readFileSync(home.daemon, 'utf8')) as RunningDaemon
+    if (running.url === null || nameless(new URL(running.url)) !== nameless(url)) return null
+    return readFileSync(home.token, 'utf8').trim()
   } catch {
     return null
   }
+}
+
+/** This machine has several names. */
+function nameless({ protocol, hostname, port }: URL): string {
+  return `${protocol}${/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? '' : hostname}:${port}`
 }

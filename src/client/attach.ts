@@ -1,5 +1,7 @@
 import { connect as connectTo } from 'node:net'
 import { WebSocket } from 'ws'
+import { RefusedError } from '../core/errors.ts'
+import { refusal } from '../core/refusal.ts'
 import type { Attachment, CallOptions, OutputOf, OutputPiece } from '../verbs/reeve.ts'
 import { brokenWith } from './broken.ts'
 import { call, type Line, textOf } from './call.ts'
@@ -21,6 +23,8 @@ const SCROLLBACK = 64 * 1024
 const FIRST_TRIES_MS = 10_000
 /** More than this waits for a slow reader in the daemon, not here. */
 const MOST_WAITING = 256
+/** Calls that are not answered yet. */
+const MOST_TYPING = 1_024
 
 /** A live terminal over a WebSocket. One that breaks is taken up again at the byte where it broke. */
 export async function attach(
@@ -70,13 +74,15 @@ export async function attach(
 
   // What is typed goes its own way, a call at a time: so each is answered, and a slow reader holds none up.
   let last: Promise<unknown> = Promise.resolve()
+  let typing = 0
   const inTurn = async (name: 'write' | 'resize', input: Readonly<Record<string, unknown>>) => {
-    const before = last
-    const done = before.then(() => {
+    if (typing >= MOST_TYPING) throw nobodyReads(pid)
+    typing++
+    const done = last.then(() => {
       if (either.aborted) throw closedError()
       return call(line, name, { pid, ...input }, { signal: either })
     })
-    last = done.catch(() => undefined)
+    last = done.catch(() => undefined).then(() => typing--)
     return done
   }
   return {
@@ -88,6 +94,12 @@ export async function attach(
     resize: async (size) => void (await inTurn('resize', size)),
     detach: () => detached.abort(),
   }
+}
+
+function nobodyReads(pid: string): RefusedError {
+  return new RefusedError(
+    refusal('input_full', `${MOST_TYPING} writes to ${pid} wait for an answer.`, 'Await some of them first.'),
+  )
 }
 
 /** Resolves when the daemon has said at which offset it begins. */

@@ -26,8 +26,8 @@ export interface HomePaths {
 export interface RunningDaemon {
   readonly osPid: number
   readonly startTime: string | null
-  /** Of the machine: its start times begin anew with each. */
-  readonly bootId: string | null
+  /** Of the machine, whose start times begin anew with each; empty where it does not say. */
+  readonly bootId: string
   readonly url: string | null
   readonly version: string
   readonly startedAt: number

@@ -23,15 +23,12 @@ export class SpareReaders {
   reserve(pid: Pid, count: number): string[] {
     this.release(pid)
     if (this.#stock.length < count) this.#stock = this.#listed()
-    const reserved: { name: string; descriptor: number }[] = []
+    const reserved: string[] = []
     for (let name = this.#stock.pop(); name !== undefined; name = this.#stock.pop()) {
-      const descriptor = this.#openOne(name)
-      if (descriptor !== null) reserved.push({ name, descriptor })
+      if (this.#holdOne(pid, name)) reserved.push(name)
       if (reserved.length === count) break
     }
-    const descriptors = reserved.map(({ descriptor }) => descriptor)
-    if (descriptors.length > 0) this.#open.set(pid, descriptors)
-    return reserved.map(({ name }) => name)
+    return reserved
   }
 
   /** Its program is there: what was reserved for it is what it has, or is let go for that. */
@@ -42,9 +39,8 @@ export class SpareReaders {
       (name) => statSync(join(this.#fifos, name), { throwIfNoEntry: false })?.ino ?? [],
     )
     if (held.size === wanted.length && wanted.every((ino) => held.has(ino))) return
-    const descriptors = names.flatMap((name) => this.#openOne(name) ?? [])
     this.release(pid)
-    if (descriptors.length > 0) this.#open.set(pid, descriptors)
+    for (const name of names) this.#holdOne(pid, name)
   }
 
   release(pid: Pid): void {
@@ -61,12 +57,14 @@ export class SpareReaders {
     return readdirSync(this.#fifos).filter((name) => !/\.(out|err|in)$/.test(name))
   }
 
-  #openOne(name: string): number | null {
+  #holdOne(pid: Pid, name: string): boolean {
     try {
-      return openSync(join(this.#fifos, name), constants.O_RDONLY | constants.O_NONBLOCK)
+      const descriptor = openSync(join(this.#fifos, name), constants.O_RDONLY | constants.O_NONBLOCK)
+      this.#open.set(pid, [...(this.#open.get(pid) ?? []), descriptor])
+      return true
     } catch (error) {
       // A terminal has no pipe, a program that has just ended has none any more, and what was in stock may be in use.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
       throw error
     }
   }

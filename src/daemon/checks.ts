@@ -4,11 +4,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Check } from '../cli/daemon-words.ts'
 import { connectUnasked } from '../client/connect.ts'
 import type { HomePaths } from '../client/home.ts'
+import { ReeveError } from '../core/errors.ts'
 import type { Reeve } from '../verbs/reeve.ts'
-import { readyDaemon } from './running.ts'
+import { configuration } from './config.ts'
+import { presentDaemon } from './running.ts'
+import type { Settings } from './settings.ts'
 
 const MiB = 1024 * 1024
-const LEAST_FREE = 128 * MiB
 const SAMPLE = 20
 const ANSWER_MS = 5_000
 const MOST_EVENTS = 1_000
@@ -19,25 +21,47 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   yield system()
   yield await terminals()
   yield await cgroups()
-  yield clock(home)
-  yield disk(home)
-  yield rights(home)
-  yield await store(home)
-  const running = readyDaemon(home)
+  const settings = settingsOf(home)
+  if ('state' in settings) {
+    yield settings
+    yield rights(home)
+  } else {
+    const file = settings.store ?? home.store
+    yield clock(file)
+    yield disk(home, settings.minFreeBytes)
+    yield rights(home)
+    yield await store(file)
+  }
+  const running = presentDaemon(home)
   if (running === null) {
     yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
     return
   }
+  if (running.stopping === true) {
+    yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} is stopping` }
+    return
+  }
+  const reeve = connectUnasked({ home: home.folder })
   try {
-    const reeve = connectUnasked({ home: home.folder })
     await reeve.status({}, { signal: AbortSignal.timeout(ANSWER_MS) })
     yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
     yield await keeper(reeve)
     yield await records(reeve)
-    await reeve.close()
   } catch (error) {
     const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`
     yield { name: 'daemon', state: 'bad', found: (error as Error).message, fix }
+  } finally {
+    await reeve.close()
+  }
+}
+
+/** What a daemon would start with here, or why it would not. */
+function settingsOf(home: HomePaths): Settings | Check {
+  try {
+    return configuration({}, process.env, home).values
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error
+    return { name: 'settings', state: 'bad', found: error.message, fix: error.remedy }
   }
 }
 
@@ -86,7 +110,7 @@ async function cgroups(): Promise<Check> {
 }
 
 /** Times are compared with those in the home: a clock that went back makes ages wrong. */
-function clock({ store }: HomePaths): Check {
+function clock(store: string): Check {
   const name = 'clock'
   const now = Date.now()
   const written = statSync(store, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -95,14 +119,14 @@ function clock({ store }: HomePaths): Check {
   return { name, state: 'bad', found, fix: 'Set the clock (timedatectl set-ntp true).' }
 }
 
-function disk({ folder }: HomePaths): Check {
+function disk({ folder }: HomePaths, least: number): Check {
   const name = 'disk'
   const { bavail, bsize } = statfsSync(existing(folder))
   const free = bavail * bsize
   const found = `${Math.floor(free / MiB)} MiB free at ${folder}`
-  if (free > 10 * LEAST_FREE) return { name, state: 'good', found }
-  const fix = `Make room: with less than ${LEAST_FREE / MiB} MiB, commands that print are held back.`
-  return { name, state: free > LEAST_FREE ? 'poor' : 'bad', found, fix }
+  if (free > 10 * least) return { name, state: 'good', found }
+  const fix = `Make room: with less than ${Math.ceil(least / MiB)} MiB, commands that print are held back.`
+  return { name, state: free > least ? 'poor' : 'bad', found, fix }
 }
 
 function existing(folder: string): string {
@@ -126,8 +150,10 @@ function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
   }
 }
 
-async function store({ store: file }: HomePaths): Promise<Check> {
+async function store(file: string): Promise<Check> {
   const name = 'store'
+  if (/^postgres(ql)?:/.test(file))
+    return { name, state: 'good', found: 'PostgreSQL; the daemon says if it cannot use it' }
   if (!existsSync(file)) return { name, state: 'good', found: 'there is none yet' }
   const fix = 'Stop the daemon (reeve down --keep) and put a copy of the file back.'
   try {

@@ -87,6 +87,7 @@ function rightValue(name: SettingName): string {
   if (choices !== undefined) return `give one of ${choices.join(', ')}.`
   if (type === 'integer') return `give a whole number from ${minimum} to ${maximum}, like ${fallback}.`
   if (type === 'boolean') return 'give true or false.'
+  if (name === 'hosts') return 'give names, like reeve.example.com or reeve.example.com:8443.'
   if (name === 'listen') return `give host:port, like ${fallback}, or off.`
   return `give a text${fallback === 'null' ? '' : `, like ${fallback}`}.`
 }

@@ -64,15 +64,6 @@ function unusable(folder: string, error: unknown): ReeveError {
   )
 }
 
-/** Null where the machine does not say. */
-export function bootId(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return null
-  }
-}
-
 /** Which daemon says that it is here. It may be dead: only its PID together with its start time tells. */
 export function runningDaemon({ daemon }: HomePaths): RunningDaemon | null {
   try {

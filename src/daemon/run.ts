@@ -14,8 +14,8 @@ const STOPS = {
   SIGHUP: { keep: true },
   SIGUSR2: { keep: true },
 } as const
-/** Of a setting that may hold a password. Named here because nothing of the settings is loaded so early. */
-const SECRET_VARIABLES = ['REEVE_STORE']
+/** Of settings that may hold a password. Named here because nothing of the settings is loaded so early; a test compares. */
+export const SECRET_VARIABLES = ['REEVE_STORE']
 type StopSignal = keyof typeof STOPS
 
 /**
@@ -43,7 +43,12 @@ export async function run(options: RunOptions = {}): Promise<number> {
     await options.onReady?.(daemon)
     const signal = await first.promise
     daemon.log.info({ signal }, 'asked to stop')
-    await daemon.close(STOPS[signal])
+    try {
+      await daemon.close(STOPS[signal])
+    } catch {
+      // It is in the log. What could not be closed must not keep this alive: nothing is lost, and the next one goes on.
+      process.exit(1)
+    }
     return 0
   } finally {
     for (const signal of stopSignals) process.off(signal, onSignal)

@@ -1,5 +1,6 @@
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
-import { bootId, runningDaemon } from './home.ts'
+import { bootId } from '../keeper/tree/boot.ts'
+import { runningDaemon } from './home.ts'
 import { isAlive } from './os-process.ts'
 
 /** The daemon that is ready in a home, if it lives. */

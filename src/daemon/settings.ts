@@ -29,10 +29,12 @@ export const configurationSchema = z.strictObject({
   tlsCert: z.string().min(1).nullable().default(null).describe('a certificate file (PEM)'),
   tlsKey: z.string().min(1).nullable().default(null).describe('the file with its key (PEM)'),
   hosts: z
-    .array(z.string().regex(/^[^\s:/]+$/))
+    .array(z.string().regex(/^[^\s:/]+(:\d{1,5})?$/))
     .max(100)
     .default([])
-    .describe('further names under which the daemon may be called'),
+    .describe(
+      'further names under which the daemon may be called, behind a proxy for example: name or name:port',
+    ),
   store: z
     .string()
     .min(1)

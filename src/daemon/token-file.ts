@@ -24,19 +24,26 @@ const LOCK_MS = 10
  */
 export class TokenFile implements Tokens {
   readonly #path: string
+  readonly #onTrouble: (error: unknown) => void
   #read: readonly KeptToken[] = []
-  #version = ''
+  #version: string
 
-  constructor({ tokens }: HomePaths) {
+  constructor({ tokens }: HomePaths, onTrouble: (error: unknown) => void = () => undefined) {
     this.#path = tokens
-    this.all()
+    this.#onTrouble = onTrouble
+    this.#version = versionOf(tokens)
+    this.#read = readTokens(tokens)
   }
 
+  /** Of a file that somebody has spoilt since, what was in it before: nobody is let in or locked out by a slip of an editor. */
   all(): readonly KeptToken[] {
     const version = versionOf(this.#path)
-    if (version !== this.#version) {
+    if (version === this.#version) return this.#read
+    this.#version = version
+    try {
       this.#read = readTokens(this.#path)
-      this.#version = version
+    } catch (error) {
+      this.#onTrouble(error)
     }
     return this.#read
   }
@@ -66,7 +73,8 @@ export class TokenFile implements Tokens {
   #change(changed: (tokens: readonly KeptToken[]) => readonly KeptToken[]): void {
     const lock = waitForLock(`${this.#path}.lock`)
     try {
-      const before = this.all()
+      // Read anew: what somebody has spoilt is for them to mend, and not to be overwritten.
+      const before = readTokens(this.#path)
       const after = changed(before)
       if (after !== before) writeWhole(this.#path, `${JSON.stringify(after, null, 2)}\n`)
     } finally {

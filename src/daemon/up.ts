@@ -2,10 +2,11 @@ import { readFileSync, rmSync } from 'node:fs'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embed } from '../embed/embed.ts'
+import { bootId } from '../keeper/tree/boot.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
-import { announce, bootId, prepareHome, withdraw } from './home.ts'
+import { announce, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
 import { startTimeOf } from './os-process.ts'
@@ -37,7 +38,7 @@ export interface Daemon {
   readonly configuration: Configuration
   readonly reeve: Embedded
   readonly log: Log
-  /** In order: nobody new is let in, what is under way ends, commands that live as long as the daemon are ended unless `keep`. */
+  /** In order: commands that live as long as the daemon are ended unless `keep`, then nobody is let in any more. */
   close(options?: { readonly keep?: boolean }): Promise<void>
 }
 
@@ -67,7 +68,9 @@ function tellWhyNot(log: Log | undefined, error: unknown): void {
 }
 
 async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {
-  const tokens = new TokenFile(home)
+  const tokens = new TokenFile(home, (error) =>
+    log.error({ err: error }, 'tokens cannot be read; those of before count'),
+  )
   // Loaded while the keeper starts: that is most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
     embedded(home, config.values, log),
@@ -118,15 +121,30 @@ function closer(
   let closing: Promise<void> | undefined
   const closeAll = async (keep: boolean) => {
     log.info({ keep }, 'stopping')
-    announce(home, { ...announced, stopping: true })
-    if (!keep && (await reeve.endWithDaemon()) > 0) await server.quiet()
-    await guests.close()
-    await server.close()
+    // Whatever goes wrong with one of these is no reason to leave out the others: a daemon that half stopped could not be
+    // stopped any more.
+    const troubles: unknown[] = []
+    const step = async (doing: string, act: () => unknown) => {
+      try {
+        await act()
+      } catch (error) {
+        troubles.push(error)
+        log.error({ err: error, doing }, `trouble while ${doing}`)
+      }
+    }
+    await step('saying that it stops', () => announce(home, { ...announced, stopping: true }))
+    if (!keep)
+      await step('ending what lives as long as the daemon', async () => {
+        if ((await reeve.endWithDaemon()) > 0) await server.quiet()
+      })
+    await step('leaving MCP clients', () => guests.close())
+    await step('closing the doors', () => server.close())
     // Before the lock is let go: the next daemon's must not be taken away.
-    rmSync(home.socket, { force: true })
-    await reeve.close({ keep })
-    withdraw(home)
+    await step('removing the socket', () => rmSync(home.socket, { force: true }))
+    await step('closing the store', () => reeve.close({ keep }))
+    await step('taking its note away', () => withdraw(home))
     log.info({}, 'stopped')
+    if (troubles.length > 0) throw troubles[0]
   }
   return ({ keep = false } = {}) => {
     closing ??= closeAll(keep)
@@ -137,7 +155,8 @@ function closer(
 /** The lock of the data folder is what counts; this only spares opening the store, and names the home. */
 function refuseSecond(home: HomePaths): void {
   const present = presentDaemon(home)
-  if (present !== null && present.osPid !== process.pid) throw second(home, present.osPid)
+  if (present === null || present.osPid === process.pid) return
+  throw present.stopping === true ? stopping(home, present.osPid) : second(home, present.osPid)
 }
 
 /** How long a keeper may take to notice that its daemon was killed. */
@@ -187,6 +206,15 @@ function second(home: HomePaths, osPid: number | null): ReeveError {
     'daemon_already_running',
     `A daemon with PID ${osPid ?? 'unknown'} already runs in ${home.folder}.`,
     'Use it (reeve status), stop it (reeve down), or give this one a home of its own (REEVE_HOME).',
+    { details: { osPid, home: home.folder } },
+  )
+}
+
+function stopping(home: HomePaths, osPid: number): ReeveError {
+  return new ReeveError(
+    'daemon_already_running',
+    `The daemon with PID ${osPid} in ${home.folder} is stopping, and has not gone yet.`,
+    'Try again when it has; reeve down waits for that.',
     { details: { osPid, home: home.folder } },
   )
 }

@@ -48,6 +48,8 @@ export class Executions {
   readonly #lookout: Lookout
   readonly #adoption: Adoption
   readonly #running = new Map<Pid, Attempt>()
+  /** Those that are to end with the daemon, and have been told. */
+  readonly #askedToEnd = new WeakSet<Attempt>()
   /** Slots promised to registrations that are being written. */
   #reserved = 0
   readonly #grants = new GrantsUnderWay()
@@ -266,7 +268,10 @@ export class Executions {
   /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with how many it were. */
   async endWithDaemon(): Promise<number> {
     if (this.#keeping === undefined) return 0
-    const ending = [...this.#running.values()].filter(({ record }) => record.lifetime === 'daemon')
+    const ending = [...this.#running.values()].filter(
+      (attempt) => attempt.record.lifetime === 'daemon' && !this.#askedToEnd.has(attempt),
+    )
+    for (const attempt of ending) this.#askedToEnd.add(attempt)
     await Promise.all(
       ending.map(async (attempt) => {
         await perform(this.#edges, {

@@ -19,7 +19,7 @@ export interface ServeOptions {
   readonly socket?: string
   /** Port 0 takes any that is free. */
   readonly listen?: Exclude<Place, { readonly path: string }>
-  /** Names beside the usual ones under which this address may be called, without a port. */
+  /** Names beside the usual ones under which this address may be called; with a port where that is another one. */
   readonly hosts?: readonly string[]
   readonly tokens: Tokens
   /** Of Reeve, for those who ask. */
@@ -87,7 +87,10 @@ export async function serve(options: ServeOptions): Promise<Server> {
       const { host, tls } = options.listen
       const door = (port: number): Door => ({
         by: 'tcp',
-        hosts: hostsOf([...namesOf(host), ...(options.hosts ?? [])], port, tls === undefined ? 80 : 443),
+        hosts: new Set([
+          ...hostsOf(namesOf(host), port, tls === undefined ? 80 : 443),
+          ...(options.hosts ?? []).flatMap((name) => furtherHosts(name.toLowerCase(), port)),
+        ]),
       })
       const listener = await Listener.open(options.listen, app, door, limits, terminals)
       listeners.push(listener)
@@ -113,6 +116,11 @@ function namesOf(host: string): readonly string[] {
     (all) => all?.map(({ address }) => address) ?? [],
   )
   return [hostname(), ...addresses]
+}
+
+/** Somebody in between may listen on a port of its own: whoever names a host means it, with the port that they name. */
+function furtherHosts(name: string, port: number): string[] {
+  return /:\d+$/.test(name) ? [name] : [name, `${name}:${port}`]
 }
 
 /** Everything that a `Host` header may say, in lower case. A default port may be left out. */

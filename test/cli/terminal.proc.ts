@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
 test('at a terminal a command has one of the same size, which follows ours', async () => {
@@ -155,4 +155,17 @@ test('who may only look is told so when they type, and can look', async () => {
   await looking.until('ready')
   looking.type('\u001d')
   expect(await looking.ended).toBe(0)
+})
+
+test('the key that lets go is heard also where the daemon does not answer', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--pty', '--name', 'shell', '--', 'sh', '-c', 'echo ready; read x'])
+  const { daemon } = await reeve.json<{ daemon: { osPid: number } }>('status')
+  const at = reeve.terminal(['attach', 'shell'])
+  await at.until('ready')
+  process.kill(daemon.osPid, 'SIGSTOP')
+  onTestFinished(() => void process.kill(daemon.osPid, 'SIGCONT'))
+  at.type('x')
+  at.type('\u001d')
+  expect(await at.ended).toBe(0)
 })

@@ -1,7 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ProcessRecord } from 'reeve'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../keeper/client.ts'
 import { CommandLine } from './command-line.ts'
 
 test('a command in the background prints its pid, and outlives kill -9 of the daemon with every line and its exit code', async () => {
@@ -278,12 +282,56 @@ test('a password of the store is on no command line, on no screen, and in no env
   const { stdout } = await reeve.run(['run', 'env'])
   expect(stdout).toContain('PATH=')
   expect(stdout).not.toContain('own.db')
-  const url = 'postgres://me:hush@db/reeve'
-  expect(await reeve.json('config', '--store', url)).toContainEqual({
-    key: 'store',
-    value: 'postgres://me:***@db/reeve',
-    from: 'flag',
+  for (const [url, value] of [
+    ['postgres://me:hush@db/reeve', 'postgres://me:***@db/reeve'],
+    ['postgres://db/reeve?user=me&password=hush&x=1', 'postgres://db/reeve?user=me&password=***&x=1'],
+  ] as const)
+    expect(await reeve.json('config', '--store', url)).toContainEqual({ key: 'store', value, from: 'flag' })
+})
+
+test('what a word says as JSON is one text, however many it was asked about', async () => {
+  const reeve = new CommandLine()
+  for (const name of ['a', 'b']) await reeve.run(['run', '-d', '--name', name, 'sleep', '300'])
+  expect(await reeve.json('restart', 'a', 'b')).toMatchObject([{ name: 'a' }, { name: 'b' }])
+  expect(await reeve.json('session', 'open', 's1', 's2')).toHaveLength(2)
+  const { id } = await reeve.json<{ id: string }>('token', 'create')
+  expect(await reeve.json('token', 'revoke', id)).toEqual([{ id }])
+})
+
+test('while a daemon stops every word says so', async () => {
+  const reeve = new CommandLine()
+  const cwd = reeve.dwelling.home.folder
+  const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done'
+  await reeve.run(['run', '-d', '--name', 'slow', '--grace', '60s', '-c', line], { cwd })
+  await reeve.run(['wait', 'slow', '--until', 'up'])
+  const down = reeve.run(['down'])
+  await until('it is stopping', () => reeve.dwelling.announced()?.stopping === true)
+  expect(await reeve.run(['status'])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('is stopping'),
   })
+  expect((await reeve.run(['doctor'])).stdout).toContain('is stopping')
+  expect(await reeve.run(['up'])).toMatchObject({ code: 5, stderr: expect.stringContaining('is stopping') })
+  expect((await reeve.run(['ps'])).stdout).toContain('slow')
+  writeFileSync(join(cwd, 'go'), '')
+  expect((await down).code).toBe(0)
+})
+
+test("the home's token is shown to the home's daemon, and to nobody else", async () => {
+  const reeve = new CommandLine()
+  const daemon = await reeve.dwelling.up()
+  const heard: (string | undefined)[] = []
+  const stranger = createServer((request, response) => {
+    heard.push(request.headers.authorization)
+    response.writeHead(401).end('{}')
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void stranger.close())
+  await once(stranger, 'listening')
+  const { port } = stranger.address() as AddressInfo
+  await reeve.run(['ps', '--url', `http://127.0.0.1:${port}`])
+  expect(heard).toEqual([undefined])
+  const local = (daemon.url ?? '').replace('127.0.0.1', 'localhost')
+  expect((await reeve.run(['ps', '--url', local])).code).toBe(0)
 })
 
 test('settings for a daemon that runs already are refused, and none is as good as another', async () => {

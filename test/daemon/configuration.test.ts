@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { homePaths } from '../../src/client/home.ts'
 import { ReeveError } from '../../src/core/errors.ts'
 import { configuration, type Flags } from '../../src/daemon/config.ts'
+import { SECRET_VARIABLES } from '../../src/daemon/run.ts'
 import { configurationJsonSchema, settings } from '../../src/daemon/settings.ts'
 import { tempFolder } from '../temp-file.ts'
 
@@ -102,4 +103,9 @@ test('the published schema is the one of the settings', () => {
   expect(published, 'run: node scripts/write-config-schema.ts').toEqual(
     JSON.parse(JSON.stringify(configurationJsonSchema())),
   )
+})
+
+test('whatever may hold a password is kept from commands', () => {
+  const secret = settings.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
+  expect(SECRET_VARIABLES).toEqual(secret)
 })

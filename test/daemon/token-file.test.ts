@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { homePaths } from '../../src/client/home.ts'
@@ -26,6 +26,19 @@ test('what one program writes the other one knows at once', () => {
   expect(findToken(daemon, token)?.id).toBe(kept.id)
   new TokenFile(home).revoke(kept.id)
   expect(findToken(daemon, token)).toBeUndefined()
+})
+
+test("a file that was spoilt changes nobody's rights, is complained of once, and is not written over", () => {
+  const home = homePaths(tempFolder())
+  const troubles: unknown[] = []
+  const daemon = new TokenFile(home, (error) => troubles.push(error))
+  const { token, kept } = new TokenFile(home).create({ role: 'read' })
+  expect(findToken(daemon, token)?.id).toBe(kept.id)
+  writeFileSync(home.tokens, '[{')
+  for (let i = 0; i < 3; i++) expect(findToken(daemon, token)?.id).toBe(kept.id)
+  expect(troubles).toEqual([expect.objectContaining({ code: 'bad_configuration' })])
+  expect(() => daemon.create({ role: 'read' })).toThrow(/does not hold tokens/)
+  expect(readFileSync(home.tokens, 'utf8')).toBe('[{')
 })
 
 test('an agent token needs a session, and no other may have one', () => {

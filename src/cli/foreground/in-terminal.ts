@@ -1,6 +1,6 @@
 import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
-import { ended } from './ended.ts'
+import { endedLater } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
 import { suspend, suspendsAtCtrlZ } from './suspend.ts'
 import { terminalOf } from './terminal.ts'
@@ -19,19 +19,22 @@ export async function runInTerminal(
   const terminal = terminalOf(around)
   // From its first byte: it may have printed before anybody was attached.
   const attachment = await reeve.attach({ pid, scrollback: Number.MAX_SAFE_INTEGER })
+  const over = new AbortController()
+  const ended = endedLater(reeve, pid, over.signal)
   const passOn = passSignals(reeve, pid, ['SIGTERM', 'SIGINT'])
   const resize = () => attachment.resize(terminal.size()).catch(() => undefined)
   const stopKeys = terminal.raw(async (keys) => {
     if (keys.length === 1 && keys[0] === CTRL_Z && (await suspendsAtCtrlZ(record.program?.osPid))) {
       await suspend(reeve, pid, terminal)
       await resize()
-    } else await attachment.write(keys).catch(() => undefined)
+    } else void attachment.write(keys).catch(() => undefined)
   })
   const stopSizes = terminal.onResize(() => void resize())
   try {
     for await (const { bytes } of attachment) await terminal.show(bytes)
-    return await ended(reeve, pid)
+    return await ended
   } finally {
+    over.abort()
     stopSizes()
     stopKeys()
     passOn()

@@ -4,7 +4,7 @@ import { byteCount } from '../print/times.ts'
 import { pumpInput } from '../pump-input.ts'
 import { tagged } from '../tagged.ts'
 import { writeAll } from '../write-all.ts'
-import { ended } from './ended.ts'
+import { endedLater } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
 
 type ProcessRecord = OutputOf<'show'>
@@ -21,6 +21,7 @@ export async function runThroughPipes(
   const stopWriting = tellOfBrokenPipe(stdout, () =>
     reeve.signal({ pid, signal: 'SIGPIPE', to: 'group' }).catch(() => undefined),
   )
+  const record = endedLater(reeve, pid, over.signal)
   const input = options['no-stdin']
     ? Promise.resolve()
     : pumpInput(reeve, pid, stdin, { sole: true, signal: over.signal })
@@ -35,7 +36,7 @@ export async function runThroughPipes(
       if (stream === 'stderr') await writeAll(stderr, bytes)
       else if (!stopWriting.isBroken()) await writeAll(stdout, bytes)
     }
-    const record = await ended(reeve, pid)
+    await record
     over.abort()
     if (missing > 0 && !stopWriting.isBroken()) {
       print.failure({

@@ -11,6 +11,9 @@ import { word } from '../word.ts'
 const RESTORE =
   '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m\r\n'
 
+/** How long it may take to say whether a full-screen program is left on the screen. */
+const LAST_LOOK_MS = 1_000
+
 export const attach = word({
   name: 'attach',
   summary: 'Sits down at the terminal of a command',
@@ -61,7 +64,8 @@ ended lets go by itself, and its exit code is passed on.`,
     const stopKeys = terminal.raw(async (keys) => {
       const at = keys.indexOf(letGo)
       const typed = at === -1 ? keys : keys.subarray(0, at)
-      if (typed.length > 0 && !options['read-only']) await attachment.write(typed).catch(refuse)
+      // Not waited for: the key that lets go must be heard also where nobody answers.
+      if (typed.length > 0 && !options['read-only']) void attachment.write(typed).catch(refuse)
       if (at === -1) return
       detached = true
       attachment.detach()
@@ -77,7 +81,7 @@ ended lets go by itself, and its exit code is passed on.`,
     }
     if (refused !== undefined) throw refused
     if (!detached) return exitCodeOf(await ended(reeve, pid))
-    const shown = await reeve.screen({ pid }).catch(() => null)
+    const shown = await reeve.screen({ pid }, { signal: AbortSignal.timeout(LAST_LOOK_MS) }).catch(() => null)
     await terminal.show(Buffer.from(shown?.alternate === true ? RESTORE : '\r\n'))
     print.aside(`Let go of ${name ?? pid}; it goes on.`)
     return 0

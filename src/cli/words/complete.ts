@@ -1,4 +1,4 @@
-import { connectUnasked } from '../../client/connect.ts'
+import type { Reeve } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { GLOBAL_OPTIONS } from '../global-options.ts'
 import type { OptionSpecs } from '../options.ts'
@@ -121,10 +121,10 @@ function sessionOffers(context: Context): Promise<Offer[]> {
   })
 }
 
-type Ask = (reeve: ReturnType<typeof connectUnasked>, signal: AbortSignal) => Promise<Offer[]>
+type Ask = (reeve: Reeve, signal: AbortSignal) => Promise<Offer[]>
 
 async function asked(context: Context, ask: Ask): Promise<Offer[]> {
-  const reeve = connectUnasked({ home: context.home })
+  const reeve = context.quietly()
   try {
     return await ask(reeve, AbortSignal.timeout(MOST_MS))
   } catch {

@@ -1,6 +1,9 @@
 import { nothingMore } from '../arguments.ts'
 import { word } from '../word.ts'
 
+/** After this, whoever waits is told for what. */
+const LONG_MS = 1_000
+
 export const down = word({
   name: 'down',
   summary: 'Stops the daemon in order',
@@ -17,8 +20,11 @@ export const down = word({
   ],
   async run(context) {
     nothingMore(context, { name: 'down' })
-    const { daemon, home, options, print } = context
-    const stopped = await daemon.down(home, { keep: options.keep })
+    const { daemon, home, options, print, around } = context
+    const isLong = setTimeout(() => {
+      if (around.stderr.isTTY && !options.quiet) print.aside('Waiting for its commands to end …')
+    }, LONG_MS)
+    const stopped = await daemon.down(home, { keep: options.keep }).finally(() => clearTimeout(isLong))
     if (print.isJson) print.json({ stopped })
     else if (!options.quiet)
       print.line(

@@ -14,7 +14,8 @@ export const interrupt = word({
     tree: { type: 'flag', about: 'descendants of what matches, too' },
     reason: { type: 'text', value: 'text', about: 'why, for the record' },
   },
-  about: 'All selectors that are given must match. Commands get SIGINT, as from Ctrl-C.',
+  about:
+    'All selectors that are given must match. Commands get SIGINT, as from Ctrl-C, and are forced after their grace.',
   examples: [
     ['reeve interrupt build', 'one, like Ctrl-C'],
     ['reeve interrupt --session s1', 'everything of a session'],

@@ -1,3 +1,4 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { word } from '../word.ts'
 
@@ -14,12 +15,14 @@ export const restart = word({
   async run(context) {
     const { options, print } = context
     const reeve = await context.acting()
+    const grace = options.grace === undefined ? {} : { graceMs: options.grace }
+    const begun: OutputOf<'restart'>['record'][] = []
     for (const pid of someProcesses(context, { name: 'restart' })) {
-      const grace = options.grace === undefined ? {} : { graceMs: options.grace }
       const { record } = await reeve.restart({ pid, ...grace })
-      if (print.isJson) print.json(record)
-      else print.line(record.pid)
+      begun.push(record)
+      if (!print.isJson) print.line(record.pid)
     }
+    if (print.isJson) print.jsonList(begun)
     return 0
   },
 })

@@ -36,6 +36,7 @@ export const session = word({
     if (subword === 'list') return list(context, reeve)
     if (ids.length === 0)
       throw new UsageError(`reeve session ${subword} needs the id of a session.`, 'For example: s1')
+    const answers: unknown[] = []
     for (const id of ids) {
       const { label } = context.options
       const answer =
@@ -44,9 +45,10 @@ export const session = word({
           : subword === 'end'
             ? await reeve.endSession({ session: id })
             : await reeve.deleteSession({ session: id })
-      if (print.isJson) print.json(answer)
-      else print.line(id)
+      answers.push(answer)
+      if (!print.isJson) print.line(id)
     }
+    if (print.isJson) print.jsonList(answers)
     return 0
   },
 })

@@ -1,4 +1,3 @@
-import { connectUnasked } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { Reeve } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
@@ -31,7 +30,12 @@ export const status = word({
         )
       return NOT_FOUND
     }
-    const reeve = url === undefined ? connectUnasked({ home }) : await context.reeve()
+    if (running?.stopping === true) {
+      if (print.isJson) print.json({ home, daemon: running, keeper: null, live: null })
+      else print.line(`${print.colours.dim('○')} The daemon with PID ${running.osPid} is stopping.`)
+      return NOT_FOUND
+    }
+    const reeve = context.quietly()
     try {
       const said = await answerOf(reeve, running?.osPid)
       if (print.isJson) {

@@ -113,8 +113,10 @@ async function revoke(context: Context<TokenOptions>, ids: readonly string[]): P
     throw new UsageError('reeve token revoke needs the id of a token.', 'Run reeve token list to see them.')
   const tokens = await daemon.tokens(home)
   let code = 0
+  const revoked: { readonly id: string }[] = []
   for (const id of ids) {
     if (await tokens.revoke(id)) {
+      revoked.push({ id })
       if (!print.isJson) print.line(id)
       continue
     }
@@ -125,5 +127,6 @@ async function revoke(context: Context<TokenOptions>, ids: readonly string[]): P
     })
     code = NOT_FOUND
   }
+  if (print.isJson) print.jsonList(revoked)
   return code
 }

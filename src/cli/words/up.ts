@@ -29,7 +29,8 @@ before reeve.json in the home; reeve config shows what is in force.`,
     const flags = await flagsGiven(daemon, options)
     if (options.detach) {
       const before = await daemon.running(home)
-      if (before !== null && Object.keys(flags).length > 0) throw unchanged(before, home)
+      const isChange = Object.keys(flags).length > 0
+      if (before !== null && before.stopping !== true && isChange) throw unchanged(before, home)
       const running = await daemon.start(home, flags)
       if (options.quiet) return 0
       greet(context, running, before?.osPid === running.osPid ? 'runs already' : 'is ready', true)
