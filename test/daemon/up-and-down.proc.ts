@@ -161,6 +161,23 @@ test('while a daemon stops, a second stop waits with the first, the next daemon 
   expect(dwelling.announced()).toMatchObject({ osPid })
 })
 
+test('a stop that meets trouble says so, and stops all the same', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const { pid } = (await ask(daemon, 'POST /v1/processes', run('sleep 300', 'daemon'))).json.record
+  // Where its note is written first, nothing can be.
+  const draft = `${dwelling.home.daemon}.${process.pid}.new`
+  mkdirSync(draft)
+  await expect(daemon.close()).rejects.toThrow(/EISDIR/)
+  expect(dwelling.logged).toContainEqual(
+    expect.objectContaining({ level: 'error', words: 'trouble while saying that it stops' }),
+  )
+  expect(existsSync(dwelling.home.socket)).toBe(false)
+  rmSync(draft, { recursive: true })
+  const next = await dwelling.up()
+  expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('cancelled')
+})
+
 test("a note of an earlier boot is nobody's, whoever has its PID now", async () => {
   const dwelling = new Dwelling()
   const daemon = await dwelling.up()
