@@ -135,7 +135,7 @@ function closer(
     await step('saying that it stops', () => announce(home, { ...announced, stopping: true }))
     if (!keep)
       await step('ending what lives as long as the daemon', async () => {
-        if ((await reeve.endWithDaemon()) > 0) await server.quiet()
+        await server.told(await reeve.endWithDaemon())
       })
     await step('leaving MCP clients', () => guests.close())
     await step('closing the doors', () => server.close())

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Commands, type CommandsOptions } from '../command/commands.ts'
 import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
@@ -40,8 +41,8 @@ export interface EmbedOptions {
 export interface Embedded extends Reeve {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
-  /** What `close` does first, on its own: whoever waits for one of these commands can still be told. How many it were. */
-  endWithDaemon(): Promise<number>
+  /** What `close` does first, on its own: whoever waits for one of these commands can still be told. Which these were. */
+  endWithDaemon(): Promise<readonly Pid[]>
 }
 
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }

@@ -265,9 +265,9 @@ export class Executions {
     for (const attempt of this.#late) await this.#handBack(attempt)
   }
 
-  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with how many it were. */
-  async endWithDaemon(): Promise<number> {
-    if (this.#keeping === undefined) return 0
+  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with which these were. */
+  async endWithDaemon(): Promise<Pid[]> {
+    if (this.#keeping === undefined) return []
     const ending = [...this.#running.values()].filter(
       (attempt) => attempt.record.lifetime === 'daemon' && !this.#askedToEnd.has(attempt),
     )
@@ -288,7 +288,7 @@ export class Executions {
         this.#edges.onTrouble(still, 'closing')
       }),
     )
-    return ending.length
+    return ending.map(({ record }) => record.pid)
   }
 
   async #handBack(attempt: Attempt): Promise<void> {

@@ -119,10 +119,9 @@ export class Kernel {
     this.#look()
   }
 
-  /** Ends what lives as long as the daemon, while everybody can still be told of it. Answers with how many it were. */
-  async endWithDaemon(): Promise<number> {
-    const ended = await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))
-    return ended.reduce((sum, some) => sum + some, 0)
+  /** Ends what lives as long as the daemon, while everybody can still be told of it. Answers with which these were. */
+  async endWithDaemon(): Promise<Pid[]> {
+    return (await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))).flat()
   }
 
   /** In order: hands back what it holds and takes its row away. The store is left open. */

@@ -37,7 +37,7 @@ const NOT_ALLOWED = 1008
 export class Terminals {
   readonly #parts: TerminalParts
   readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MOST_TYPED })
-  readonly #open = new Set<WebSocket>()
+  readonly #open = new Map<WebSocket, Place>()
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -58,12 +58,13 @@ export class Terminals {
     }
   }
 
-  get areOpen(): boolean {
-    return this.#open.size > 0
+  /** Whether somebody sits at the terminal of this process. */
+  show(pid: string): boolean {
+    return [...this.#open.values()].some((place) => place.pid === pid)
   }
 
   close(): void {
-    for (const ws of this.#open) ws.close(RESTARTING, 'the daemon stops')
+    for (const ws of this.#open.keys()) ws.close(RESTARTING, 'the daemon stops')
   }
 
   async #placeOf(request: IncomingMessage, door: Door): Promise<Place> {
@@ -87,7 +88,7 @@ export class Terminals {
   async #serve(ws: WebSocket, place: Place): Promise<void> {
     const { closing, log, guard } = this.#parts
     const gone = new AbortController()
-    this.#open.add(ws)
+    this.#open.set(ws, place)
     const revoked = () => ws.close(NOT_ALLOWED, 'unauthorized')
     const over = guard.whileGood(place.caller, revoked)
     ws.on('close', () => {

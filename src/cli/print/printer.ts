@@ -3,6 +3,7 @@ import { toWire } from '../../verbs/request.ts'
 import type { Surroundings } from '../context.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { type Colours, coloursFor } from './colour.ts'
+import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
 /** What goes to standard output and error: tables and colours for people, JSON for programs. */
@@ -75,6 +76,7 @@ export class Printer {
     }
     const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     this.#around.stderr.write(code === 'usage' ? `${message}\n` : `${red('reeve:')} ${message}\n`)
-    if (remedy !== '') this.#around.stderr.write(`${remedy}\n`)
+    const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy })
+    if (todo !== '') this.#around.stderr.write(`${todo}\n`)
   }
 }

@@ -18,7 +18,7 @@ export const attach = word({
   name: 'attach',
   summary: 'Sits down at the terminal of a command',
   usage: ['attach [options] <process>'],
-  completes: 'process',
+  completes: 'live process',
   options: {
     'detach-key': { type: 'text', value: 'key', about: 'lets go of it; ctrl-] unless it says otherwise' },
     'read-only': { type: 'flag', about: 'keys and size stay here' },
@@ -49,12 +49,13 @@ ended lets go by itself, and its exit code is passed on.`,
         `Use reeve logs -f ${name ?? pid}, or start it with --pty.`,
       )
     const terminal = terminalOf(around)
+    context.screenIsTaken = true
     const { scrollback } = options
     const attachment = await reeve.attach({ pid, ...(scrollback === undefined ? {} : { scrollback }) })
     let detached = false
     let refused: unknown
     const refuse = (error: unknown) => {
-      if (isPassing(error)) return
+      if (detached || isPassing(error)) return
       refused ??= error
       attachment.detach()
     }

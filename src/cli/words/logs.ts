@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { byteCount } from '../print/times.ts'
 import { tagged } from '../tagged.ts'
+import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 import { writeAll } from '../write-all.ts'
 
@@ -38,7 +39,12 @@ error. With --jsonl: a line each, with its number and offset; with -f its offset
     const { options, print } = context
     const reeve = await context.acting()
     // A name may pass on to another process while this goes on.
-    const { pid } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    const { pid, name, spec } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    if (options.stream !== undefined && spec['output'] !== 'tagged')
+      throw new UsageError(
+        `The streams of ${name ?? pid} are not kept apart.`,
+        'Start it with reeve run -d --split, or leave --stream out.',
+      )
     const stop = new AbortController()
     const from = await startOf(reeve, pid, options)
     if (print.isJson && !options.follow && options.from === undefined && options.since === undefined) {

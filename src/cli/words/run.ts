@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
+import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
+import { isInForeground } from '../foreground/is-in-foreground.ts'
 import { isMissing } from '../foreground/is-missing.ts'
 import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
@@ -30,6 +32,10 @@ const OPTIONS = {
     about: 'a variable; without a value, the one of here',
   },
   'pass-env': { type: 'texts', value: 'NAME', about: "a secret of the daemon's environment that it may see" },
+  split: {
+    type: 'flag',
+    about: 'in the background: keeps standard output and error apart, for logs --stream',
+  },
   pty: { type: 'flag', short: 't', about: 'with a terminal of its own, also in the background' },
   'no-pty': { type: 'flag', about: 'without a terminal, also at one' },
   stdin: { type: 'flag', short: 'i', about: 'in the background: with an input, for reeve send' },
@@ -84,14 +90,20 @@ it cannot be run; 127 if it is not there.`,
         args.length === 0 ? 'reeve run needs a command.' : 'A line for the shell takes no program besides.',
         'For example: reeve run -- npm test',
       )
-    const atTerminal = around.stdin.isTTY === true && around.stdout.isTTY === true
+    const { stdin, stdout, stderr } = around
+    const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
+    // Whoever sends one of the streams elsewhere wants them apart, and a job in the background has no terminal.
+    const atTerminal = areTerminals && isInForeground()
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
-    const request = await requestFor(context, reeve, pty)
+    const hasInput = options.detach ? options.stdin : !options['no-stdin'] && (atTerminal || !isJobAt(stdin))
+    const request = await requestFor(context, reeve, { pty, hasInput })
     const { record, warning } = await reeve.spawn(request)
     const failure = startFailure(record)
     if (failure !== undefined) {
-      print.failure(failure)
+      print.failure(
+        isLine(args) ? { ...failure, remedy: `A line is for the shell: reeve run -c '${args[0]}'` } : failure,
+      )
       return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
     }
     if (options.detach) {
@@ -100,7 +112,12 @@ it cannot be run; 127 if it is not there.`,
       else print.line(record.pid)
       return 0
     }
-    const ended = await (pty && atTerminal ? runInTerminal : runThroughPipes)(context, reeve, record)
+    const ended = await (pty && atTerminal
+      ? runInTerminal(context, reeve, record)
+      : runThroughPipes(context, reeve, record, hasInput)
+    ).catch((error: unknown) => {
+      throw lostSightOf(record.pid, error)
+    })
     if (ended === null) return OWN_ERROR
     if (ended.outcome?.status === 'abandoned')
       print.failure({
@@ -111,6 +128,25 @@ it cannot be run; 127 if it is not there.`,
     return exitCodeOf(ended)
   },
 })
+
+/** A whole line in quotes, as `docker run` and others do not take it either. */
+function isLine(args: readonly string[]): boolean {
+  return args.length === 1 && /\s/.test(args[0] ?? '')
+}
+
+/** To read from the terminal would stop a job in the background, also where its program would never read. */
+function isJobAt(stdin: { readonly isTTY?: boolean }): boolean {
+  return stdin.isTTY === true && !isInForeground()
+}
+
+/** It may run on, or have ended with its daemon: to start it again is not what helps. */
+function lostSightOf(pid: string, error: unknown): unknown {
+  if (!(error instanceof ReeveError) || error.code !== 'daemon_unreachable') return error
+  const message = `${error.message} What became of ${pid} was not heard.`
+  return new ReeveError(error.code, message, `reeve show ${pid} tells, and starts a daemon if none runs.`, {
+    details: { ...error.details, pid },
+  })
+}
 
 /** A shell stops its loop, and begins a new line, only where it sees that Ctrl-C ended the program. */
 function dieOfInterrupt(): void {
@@ -123,13 +159,12 @@ function dieOfInterrupt(): void {
 async function requestFor(
   context: Context<RunOptions>,
   reeve: Acting,
-  pty: boolean,
+  { pty, hasInput }: { readonly pty: boolean; readonly hasInput: boolean },
 ): Promise<CommandRequest> {
   const { options, around, args } = context
   const cwd = resolve(around.cwd, options.cwd ?? '.')
   const { session, parent, timeout, grace, lifetime, name } = options
   const idle = options['idle-timeout']
-  const hasInput = options.detach ? options.stdin : !options['no-stdin']
   return {
     kind: 'command',
     idempotencyKey: randomUUID(),
@@ -139,7 +174,8 @@ async function requestFor(
       env: environmentOf(around.env, cwd, options.env, pty),
       ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
       ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
-      ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
+      ...(pty || (options.detach && !options.split) ? {} : { output: 'tagged' as const }),
+      ...(pty || options.detach ? {} : { keepBytes: KEEP_BYTES }),
       ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(idle === undefined ? {} : { idleTimeoutMs: idle }),

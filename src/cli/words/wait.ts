@@ -22,6 +22,7 @@ export const wait = word({
   },
   about: `
 The exit code is the command's own, 128 + n if a signal ended it, 125 if nobody saw how it ended or Reeve failed.
+Of a line that it never printed it is 1 if the command itself ended with 0.
 Of several processes it is the first that is not 0, in the order they are given.`,
   examples: [
     ['reeve wait build && reeve run -- ./deploy', 'go on if it succeeded'],
@@ -49,6 +50,7 @@ Of several processes it is the first that is not 0, in the order they are given.
     if (print.isJson) print.jsonList(answers)
     else for (const answer of answers) for (const line of said(answer, answers.length > 1)) print.line(line)
     const wanted = text !== undefined || pattern !== undefined
+    for (const line of answers.flatMap((answer) => inVain(answer, text ?? pattern))) print.aside(line)
     return answers.map((answer) => codeOf(answer, wanted)).find((code) => code !== 0) ?? 0
   },
 })
@@ -60,9 +62,23 @@ function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
   return answer.type === 'matched' ? 0 : OWN_ERROR
 }
 
+/** Why a wait for a line, or a wait with a time, came to nothing. */
+function inVain(answer: OutputOf<'wait'>, wanted: string | undefined): string[] {
+  if (answer.type === 'timed_out')
+    return [
+      `${nameOf(answer.record)} has not ${wanted === undefined ? 'ended' : `printed ${wanted}`} in time.`,
+    ]
+  if (answer.type !== 'ended' || wanted === undefined) return []
+  return [`${nameOf(answer.record)} is ${statusText(answer.record)}, and has not printed ${wanted}.`]
+}
+
+function nameOf({ name, pid }: OutputOf<'show'>): string {
+  return name ?? pid
+}
+
 /** The line that was waited for; of several processes, how each is. */
 function said(answer: OutputOf<'wait'>, several: boolean): string[] {
   if (answer.type === 'matched') return [answer.line.text]
   if (answer.type === 'interrupted' || !several) return []
-  return [`${answer.record.name ?? answer.record.pid}  ${statusText(answer.record)}`]
+  return [`${nameOf(answer.record)}  ${statusText(answer.record)}`]
 }
