@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { embed } from 'reeve'
+import { describe, expect, test } from 'vitest'
+import { tempFolder } from '../temp-file.ts'
+import { PLACES } from './places.ts'
+import { startProgram } from './program.ts'
+
+const STEPS = 10_000
+const KILLS = 50
+
+describe.each(PLACES)('%s', (_, place) => {
+  test(`a function of ${STEPS} steps that is killed ${KILLS} times has each step once in the log, and the right result`, {
+    timeout: 300_000,
+  }, async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31)
+    const random = mulberry(seed)
+    const store = await place()
+    const log = join(tempFolder(), 'ran')
+    const boss = await embed({ store, times: { sweepMs: 100 } })
+    const { record } = await boss.spawn({
+      kind: 'engine',
+      spec: { engine: 'count', input: { steps: STEPS } },
+    })
+    const { pid } = record
+    let after = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      const program = await startProgram('engine', [store, log])
+      // Somewhere in the next stretch, so that kills are spread over the whole run.
+      const from = (await boss.show({ pid })).journal?.last ?? 0
+      const goal = Math.min(STEPS - 1, from + 1 + Math.floor(random() * ((STEPS - from) / (KILLS - kill))))
+      for await (const { type, payload, position } of boss.follow({ after })) {
+        after = position
+        if (type === 'step_ended' && (payload as { place: number }).place >= goal) break
+      }
+      await program.kill()
+    }
+    const last = await startProgram('engine', [store, log])
+    await last.says('ended')
+    const ended = await boss.show({ pid })
+    const said = `seed ${seed}`
+    expect(ended.outcome, said).toMatchObject({ status: 'completed', result: (STEPS * (STEPS + 1)) / 2 })
+    expect(await stepsIn(boss, pid), said).toEqual(Array.from({ length: STEPS }, (_, index) => index + 1))
+    const ran = readFileSync(log, 'utf8').trim().split('\n').map(Number)
+    // Only the step that was under way at a kill may have run twice.
+    expect(new Set(ran).size, said).toBe(STEPS)
+    expect(ran.length, said).toBeLessThanOrEqual(STEPS + KILLS)
+    await boss.close()
+  })
+})
+
+async function stepsIn(boss: Awaited<ReturnType<typeof embed>>, pid: string): Promise<number[]> {
+  const places: number[] = []
+  for (let after = 0; ; ) {
+    const { events } = await boss.events({ pid, after, limit: 1_000 })
+    for (const { type, payload } of events)
+      if (type === 'step_ended') places.push((payload as { place: number }).place)
+    if (events.length < 1_000) return places
+    after = events.at(-1)?.seq ?? after
+  }
+}
+
+function mulberry(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
