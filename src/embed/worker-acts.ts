@@ -49,6 +49,8 @@ export function workerActs(
         try {
           const { rows, due } = await claimFor(kernel, worker, known, limit)
           const left = Math.min(due ?? by, by) - clock.now()
+          // Nobody is there to take them.
+          if (signal?.aborted) await giveBack(kernel, worker, rows)
           if (rows.length > 0 || by <= clock.now() || signal?.aborted || kernel.isClosed)
             return { work: rows.map(({ record, fence }) => ({ record, fence })) }
           await heard.within(Math.max(1, left))
@@ -63,19 +65,23 @@ export function workerActs(
     },
     async retireWorker({ worker }) {
       permit()
+      // It serves nothing any more: a claim that is still under way gets nothing.
+      await renew(edges, holderOf(worker, []), TIMES)
       for (;;) {
         const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: PAGE })
         if (items.length === 0) break
-        for (const { record, fence } of items)
-          await kernel.perform({
-            ...{ type: 'release', pid: record.pid, actor: `kernel:${kernel.id}`, at: clock.now() },
-            fence: { holder: worker, fence },
-          })
+        await giveBack(kernel, worker, items)
       }
       await retire(edges, worker)
       return {}
     },
   }
+}
+
+async function giveBack(kernel: Kernel, worker: string, rows: readonly ProcessRow[]): Promise<void> {
+  const asked = { actor: `kernel:${kernel.id}`, at: kernel.edges.clock.now() } as const
+  for (const { record, fence } of rows)
+    await kernel.perform({ type: 'release', pid: record.pid, fence: { holder: worker, fence }, ...asked })
 }
 
 async function claimFor(
