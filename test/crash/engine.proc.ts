@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { embed } from 'reeve'
-import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../temp-file.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ramFolder } from '../simulation/ram-folder.ts'
 import { PLACES } from './places.ts'
 import { startProgram } from './program.ts'
 
@@ -18,8 +18,9 @@ describe.each(PLACES)('%s', (name, place) => {
   }, async () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     const random = mulberry(seed)
-    const store = await place()
-    const log = join(tempFolder(), 'ran')
+    const folder = inMemory()
+    const store = name === 'SQLite' ? join(folder, 'reeve.db') : await place()
+    const log = join(folder, 'ran')
     const boss = await embed({ store, times: { sweepMs: 100 } })
     const { record } = await boss.spawn({
       kind: 'engine',
@@ -54,6 +55,13 @@ describe.each(PLACES)('%s', (name, place) => {
     await boss.close()
   })
 })
+
+/** A kill loses nothing that a disk would keep, so memory will do; and ten thousand commits are over sooner. */
+function inMemory(): string {
+  const folder = ramFolder()
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 async function stepsIn(boss: Awaited<ReturnType<typeof embed>>, pid: string): Promise<number[]> {
   const places: number[] = []
