@@ -26,6 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
+  worker: ['engine', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
   cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],

@@ -59,7 +59,12 @@ function shapeOf(keys: Keys, before: Row, after: Row, event: Row): AppendShape {
       const process = keys.of[index % keys.of.length]
       if (process === undefined) throw new Error('There is no process to append to.')
       const seq = ++process.seq
-      const own: Row = { position, seq, [keys.column]: process.key }
+      const isKeyed = typeof event['replay_key'] === 'string'
+      const own: Row = {
+        ...{ position, seq, [keys.column]: process.key },
+        // A key is there once per process.
+        ...(isKeyed ? { replay_key: `raw:${seq}` } : {}),
+      }
       return {
         key: process.key,
         eventValues: Object.entries(event).map(([column, value]) => own[column] ?? value),

@@ -14,6 +14,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       logs: async () => (await import('./words/logs.ts')).logs,
       search: async () => (await import('./words/search.ts')).search,
       events: async () => (await import('./words/events.ts')).events,
+      engine: async () => (await import('./words/engine.ts')).engine,
     },
   ],
   [

@@ -72,6 +72,7 @@ const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'wai
 const REPEATABLE: ReadonlySet<VerbName> = new Set([
   ...WAITS,
   ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
+  ...(['announceWorker', 'claimWork', 'doWork', 'retireWorker'] as const),
 ])
 
 /** What changes nothing, and what comes to the same when it is done twice. */

@@ -1,5 +1,6 @@
 import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
+import { isDead } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { type Filter, matches } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
@@ -19,6 +20,7 @@ import { outputActs } from './output-acts.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
+import { workerActs } from './worker-acts.ts'
 
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
 export function actsOf(
@@ -50,6 +52,7 @@ export function actsOf(
     ...waitActs(kernel, actor, commands, waits),
     ...outputActs(kernel, actor, commands),
     ...inputActs(kernel, actor, commands),
+    ...workerActs(kernel, actor),
     show: ({ pid }) => read(pid),
     async list({ filter, after, limit }) {
       const page = await store.ask({
@@ -206,6 +209,18 @@ export function actsOf(
       if (scope.startsWith('session:')) permitSession(scope.slice('session:'.length))
       else if (scope !== actor) permit('read')
       return { notices: [...(await store.ask({ ask: 'notices', scope, after, limit }))] }
+    },
+    async engines() {
+      permit('read')
+      const holders = await store.ask({ ask: 'holders' })
+      const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
+      const names = live.flatMap(({ serves }) =>
+        serves.flatMap(({ kind, targets }) => (kind === 'engine' ? (targets ?? []) : [])),
+      )
+      const counts = new Map<string, number>()
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      const engines = [...counts].map(([name, workers]) => ({ name, workers }))
+      return { engines: engines.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
     async status() {
       permit('read')

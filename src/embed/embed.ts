@@ -4,12 +4,14 @@ import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
+import { Engines } from '../engine/in-kernel.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
-import { type Acting, type CallOptions, type Reeve, verbs } from '../verbs/reeve.ts'
+import type { EngineFunction, RetryPolicy } from '../verbs/durable-function.ts'
+import { type Acting, type CallOptions, type EngineHost, type Reeve, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
 import { actor } from '../verbs/shapes/record.ts'
 import { count, processRef } from '../verbs/shapes/scalars.ts'
@@ -26,6 +28,8 @@ export interface EmbedOptions {
   readonly store: string | Store
   /** The functions that run `tool` processes in this program. */
   readonly tools?: Readonly<Record<string, ToolHandler>>
+  /** Durable functions that run `engine` processes in this program. */
+  readonly engines?: Readonly<Record<string, EngineFunction>>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions
   /** How many processes run here at once, commands not counted. */
@@ -38,7 +42,7 @@ export interface EmbedOptions {
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
 }
 
-export interface Embedded extends Reeve {
+export interface Embedded extends Reeve, EngineHost {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
   /** What `close` does first, on its own: whoever waits for one of these commands can still be told. Which these were. */
@@ -95,10 +99,15 @@ async function start(
   const waits = { ...WAITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
+  const engines = new Engines((work, request, place) => {
+    const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${place}` }
+    return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), place)
+  })
+  for (const [name, run] of Object.entries(options.engines ?? {})) engines.add(name, run)
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)]
   const kernel = new Kernel(nodeEdges(store, onTrouble), {
     holder,
-    executors: [...tools, ...(commands?.executors ?? [])],
+    executors: [engines, ...tools, ...(commands?.executors ?? [])],
     concurrency: options.concurrency ?? CONCURRENCY,
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
@@ -122,6 +131,11 @@ async function start(
   return {
     ...acting(kernel, 'host', commands, waits),
     as: (other) => acting(kernel, parse(actor, other, 'as'), commands, waits),
+    async engine(name, run, given = {}) {
+      const engine = parse(ENGINE, { name, run, options: given }, 'engine')
+      engines.add(engine.name, engine.run, engine.options)
+      await kernel.announce()
+    },
     position: () => kernel.feed.position,
     endWithDaemon: () => kernel.endWithDaemon(),
     close,
@@ -205,6 +219,30 @@ const COMMANDS = z.strictObject({
     .optional(),
 })
 
+const engineFunction = z.custom<EngineFunction>((run) => typeof run === 'function', 'must be a function')
+const milliseconds = z.number().min(0)
+const ENGINE = z.strictObject({
+  name: z.string().min(1),
+  run: engineFunction,
+  options: z.strictObject({
+    retry: z
+      .strictObject({
+        times: z.number().int().min(0),
+        backoffMs: milliseconds.exactOptional(),
+        factor: z.number().min(1).exactOptional(),
+        maxBackoffMs: milliseconds.exactOptional(),
+        when: z
+          .custom<NonNullable<RetryPolicy['when']>>(
+            (when) => typeof when === 'function',
+            'must be a function',
+          )
+          .exactOptional(),
+      })
+      .exactOptional(),
+    parkAfterMs: milliseconds.exactOptional(),
+  }),
+})
+
 const OPTIONS = z.strictObject({
   store: z.union(
     [z.string().min(1), z.custom<Store>(isStore)],
@@ -216,6 +254,7 @@ const OPTIONS = z.strictObject({
       z.custom<ToolHandler>((tool) => typeof tool === 'function', 'must be a function'),
     )
     .optional(),
+  engines: z.record(z.string().min(1), engineFunction).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
     .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')

@@ -25,9 +25,12 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
     // A lock is the better witness: it is seen across PID namespaces. A keeper knows no store, and has none there.
     prove: (holder) =>
-      store.locks === undefined || holder.role === 'keeper'
-        ? proveByPid(holder)
-        : store.locks.prove(holder.id),
+      // Wherever a worker is, all that is known of it is what it says.
+      holder.role === 'worker'
+        ? 'unknown'
+        : store.locks === undefined || holder.role === 'keeper'
+          ? proveByPid(holder)
+          : store.locks.prove(holder.id),
     bury: (holder) => store.locks?.clear(holder),
     authorize: ownersOwn,
     rules: {

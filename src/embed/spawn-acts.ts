@@ -55,11 +55,13 @@ export async function spawnChild(
   kernel: Kernel,
   work: Work,
   input: ParsedInputOf<'spawn'>,
+  place?: number,
 ): Promise<ProcessRecord> {
   for (;;) {
     const fence = work.fence()
     try {
-      const child = { ...registering(input, `process:${work.record.pid}`), fence }
+      const step = place === undefined ? {} : { place }
+      const child = { ...registering(input, `process:${work.record.pid}`), fence, ...step }
       return spawnAnswer((await kernel.register([child]))[0]).record
     } catch (error) {
       const stale = error instanceof RefusedError && error.code === 'stale_fence'

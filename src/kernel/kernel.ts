@@ -187,6 +187,24 @@ export class Kernel {
     return performed
   }
 
+  /** Lets a process that waits leave memory, if it still waits for all of these. Whoever waits for a child is told of its end. */
+  async park(work: Work, waits: readonly WaitRef[]): Promise<boolean> {
+    const { pid } = work.record
+    const asked = { actor: `process:${pid}`, at: this.edges.clock.now() } as const
+    const children = new Set(waits.filter(({ on }) => on === 'child').map(({ name }) => name))
+    const parked = await performAll(this.edges, [
+      ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
+      { type: 'park', pid, waits, fence: work.fence(), ...asked },
+    ])
+    return !isRefusal(parked)
+  }
+
+  /** What it serves has changed: others are told at once, and it looks for work. */
+  async announce(): Promise<void> {
+    await this.renew()
+    for (const executions of this.#executions) executions.lookAnew()
+  }
+
   /** Several intents in one transaction: all of them, or none. */
   async performAll(intents: readonly Intent[]): Promise<Done[]> {
     const performed = await performAll(this.edges, intents)

@@ -5,7 +5,10 @@ import { type Performed, perform } from './perform.ts'
 
 /** What an executor asks of its own process; who asks, and under which fence, is added here. */
 export type OwnIntent = Without<
-  Extract<Intent, { type: 'append' | 'program_started' | 'enter_wait' | 'leave_wait' }>
+  Extract<
+    Intent,
+    { type: 'append' | 'program_started' | 'enter_wait' | 'leave_wait' | 'end_step' | 'retry_step' }
+  >
 >
 
 /**

@@ -1,11 +1,12 @@
 import type { Right } from '../core/authority/authorize.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { decide } from '../core/process/decide.ts'
+import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { fold } from '../core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refuseScope } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
@@ -97,8 +98,26 @@ export function* performOne(
         at: intent.at,
       })
       rows.add(folded.changes)
+      const { record } = folded.row
+      if (record.awaitedBy.length > 0 && hasEnded(record) && !hasEnded(row.record))
+        yield* tellAwaiting(rows, record, intent)
       return { type: 'appended', row: folded.row }
     }
+  }
+}
+
+/** Those that are parked until this one ends go on: in the transaction of its end, so that none is forgotten. */
+function* tellAwaiting(
+  rows: WorkingRows,
+  ended: ProcessRecord,
+  { at, actor }: Intent,
+): Generator<readonly Question[], void, readonly unknown[]> {
+  for (const pid of ended.awaitedBy) {
+    const was = yield* rows.process(pid)
+    if (was === null || hasEnded(was.record)) continue
+    const events = decideAwaitedEnd(was.record, ended)
+    if (events.length === 0) continue
+    rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
   }
 }
 
@@ -121,9 +140,10 @@ function* refuseOwner(
   return refuseScope(facts, { ...record, owner })
 }
 
-/** A live process has no end event yet, so its end need not be looked for: the commonest write asks one question. */
+/** A live process has no end event yet, and no step beyond its last: these need not be looked for, and the commonest writes ask one question. */
 function replayKeyToAsk(row: ProcessRow, intent: Intent): string | null {
   if (intent.type === 'end' && !hasEnded(row.record)) return null
+  if (intent.type === 'end_step' && intent.step.place > (row.record.journal?.last ?? 0)) return null
   return replayKeyOf(intent)
 }
 
@@ -157,7 +177,12 @@ function rightFor(intent: Intent): Right {
     case 'append':
     case 'enter_wait':
     case 'leave_wait':
+    case 'end_step':
+    case 'retry_step':
+    case 'park':
       return 'execute'
+    case 'await_end':
+      return 'read'
     case 'answer':
     case 'clear_wake_target':
     case 'put_back':

@@ -18,6 +18,10 @@ const USUAL: Usual = {
   pausedFrom: null,
   stopRequest: null,
   wait: null,
+  moreWaits: [],
+  parked: false,
+  awaitedBy: [],
+  journal: null,
   signals: {},
   children: 0,
   attempts: 0,
@@ -38,6 +42,10 @@ export function movingText(record: ProcessRecord): string {
   if (record.pausedFrom !== null) moving.pausedFrom = record.pausedFrom
   if (record.stopRequest !== null) moving.stopRequest = record.stopRequest
   if (record.wait !== null) moving.wait = record.wait
+  if (record.moreWaits.length > 0) moving.moreWaits = record.moreWaits
+  if (record.parked) moving.parked = true
+  if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
+  if (record.journal !== null) moving.journal = record.journal
   if (!isEmpty(record.signals)) moving.signals = record.signals
   if (record.children !== 0) moving.children = record.children
   if (record.attempts !== 0) moving.attempts = record.attempts

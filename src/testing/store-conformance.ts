@@ -1,6 +1,7 @@
 import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ends } from './conformance/ends.ts'
+import { engines } from './conformance/engines.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
@@ -38,6 +39,7 @@ export function storeConformance(suite: Suite): void {
   keeping(behaves)
   signals(behaves)
   answers(behaves)
+  engines(behaves)
   tree(behaves)
   lifetimes(behaves)
   outbox(behaves)

@@ -3,15 +3,20 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { activity } from './activity.ts'
+import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changes } from './changes.ts'
+import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
+import { doWork } from './do-work.ts'
+import type { EngineFunction, EngineOptions } from './durable-function.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
+import { engines } from './engines.ts'
 import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { grant } from './grant.ts'
@@ -34,6 +39,7 @@ import { refreshEnvironment } from './refresh-environment.ts'
 import { reown } from './reown.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
+import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { screen } from './screen.ts'
 import { search } from './search.ts'
@@ -61,15 +67,19 @@ import { write } from './write.ts'
 export const verbs = {
   abandon,
   activity,
+  announceWorker,
   answer,
   append,
   changeCwd,
   changes,
+  claimWork,
   closeInput,
   deleteSession,
+  doWork,
   end,
   endSession,
   endTurn,
+  engines,
   environment,
   events,
   grant,
@@ -92,6 +102,7 @@ export const verbs = {
   reown,
   resize,
   restart,
+  retireWorker,
   revoke,
   screen,
   search,
@@ -166,6 +177,12 @@ export interface Attachment extends AsyncIterable<OutputPiece> {
   write(text: string | Uint8Array): Promise<{ readonly bytes: number }>
   resize(size: { readonly cols: number; readonly rows: number }): Promise<void>
   detach(): void
+}
+
+/** Serves durable functions of this program. */
+export interface EngineHost {
+  /** Runs the engine processes of this name here, from now until `close`. */
+  engine(name: string, run: EngineFunction, options?: EngineOptions): Promise<void>
 }
 
 /** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */

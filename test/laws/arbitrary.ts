@@ -48,6 +48,7 @@ function begin(request: RegistrationRequest): History {
       defaultEnvRef: 'e',
       startBy: null,
       refuseNew: null,
+      place: null,
       fence: null,
     },
     rules,

@@ -3,6 +3,7 @@ import type { Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
+import { decideAwaitEnd, decideEndStep, decidePark, decideRetryStep } from './decide-engine.ts'
 import {
   decideAbandon,
   decideGiveUp,
@@ -30,7 +31,7 @@ import {
 } from './decision.ts'
 import type { StoredEvent } from './event.ts'
 import type { Intent } from './intent.ts'
-import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
+import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
@@ -58,6 +59,14 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideLeaveWait(facts, intent)
     case 'answer':
       return decideAnswer(facts, intent, rules)
+    case 'end_step':
+      return decideEndStep(facts, intent, rules)
+    case 'retry_step':
+      return decideRetryStep(facts, intent)
+    case 'park':
+      return decidePark(facts.row, intent)
+    case 'await_end':
+      return decideAwaitEnd(facts.row, intent)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
     case 'reown':
@@ -89,7 +98,8 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
-  if (record.status !== 'ready') {
+  const due = wakesAt(record)
+  if (record.status !== 'ready' && (due === null || due > intent.at)) {
     return refuse(
       refusal(
         'not_claimable',

@@ -19,7 +19,13 @@ export type ReservedEvent =
   | { readonly type: 'registered'; readonly payload: Registration }
   | {
       readonly type: 'child_registered'
-      readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string }
+      readonly payload: {
+        readonly pid: Pid
+        readonly kind: Kind
+        readonly label: string
+        /** Of an engine's child: which step spawned it. */
+        readonly place?: number
+      }
     }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
   | { readonly type: 'program_started'; readonly payload: Program }
@@ -30,6 +36,15 @@ export type ReservedEvent =
       readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number }
     }
   | { readonly type: 'released'; readonly payload: { readonly holder: string } }
+  /** It waits, and has left memory. `until`: it comes back by itself then. */
+  | {
+      readonly type: 'parked'
+      readonly payload: { readonly holder: string; readonly until: number | null }
+    }
+  /** `by` is parked, and waits for this one to end. */
+  | { readonly type: 'awaited'; readonly payload: { readonly by: Pid } }
+  | { readonly type: 'step_ended'; readonly payload: StepEnded }
+  | { readonly type: 'step_tried'; readonly payload: StepTried }
   | { readonly type: 'paused'; readonly payload: { readonly source: Actor } }
   | { readonly type: 'resumed'; readonly payload: { readonly source: Actor } }
   | {
@@ -49,6 +64,7 @@ export type ReservedEvent =
         readonly name: string
         readonly ordinal: number
         readonly until: number | null
+        readonly place?: number
       }
     }
   | {
@@ -60,6 +76,7 @@ export type ReservedEvent =
         readonly how: WaitLeftHow
         readonly signalSeq: number | null
         readonly value: Json
+        readonly place?: number
       }
     }
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
@@ -72,6 +89,31 @@ export type ReservedEvent =
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
+
+export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+
+/** One step of an engine is over, for good: it has a result, or was tried for the last time. */
+export type StepEnded = {
+  /** From 1, in the order the steps were begun. */
+  readonly place: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly began: number
+  readonly tries: number
+} & (
+  | { readonly how: 'done' /** Absent where the step returned nothing. */; readonly value?: Json }
+  | { readonly how: 'failed'; readonly error: string }
+)
+
+/** A step failed, and is tried again at a time. */
+export interface StepTried {
+  readonly place: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly tries: number
+  readonly error: string
+  readonly retryAt: number
+}
 
 /** A stored fact about one process, in the past tense. */
 export interface ProcessEvent {
@@ -99,6 +141,10 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'taken_over',
   'holder_lost',
   'released',
+  'parked',
+  'awaited',
+  'step_ended',
+  'step_tried',
   'paused',
   'resumed',
   'stop_requested',

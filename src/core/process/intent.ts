@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
-import type { WaitLeftHow } from './event.ts'
+import type { StepEnded, StepTried, WaitLeftHow } from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
@@ -27,6 +27,8 @@ export interface WaitRef {
   readonly on: WaitOn
   readonly name: string
   readonly ordinal: number
+  /** Of an engine: its place among the steps. */
+  readonly place?: number
 }
 
 /** Everything that can be asked of a registered process. */
@@ -71,6 +73,13 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
+  /** Of an engine: one step is over, or failed and is tried again later. */
+  | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
+  | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
+  /** Leaves memory, if it still waits for all of these. */
+  | (Asked & { readonly type: 'park'; readonly waits: readonly WaitRef[]; readonly fence: Fence })
+  /** `by` is being parked until this one ends. */
+  | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
   | (Asked & { readonly type: 'reown'; readonly owner: Owner })
   | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
@@ -99,6 +108,15 @@ export function waitEnteredKey(wait: WaitRef, fence: number): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${fence}`
 }
 
+/** A step is in the log once. */
+export function stepKey(place: number): string {
+  return `step:${place}`
+}
+
+export function stepTriedKey(place: number, tries: number): string {
+  return `step:${place}:tried:${tries}`
+}
+
 /** The key of the event that would make this intent a repetition, where it has one. */
 export function replayKeyOf(intent: Intent): string | null {
   switch (intent.type) {
@@ -112,6 +130,10 @@ export function replayKeyOf(intent: Intent): string | null {
     case 'leave_wait':
     case 'answer':
       return waitLeftKey(intent.wait)
+    case 'end_step':
+      return stepKey(intent.step.place)
+    case 'retry_step':
+      return stepTriedKey(intent.step.place, intent.step.tries)
     default:
       return null
   }

@@ -71,6 +71,8 @@ export interface RegisterIntent {
   readonly refuseNew: Refusal | null
   /** Of the parent's executor, when it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
+  /** The step of the parent, an engine, that spawns it. */
+  readonly place: number | null
 }
 
 export interface RegisterFacts {
@@ -142,7 +144,12 @@ export function decideRegister(
       : [
           newEvent({
             type: 'child_registered',
-            payload: { pid: intent.pid, kind: registration.kind, label: registration.label },
+            payload: {
+              pid: intent.pid,
+              kind: registration.kind,
+              label: registration.label,
+              ...(intent.place === null ? {} : { place: intent.place }),
+            },
           }),
         ]
   return { type: 'register', registration, events, parentEvents }

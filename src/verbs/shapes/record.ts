@@ -51,6 +51,15 @@ const outcome = z.strictObject({
   endedAt: time,
 }) satisfies z.ZodType<Outcome>
 
+const wait = z.strictObject({
+  on: waitOn,
+  name: z.string(),
+  ordinal: count,
+  since: time,
+  until: time.nullable(),
+  place: count.exactOptional(),
+})
+
 /** The fold of a process's events. */
 const schema = z.strictObject({
   pid: z.string(),
@@ -89,9 +98,11 @@ const schema = z.strictObject({
       at: time,
     })
     .nullable(),
-  wait: z
-    .strictObject({ on: waitOn, name: z.string(), ordinal: count, since: time, until: time.nullable() })
-    .nullable(),
+  wait: wait.nullable(),
+  moreWaits: z.array(wait),
+  parked: z.boolean(),
+  awaitedBy: z.array(z.string()),
+  journal: z.strictObject({ last: count, attempts: count }).nullable(),
   signals: z.record(z.string(), z.strictObject({ received: count, taken: count, pending: z.array(count) })),
   children: count,
   attempts: count,
