@@ -1,5 +1,7 @@
 import type { Right } from '../core/authority/authorize.ts'
 import { groupKeyOf } from '../core/group/group.ts'
+import { emptyInbox } from '../core/inbox/inbox.ts'
+import { listenerOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { fold } from '../core/process/fold.ts'
@@ -11,6 +13,7 @@ import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** What became of one intent. */
@@ -77,7 +80,10 @@ export function* performOne(
   if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
-  const decision = decide({ row, replayed }, intent, edges.rules)
+  const listener = intent.type === 'match' ? listenerOf(row.record) : null
+  const was = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
+  const overflow = was === null ? {} : { overflow: was.overflow }
+  const decision = decide({ row, replayed, ...overflow }, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
       return { type: 'refused', refusal: decision.refusal }
@@ -97,6 +103,10 @@ export function* performOne(
         at: intent.at,
       })
       rows.add(folded.changes)
+      if (decision.overflow !== undefined && listener !== null)
+        rows.add([
+          { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
+        ])
       return { type: 'appended', row: folded.row }
     }
   }
@@ -153,6 +163,10 @@ function rightFor(intent: Intent): Right {
       return 'write'
     case 'start':
     case 'program_started':
+    case 'match':
+    case 'disable_watch':
+    case 'settle_readiness':
+    case 'beat':
     case 'end':
     case 'append':
     case 'enter_wait':

@@ -3,6 +3,7 @@ import type { Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
+import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
   decideGiveUp,
@@ -40,6 +41,14 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideStart(facts.row, intent)
     case 'program_started':
       return decideProgramStarted(facts.row, intent)
+    case 'match':
+      return decideMatch(facts, intent, rules)
+    case 'disable_watch':
+      return decideDisableWatch(facts.row, intent)
+    case 'settle_readiness':
+      return decideReadiness(facts.row, intent)
+    case 'beat':
+      return decideBeat(facts.row, intent)
     case 'end':
       return decideEnd(facts, intent, rules)
     case 'append':
