@@ -8,6 +8,8 @@ import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, ToldNotice } from '../verbs/reeve.ts'
 import type { ActsFor } from './act.ts'
 
+const AT_ONCE = 16
+
 export function inboxActs(
   kernel: Kernel,
   actor: Actor,
@@ -19,8 +21,15 @@ export function inboxActs(
     if (denied !== undefined) throw new RefusedError(denied)
     return scope as Scope
   }
-  const told = (notices: readonly StoredNotice[]) =>
-    Promise.all(notices.map((notice) => inWords(kernel, commands, notice)))
+  const told = async (notices: readonly StoredNotice[]) => {
+    const inOrder: ToldNotice[] = []
+    // A few at a time: each may open a log.
+    for (let at = 0; at < notices.length; at += AT_ONCE) {
+      const some = notices.slice(at, at + AT_ONCE)
+      inOrder.push(...(await Promise.all(some.map((notice) => inWords(kernel, commands, notice)))))
+    }
+    return inOrder
+  }
   return {
     async notices({ scope: asked, waitMs, ...reading }, options) {
       const scope = permit(asked, 'read')

@@ -74,7 +74,8 @@ export function takeNotices(
   return edges.store.write(function* () {
     const at = edges.clock.now()
     const rows = new WorkingRows()
-    const was = yield* releaseDue(rows, scope, at)
+    const { inbox: was, changes } = yield* releaseDue(rows, scope, at)
+    rows.add(changes)
     const inbox = was ?? emptyInbox(scope)
     const out = inbox.taken.length
     const open = yield* know({
@@ -181,8 +182,8 @@ async function completionOf(edges: Edges, actor: Actor, pid: Pid): Promise<Store
 export function release(edges: Edges, scope: Scope): Promise<number | null> {
   return edges.store.write(function* () {
     const rows = new WorkingRows()
-    const inbox = yield* releaseDue(rows, scope, edges.clock.now())
-    return { answer: inbox?.overflow.tripped?.until ?? null, changes: rows.changes }
+    const { inbox, changes } = yield* releaseDue(rows, scope, edges.clock.now())
+    return { answer: inbox?.overflow.tripped?.until ?? null, changes }
   })
 }
 

@@ -9,10 +9,14 @@ import type { WorkingRows } from './working-rows.ts'
 
 type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
 
-/** The inbox of a scope, after what it has held back for long enough was released. */
-export function* releaseDue(rows: WorkingRows, scope: Scope, at: number): Asking<Inbox | null> {
+/** The inbox of a scope, after what it has held back for long enough is released by `changes`. */
+export function* releaseDue(
+  rows: WorkingRows,
+  scope: Scope,
+  at: number,
+): Asking<{ readonly inbox: Inbox | null; readonly changes: readonly Change[] }> {
   const inbox = yield* rows.inbox(scope)
-  if (inbox === null || !isReleaseDue(inbox.overflow, at)) return inbox
+  if (inbox === null || !isReleaseDue(inbox.overflow, at)) return { inbox, changes: [] }
   const { tripped } = inbox.overflow
   const by = tripped === null ? null : yield* rows.process(tripped.pid)
   const released: Inbox = { ...inbox, overflow: { ...inbox.overflow, tripped: null } }
@@ -20,8 +24,7 @@ export function* releaseDue(rows: WorkingRows, scope: Scope, at: number): Asking
   // Of a process that was pruned nothing is told any more.
   if (by !== null && tripped !== null)
     changes.push({ type: 'notice', notice: releasedNotice(scope, tripped, by.record, at) })
-  rows.add(changes)
-  return released
+  return { inbox: released, changes }
 }
 
 const PAGE = 100

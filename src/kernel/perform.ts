@@ -81,7 +81,8 @@ export function* performOne(
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
   const listener = intent.type === 'match' ? listenerOf(row.record) : null
-  const was = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
+  const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
+  const was = due?.inbox ?? null
   const overflow = was === null ? {} : { overflow: was.overflow }
   const decision = decide({ row, replayed, ...overflow }, intent, edges.rules)
   switch (decision.type) {
@@ -102,6 +103,7 @@ export function* performOne(
         actor: intent.actor,
         at: intent.at,
       })
+      if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([

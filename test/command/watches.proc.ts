@@ -163,6 +163,26 @@ test('an end is told as notify says: always, when it failed, or never', async ()
   expect(told.map(({ payload }) => Object(payload).name)).toEqual(['complete0', 'complete3', 'failure3'])
 })
 
+test('a poll leaves the end out of the same turn of the same caller, and reading to the end out of all', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  const agent = reeve.as('session:s1')
+  const { pid } = await start(reeve, 'echo done', IN_S1)
+  await ended(reeve, pid)
+  const shown = async (turn?: string) => {
+    const { notices: told } = await agent.notices({ scope: SCOPE, ...(turn === undefined ? {} : { turn }) })
+    return told.length
+  }
+  await reeve.poll({ pid, turn: 't1' })
+  expect(await shown('t1')).toBe(1)
+  await agent.poll({ pid, turn: 't1' })
+  expect([await shown('t1'), await shown('t2'), await shown()]).toEqual([0, 1, 1])
+  await reeve.log({ pid })
+  expect(await shown()).toBe(1)
+  await agent.log({ pid })
+  expect(await shown()).toBe(0)
+})
+
 async function reachesEnd(house: Household): Promise<void> {
   while (house.programs().length > 0) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -70,8 +70,10 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect(killed.structured).toMatchObject({ answer: 'ended', process: { status: 'cancelled' } })
 
         const inbox = await call<{ notices: { pid: string }[]; next: number }>(client, 'inbox')
-        // The first one was waited for.
-        expect(inbox.structured.notices.map((notice) => notice.pid)).toEqual([again.structured.process.pid])
+        expect(inbox.structured.notices.map((notice) => notice.pid)).toEqual([
+          pid,
+          again.structured.process.pid,
+        ])
         expect(inbox.text).toContain('cancelled (signal SIGTERM, reason killed')
         const { next } = inbox.structured
         expect((await call(client, 'inbox', { after: next })).structured).toMatchObject({ notices: [], next })

@@ -4,6 +4,7 @@ import type { Scope } from '../../core/process/record.ts'
 import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, repeat, times } from './bench.ts'
+import { photograph } from './sound.ts'
 
 const SCOPE: Scope = 'session:s1'
 
@@ -190,6 +191,10 @@ export function inbox(behaves: Behaves): void {
       await release(bench.edges, SCOPE)
       assert.equal(await count('overflow_released'), 0)
       bench.clock.advance(1)
+      // What is refused releases nothing either.
+      const before = await photograph(bench.store)
+      await bench.refused('stale_fence', matched(pids[0] ?? '', 30, 40, 'k_other'))
+      assert.deepEqual(await photograph(bench.store), before)
       await Promise.all([release(bench.edges, SCOPE), release(bench.edges, SCOPE)])
       assert.equal(await count('overflow_released'), 1)
       const [last] = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 1, newest: true })
