@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve, ToldNotice } from 'reeve'
 import { expect, test } from 'vitest'
+import { until } from '../keeper/client.ts'
 import { startDaemon } from './daemon-program.ts'
 import { codeOf, ended, Household, printed, start } from './household.ts'
 
@@ -109,7 +110,7 @@ test('a watch that meets a gap says so', async () => {
   })
   await daemon.kill()
   writeFileSync(go, '')
-  await reachesEnd(house)
+  await until('it has ended', () => house.programs().length === 0)
   const reeve = await house.open(small, { flood: { everyMs: 0 } })
   await ended(reeve, record.pid)
   const told = await notices(reeve, 3)
@@ -182,7 +183,3 @@ test('a poll leaves the end out of the same turn of the same caller, and reading
   await agent.log({ pid })
   expect(await shown()).toBe(0)
 })
-
-async function reachesEnd(house: Household): Promise<void> {
-  while (house.programs().length > 0) await new Promise((resolve) => setImmediate(resolve))
-}
