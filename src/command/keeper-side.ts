@@ -16,7 +16,7 @@ import type {
 } from '../keeper/protocol/messages.ts'
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Attendance } from './attend/attend.ts'
+import type { Attendance, HeldBack } from './attend/attend.ts'
 import { endingOf, neverBegun } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
@@ -148,8 +148,8 @@ export class KeeperSide implements Executor, Keeping {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
       if (begun.state !== 'running') {
-        await Promise.race([this.#attended(work, kernel, begun), gone.promise])
-        return await this.#succeeded(record, endingOf(begun, running.stop), kernel)
+        const held = await Promise.race([this.#attended(work, kernel, begun), gone.promise])
+        return await this.#succeeded(record, endingOf(begun, running.stop, held), kernel)
       }
       this.#hasBegun(running, begun.paused)
       if (record.program === null)
@@ -157,8 +157,9 @@ export class KeeperSide implements Executor, Keeping {
       attendance = this.#options.attend(work, kernel, this)
       const ended = await Promise.race([running.ended.promise, gone.promise])
       // Nothing can be told of it after its end is written.
-      if (attendance !== null) await Promise.race([attendance.finish(outputEndOf(ended)), gone.promise])
-      return await this.#succeeded(record, endingOf(ended, running.stop), kernel)
+      const finished = attendance === null ? {} : attendance.finish(outputEndOf(ended))
+      const held = await Promise.race([finished, gone.promise])
+      return await this.#succeeded(record, endingOf(ended, running.stop, held), kernel)
     } finally {
       attendance?.stop()
       deaf()
@@ -174,11 +175,11 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   /** It ended while nobody looked: what it printed until then is looked at now. */
-  async #attended(work: Work, kernel: Kernel, ended: Ended): Promise<void> {
-    if (ended.state === 'failed_start') return
+  async #attended(work: Work, kernel: Kernel, ended: Ended): Promise<HeldBack> {
+    if (ended.state === 'failed_start') return {}
     const attendance = this.#options.attend(work, kernel, this)
     try {
-      await attendance?.finish(outputEndOf(ended))
+      return (await attendance?.finish(outputEndOf(ended))) ?? {}
     } finally {
       attendance?.stop()
     }

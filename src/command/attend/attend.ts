@@ -27,17 +27,24 @@ export interface AttendOptions {
 
 /** Somebody who looks at a command while it runs: for what is watched for, for being ready, for signs of life. */
 export interface Attendance {
-  /** The program has ended, and its output with it: resolves when all of that has been looked at, and what is to be told written. */
-  finish(outputEnd: number): Promise<void>
+  /**
+   * The program has ended, and its output with it. Resolves when all of that has been looked at, and what is to be told
+   * written: with how many lines were held back of each watch and are told of by no match any more.
+   */
+  finish(outputEnd: number): Promise<HeldBack>
   /** This kernel has it no longer: whoever has it next goes on. */
   stop(): void
 }
+
+export type HeldBack = Readonly<Record<string, number>>
 
 /** What looks for growth that nobody told of. */
 const LOOK_MS = 2_000
 /** A keeper whose disk is full may still hold the last bytes. */
 const LAST_LOOK_MS = 250
 const RETRY_MS = 500
+const TEXT_BYTES = 1024 * 1024
+const LINE_BYTES = 64 * 1024
 /** A position is noted no more often than this: whoever comes next looks at so much again. */
 const NOTE_MS = 1_000
 const PROBE_MS = 250
@@ -59,6 +66,7 @@ class Attending implements Attendance {
   readonly #stop = new AbortController()
   readonly #nudge = new Nudge()
   readonly #scanned: Promise<void>
+  #watches: readonly Watch[] = []
   #outputEnd: number | null = null
   #notedAt = 0
 
@@ -72,11 +80,13 @@ class Attending implements Attendance {
     void this.#orTrouble('looking for signs of life', () => this.#beat())
   }
 
-  async finish(outputEnd: number): Promise<void> {
+  async finish(outputEnd: number): Promise<HeldBack> {
     this.#outputEnd = outputEnd
     this.#nudge.give()
     await this.#scanned
     this.stop()
+    const held = this.#watches.filter((watch) => watch.held > 0)
+    return Object.fromEntries(held.map((watch) => [watch.name, watch.held]))
   }
 
   stop(): void {
@@ -102,6 +112,7 @@ class Attending implements Attendance {
       const begun = { toldAt: null, strikes: 0, disabled: false, ...state, scannedTo }
       return new Watch(spec, begun, edges.rules.flood)
     })
+    this.#watches = watches
     const isLog = ready !== undefined && 'log' in ready && readiness === null
     const finder = isLog ? new LineFinder({ pattern: ready.log }) : null
     if (watches.length === 0 && finder === null) return
@@ -113,7 +124,11 @@ class Attending implements Attendance {
       const { signal } = this.#stop
       const wake = () => this.#nudge.within(this.#outputEnd === null ? LOOK_MS : LAST_LOOK_MS)
       let waitsForReady = finder
-      for await (const piece of followOutput(folder, { from, signal, wake, ended: () => this.#outputEnd })) {
+      // A pattern is tried on every line, and others want to be served meanwhile; a text is found much faster than it is read.
+      const readBytes =
+        finder === null && watches.every(({ needle }) => needle !== null) ? TEXT_BYTES : LINE_BYTES
+      const ended = () => this.#outputEnd
+      for await (const piece of followOutput(folder, { from, signal, wake, ended, readBytes })) {
         const looked = { offset: piece.offset, bytes: piece.bytes, gap: piece.gap }
         if (waitsForReady?.add(looked) != null) {
           waitsForReady = null

@@ -20,18 +20,35 @@ export class LineScan {
 
   /** The finished lines that may be wanted, and where the line begins that is open now. */
   add({ offset, bytes, gap }: Piece): { readonly lines: readonly SeenLine[]; readonly end: number } {
-    const cutOff = gap === null ? [] : this.end().lines
-    const held = this.#open.length
-    const whole = held === 0 ? bytes : Buffer.concat([this.#open, bytes])
-    const from = this.#at ?? offset
-    const newline = whole.lastIndexOf(NEWLINE)
-    // A line without end is looked at in parts.
-    const isEndless = whole.length - newline - 1 > MAX_LINE_BYTES
-    const finished = isEndless ? whole.length : newline + 1
-    const lines = this.#linesOf(whole.subarray(0, finished), from)
-    this.#open = Buffer.from(whole.subarray(finished))
-    this.#at = from + finished
-    return { lines: [...cutOff, ...lines], end: this.#at }
+    const before = gap === null ? [] : this.end().lines
+    const first = this.#open.length === 0 ? 0 : bytes.indexOf(NEWLINE) + 1
+    if (first > 0 || this.#open.length === 0) {
+      const joined = this.#finish(bytes.subarray(0, first))
+      const rest = bytes.subarray(first)
+      const whole = rest.lastIndexOf(NEWLINE) + 1
+      const from = offset + first
+      const lines = this.#linesOf(rest.subarray(0, whole), from)
+      // The held part must outlive the piece, and must not keep all of it.
+      this.#open = Buffer.from(rest.subarray(whole))
+      this.#at = from + whole
+      return this.#cutOff([...before, ...joined, ...lines])
+    }
+    this.#open = Buffer.concat([this.#open, bytes])
+    return this.#cutOff(before)
+  }
+
+  /** The line that was open, with its end: the one part of a piece that has to be copied. */
+  #finish(rest: Buffer): readonly SeenLine[] {
+    return rest.length === 0 ? [] : this.#linesOf(Buffer.concat([this.#open, rest]), this.#at ?? 0)
+  }
+
+  /** A line without end is looked at in parts. */
+  #cutOff(lines: readonly SeenLine[]): { readonly lines: readonly SeenLine[]; readonly end: number } {
+    const at = this.#at ?? 0
+    if (this.#open.length <= MAX_LINE_BYTES) return { lines, end: at }
+    const { lines: part, end } = this.end()
+    this.#at = end
+    return { lines: [...lines, ...part], end }
   }
 
   /** What is open is the last line. */

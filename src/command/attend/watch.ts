@@ -40,6 +40,7 @@ export class Watch {
   /** The first line that was held back since something was told. */
   #heldFrom: number | null = null
   #missed: Gap | null = null
+  #gapToldAt: number | null = null
 
   constructor(spec: WatchSpec, state: WatchState | undefined, limits: FloodLimits) {
     const { text, pattern } = spec
@@ -57,19 +58,30 @@ export class Watch {
     return this.#source.disabled
   }
 
+  /** Lines that were held back, and are told of by nothing yet. */
+  get held(): number {
+    return this.disabled ? 0 : this.#source.held
+  }
+
   /** From here on lines have to be looked at again by whoever comes after: those held back are counted, and not on record. */
   get safeTo(): number {
     return this.#heldFrom ?? this.#scannedTo
   }
 
-  /** Lines that were not kept long enough to be looked at. */
+  /** Lines that were not kept long enough to be looked at. It is said as seldom as a match, and keeps none from being told. */
   meetsGap(gap: Gap, at: number): Said | null {
     if (this.disabled || gap.to <= this.#scannedTo) return null
     this.#missed = { from: this.#missed?.from ?? Math.max(gap.from, this.#scannedTo), to: gap.to }
     this.#scannedTo = gap.to
-    const { toldAt } = this.#source
-    if (toldAt !== null && at - toldAt < this.#limits.everyMs) return null
-    return this.#tell([], { offset: this.#missed.from, end: gap.to }, at)
+    if (this.#gapToldAt !== null && at - this.#gapToldAt < this.#limits.everyMs) return null
+    this.#gapToldAt = at
+    const missed = this.#missed
+    this.#missed = null
+    const about = { watch: this.name, wanted: this.#wanted, offset: missed.from, end: gap.to, missed }
+    return {
+      type: 'match',
+      match: { ...about, lines: [], more: 0, heldBack: 0, strikes: this.#source.strikes },
+    }
   }
 
   /** `end`: behind the last of these lines, whether any fits or not. */

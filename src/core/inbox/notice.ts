@@ -69,6 +69,7 @@ function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, gro
   const payload = {
     ...namesOf(record),
     ...{ status, exitCode, signal, reason, source, evidence, startedAt, endedAt },
+    ...heldBackIn(outcome),
   }
   return toListener(record, event, { kind: 'completion', payload })
 }
@@ -78,6 +79,12 @@ function isWanted({ spec, watches }: ProcessRecord, { status }: Outcome): boolea
   if (Object.values(watches).some(({ disabled }) => disabled)) return true
   if (spec['notify'] === 'none') return false
   return spec['notify'] !== 'failure' || status !== 'completed'
+}
+
+/** Matches of its watches that were held back for a next one that never came. */
+function heldBackIn({ result }: Outcome): JsonObject {
+  const held = typeof result === 'object' && result !== null && 'heldBack' in result ? result.heldBack : null
+  return held === null || held === undefined ? {} : { heldBack: held }
 }
 
 interface Said {

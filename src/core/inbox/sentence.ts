@@ -52,7 +52,11 @@ function completion(told: Told, payload: JsonObject): string {
   ]
   const how = details.length === 0 ? '' : ` (${details.join(', ')})`
   const begun = typeof startedAt === 'number' ? `started ${timeOf(startedAt)}` : 'never started'
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${tailOf(told)}`
+  const held = Object.entries(objectOf(payload['heldBack']))
+  const also = held.map(
+    ([watch, lines]) => ` Since its last match the watch ${watch} held back ${counted(lines, 'line')}.`,
+  )
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${also.join('')}${tailOf(told)}`
 }
 
 function groupCompletion(payload: JsonObject): string {

@@ -63,8 +63,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'wake_target_cleared':
       return { ...record, wakeTarget: null }
     case 'watch_matched': {
-      const { watch, end: scannedTo, strikes } = known.payload
-      const state = { scannedTo, toldAt: event.at, strikes, disabled: false }
+      const { watch, end: scannedTo, strikes, lines } = known.payload
+      // A gap was met, and nothing matched.
+      const toldAt = lines.length === 0 ? (own(record.watches, watch)?.toldAt ?? null) : event.at
+      const state = { scannedTo, toldAt, strikes, disabled: false }
       return { ...record, watches: { ...record.watches, [watch]: state } }
     }
     case 'watch_disabled': {

@@ -107,7 +107,9 @@ test('a gap is said at once, or with the next match if one was told just before'
     match: { offset: 0, end: 100, lines: [], missed: { from: 0, to: 100 } },
   })
   expect(watch.meetsGap({ from: 150, to: 200 }, 1)).toBeNull()
-  expect(watch.sees([{ offset: 200, end: 204, text: 'ERR' }], 204, 15_000)).toMatchObject({
+  expect(watch.sees([{ offset: 200, end: 204, text: 'ERR' }], 204, 2)).toMatchObject({
     match: { lines: ['ERR'], missed: { from: 150, to: 200 } },
   })
+  expect(watch.sees([{ offset: 204, end: 208, text: 'ERR' }], 208, 3)).toBeNull()
+  expect(watch.held).toBe(1)
 })
