@@ -47,6 +47,7 @@ export type {
   OutputOf,
   OutputPiece,
   Reeve,
+  ToldNotice,
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'

@@ -13,28 +13,33 @@ import { followOutput } from './output/follow.ts'
 import { type Gap, joined, layoutOf, logEnd, segmentOffsets } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
+import { Nudge } from './output/nudge.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
+import { NEWLINE } from './output/split-lines.ts'
 import { streamsBetween } from './output/streams.ts'
+import { cutText } from './output/text.ts'
 import { offsetAt, timeOf } from './output/times.ts'
 import type { Screens } from './screen/screen.ts'
 
 /** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
 const LOOK_MS = 250
+/** So many bytes are read for each character that is shown: colours and the like take room, too. */
+const TAIL_BYTES_PER_CHAR = 8
 const TERMINAL = { cols: 120, rows: 30 }
 
 /** The output logs of all commands, as the verbs show them. */
 export class CommandOutput {
   readonly #home: Home
   readonly #keeperOf: (record: ProcessRecord) => KeeperSide
-  readonly #cursors: Cursors
+  readonly cursors: Cursors
   #screens: Promise<Screens> | undefined
 
   constructor(home: Home, keeperOf: (record: ProcessRecord) => KeeperSide) {
     this.#home = home
     this.#keeperOf = keeperOf
-    this.#cursors = new Cursors(home.cursors)
+    this.cursors = new Cursors(home.cursors)
   }
 
   /** Since the cursor that is given, or the one that this reader has reached. */
@@ -50,11 +55,11 @@ export class CommandOutput {
     const folder = await this.#folderOf(record)
     const from =
       asked.cursor === null
-        ? ((await this.#cursors.get(record.pid, asked.reader)) ?? 0)
+        ? ((await this.cursors.get(record.pid, asked.reader)) ?? 0)
         : Number(asked.cursor.slice(1))
     const { maxChars, ansi } = asked
     const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record) })
-    if (asked.cursor === null) await this.#cursors.set(record.pid, asked.reader, since.next)
+    if (asked.cursor === null) await this.cursors.set(record.pid, asked.reader, since.next)
     const { text, more, truncated } = since
     return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
   }
@@ -111,6 +116,21 @@ export class CommandOutput {
 
   async length(record: ProcessRecord): Promise<number> {
     return (await logEnd(join(this.#home.output, record.pid))) ?? 0
+  }
+
+  /** The last characters of it, without escape sequences. What came late, after the end, is not its own. */
+  async tail(record: ProcessRecord, chars: number): Promise<string> {
+    const folder = await this.#folderOf(record)
+    const end = endOf(record) ?? (await logEnd(folder)) ?? 0
+    const from = Math.max(0, end - TAIL_BYTES_PER_CHAR * chars)
+    const { offset, bytes } = await readRange(folder, from, end - from)
+    const kept = bytes.subarray(0, Math.max(0, end - offset))
+    // Begun in the middle, the first line may begin in the middle of a character or an escape sequence.
+    const first = from === 0 ? 0 : kept.indexOf(NEWLINE) + 1
+    const { text } = cutText(kept.subarray(first), {
+      ...{ maxChars: Number.POSITIVE_INFINITY, ansi: 'strip', final: true },
+    })
+    return text.slice(-chars).toWellFormed()
   }
 
   /** From an offset on, then as it comes, until the process has ended. */
@@ -188,7 +208,7 @@ export class CommandOutput {
   /** It is not needed any more: screens and cursors go with it. */
   async forget(pid: ProcessRecord['pid']): Promise<void> {
     ;(await this.#screens)?.forget(pid)
-    await this.#cursors.forget(pid)
+    await this.cursors.forget(pid)
   }
 
   async #folderOf(record: ProcessRecord): Promise<string> {
@@ -216,29 +236,4 @@ function endOf({ outcome }: ProcessRecord): number | undefined {
 function lateFrom(record: ProcessRecord): (line: Line) => Line & { readonly late?: true } {
   const end = endOf(record) ?? Number.POSITIVE_INFINITY
   return (line) => (line.offset >= end ? { ...line, late: true } : line)
-}
-
-/** Wakes one waiter. Given before anybody waits, it wakes the next. */
-class Nudge {
-  #given = false
-  #wake: (() => void) | undefined
-
-  give(): void {
-    this.#given = true
-    this.#wake?.()
-  }
-
-  async within(ms: number): Promise<void> {
-    if (!this.#given) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    this.#given = false
-    this.#wake = undefined
-  }
 }

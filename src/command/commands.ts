@@ -14,12 +14,14 @@ import { type EndAnswer, PROTOCOL, type ProgramState, type SpawnPlan } from '../
 import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
 import { takeHome } from './daemon-lock.ts'
 import { loginEnvironment, userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import { Cursors } from './output/cursors.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
 import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
@@ -136,6 +138,11 @@ export class Commands {
         signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
         graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
       }),
+      attend: (work, kernel, keeper) =>
+        attend(work, kernel, {
+          ...{ output: home.output, cursors: new Cursors(home.cursors), shell, onTrouble },
+          follow: (grew) => keeper.follow(work.record.pid, grew),
+        }),
       onTrouble,
     }
     const current = await KeeperSide.open({

@@ -76,6 +76,27 @@ export const configurationSchema = z.strictObject({
     .min(1)
     .default(180_000)
     .describe('how long a wait lasts that does not say, in milliseconds'),
+  watchEveryMs: milliseconds
+    .default(15_000)
+    .describe('of one watch at most one match is told in this time, in milliseconds'),
+  watchStrikes: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(3)
+    .describe('after so many such times in a row with more matches a watch is disabled'),
+  watchBurst: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(15)
+    .describe('how many matches of all watches together a session is told at once'),
+  watchBurstMs: milliseconds.default(10_000).describe('within which time, in milliseconds'),
+  watchSilenceMs: milliseconds
+    .default(30_000)
+    .describe('for how long matches are held back when there were more, in milliseconds'),
   sessionGraceMs: milliseconds
     .refine(
       (ms) => ms === 0 || ms >= 120_000,

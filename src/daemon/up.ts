@@ -197,6 +197,10 @@ async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promis
       },
     },
     waits: { defaultMs: waitMs },
+    flood: {
+      ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
+      ...{ burst: values.watchBurst, burstMs: values.watchBurstMs, silenceMs: values.watchSilenceMs },
+    },
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
   })
 }

@@ -1,4 +1,5 @@
 import type { Commands } from '../command/commands.ts'
+import { listeningPorts } from '../command/ports.ts'
 import { RefusedError } from '../core/errors.ts'
 import { isDead } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -15,6 +16,7 @@ import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { served } from './command-in.ts'
+import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
@@ -53,8 +55,9 @@ export function actsOf(
     ...outputActs(kernel, actor, commands),
     ...inputActs(kernel, actor, commands),
     ...workerActs(kernel, actor),
+    ...inboxActs(kernel, actor, commands),
     show: ({ pid }) => read(pid),
-    async list({ filter, after, limit }) {
+    async list({ filter, after, limit, ports: withPorts }) {
       const page = await store.ask({
         ask: 'processes',
         filter,
@@ -67,7 +70,14 @@ export function actsOf(
         if (own || (await refuseRead(edges, actor, record)) === undefined)
           processes.push({ record, shared: !own })
       }
-      return { processes, next: page.next === null ? null : `c${page.next}` }
+      const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
+      return {
+        processes: processes.map((one) => {
+          const found = ports?.get(one.record.pid)
+          return found === undefined ? one : { ...one, ports: found }
+        }),
+        next: page.next === null ? null : `c${page.next}`,
+      }
     },
     async append({ events }) {
       const intents = events.map(
@@ -204,11 +214,6 @@ export function actsOf(
           refusal('environment_unknown', `There is no environment ${envRef}.`, 'Store it first.'),
         )
       return environment
-    },
-    async notices({ scope, after, limit }) {
-      if (scope.startsWith('session:')) permitSession(scope.slice('session:'.length))
-      else if (scope !== actor) permit('read')
-      return { notices: [...(await store.ask({ ask: 'notices', scope, after, limit }))] }
     },
     async engines() {
       permit('read')

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Commands, type CommandsOptions } from '../command/commands.ts'
+import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -11,13 +12,23 @@ import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
 import type { EngineFunction, RetryPolicy } from '../verbs/durable-function.ts'
-import { type Acting, type CallOptions, type EngineHost, type Reeve, verbs } from '../verbs/reeve.ts'
+import { followInbox } from '../verbs/follow-inbox.ts'
+import {
+  type Acting,
+  type CallOptions,
+  type EngineHost,
+  type InputOf,
+  type Reeve,
+  verbs,
+} from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
+import { consumer, scope } from '../verbs/shapes/notice.ts'
 import { actor } from '../verbs/shapes/record.ts'
-import { count, processRef } from '../verbs/shapes/scalars.ts'
+import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { actsOf, wantedOf } from './acts.ts'
 import { attach, followLog } from './attach.ts'
 import { ownIdentity } from './identity.ts'
+import { inboxActs } from './inbox-acts.ts'
 import { nodeEdges } from './node-edges.ts'
 import { parse } from './parse.ts'
 import { spawnChild } from './spawn-acts.ts'
@@ -38,6 +49,8 @@ export interface EmbedOptions {
   readonly onTrouble?: (error: unknown, doing: string) => void
   /** How often this kernel shows that it lives, after how long it counts as dead, and how often it looks after others. */
   readonly times?: { readonly renewMs?: number; readonly ttlMs?: number; readonly sweepMs?: number }
+  /** How many watch matches a session is told; what is left out is as usual. */
+  readonly flood?: Partial<FloodLimits>
   /** How long a `wait` lasts that does not say, and how long it may last at most. */
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
 }
@@ -105,7 +118,7 @@ async function start(
   })
   for (const [name, run] of Object.entries(options.engines ?? {})) engines.add(name, run)
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)]
-  const kernel = new Kernel(nodeEdges(store, onTrouble), {
+  const kernel = new Kernel(nodeEdges(store, onTrouble, { ...FLOOD_LIMITS, ...options.flood }), {
     holder,
     executors: [engines, ...tools, ...(commands?.executors ?? [])],
     concurrency: options.concurrency ?? CONCURRENCY,
@@ -183,8 +196,22 @@ function acting(kernel: Kernel, actor: Actor, commands: Commands | undefined, wa
     },
   ])
   return {
-    ...(Object.fromEntries(called) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'attach'>),
+    ...(Object.fromEntries(called) as Omit<
+      Acting,
+      'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+    >),
     kernel: kernel.id,
+    inbox: (given, options = {}) => {
+      const parsed = parse(FOLLOW_INBOX, given, 'inbox')
+      const { notices, takeNotices } = inboxActs(kernel, actor, commands)
+      const asked = {
+        notices: async (input: InputOf<'notices'>, called: CallOptions) =>
+          notices(parse(verbs.notices.input, input, 'inbox'), called),
+        takeNotices: async (input: InputOf<'takeNotices'>, called: CallOptions) =>
+          takeNotices(parse(verbs.takeNotices.input, input, 'inbox'), called),
+      }
+      return followInbox(asked, parsed, options)
+    },
     follow: (given = {}, options = {}) => follow(kernel, actor, given, options),
     followOutput: (given, options = {}) =>
       followLog(kernel, actor, commands, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
@@ -278,6 +305,15 @@ const OPTIONS = z.strictObject({
     })
     .optional(),
   commands: COMMANDS.optional(),
+  flood: z
+    .strictObject({
+      everyMs: z.number().int().min(0).optional(),
+      strikes: z.number().int().min(1).optional(),
+      burst: z.number().int().min(1).max(1_000).optional(),
+      burstMs: z.number().int().min(0).optional(),
+      silenceMs: z.number().int().min(0).optional(),
+    })
+    .optional(),
 })
 
 function isStore(value: unknown): boolean {
@@ -288,6 +324,13 @@ function isStore(value: unknown): boolean {
 
 const FOLLOW_OUTPUT = z.strictObject({ pid: processRef, offset: count.default(0) })
 const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(64 * 1024) })
+const FOLLOW_INBOX = z.strictObject({
+  scope,
+  consumer: consumer.exactOptional(),
+  after: count.exactOptional(),
+  take: z.strictObject({ visibilityMs: duration.min(1).exactOptional() }).exactOptional(),
+  turn: turnId.exactOptional(),
+})
 const FOLLOW = z.strictObject({
   after: z.number().int().nonnegative().default(0),
   filter: filter.exactOptional(),

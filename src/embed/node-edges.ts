@@ -1,6 +1,7 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { ownersOwn } from '../core/authority/authorize.ts'
+import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { Edges } from '../kernel/edges.ts'
@@ -12,7 +13,11 @@ const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
 /** The real world, as the kernel meets it in a Node program. */
-export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
+export function nodeEdges(
+  store: Store,
+  onTrouble: Edges['onTrouble'],
+  flood: FloodLimits = FLOOD_LIMITS,
+): Edges {
   return {
     store,
     clock: systemClock,
@@ -37,6 +42,7 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
       validate: validator(),
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxPendingSignals: MAX_PENDING_SIGNALS,
+      flood,
     },
     onTrouble,
   }

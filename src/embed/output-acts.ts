@@ -1,5 +1,6 @@
 import { type Commands, whileUp } from '../command/commands.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
+import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
@@ -24,16 +25,21 @@ export function outputActs(
     return { record, output: served.output, served }
   }
   return {
-    async poll({ pid, cursor, maxChars, ansi }) {
+    async poll({ pid, cursor, turn, maxChars, ansi }) {
       const { record, output } = await find(pid)
       const since = await output.poll(record, { cursor: cursor ?? null, reader: actor, maxChars, ansi })
+      if (turn !== undefined && hasEnded(record)) await observe(kernel.edges, actor, record.pid, turn)
       const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
       return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
     },
     async log({ pid, ...options }) {
       const { record, output } = await find(pid)
-      return output.lines(record, options)
+      const page = await output.lines(record, options)
+      // Read to its end: whoever would be told of the end has seen all there is to tell.
+      if (hasEnded(record) && page.next === null && options.stream === undefined)
+        await consume(kernel.edges, actor, record.pid)
+      return page
     },
     async search({ pid, ...options }) {
       const { record, output } = await find(pid)

@@ -1,5 +1,7 @@
 import type { Right } from '../core/authority/authorize.ts'
 import { groupKeyOf } from '../core/group/group.ts'
+import { emptyInbox } from '../core/inbox/inbox.ts'
+import { listenerOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
 import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -12,6 +14,7 @@ import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** What became of one intent. */
@@ -78,7 +81,11 @@ export function* performOne(
   if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
-  const decision = decide({ row, replayed }, intent, edges.rules)
+  const listener = intent.type === 'match' ? listenerOf(row.record) : null
+  const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
+  const was = due?.inbox ?? null
+  const overflow = was === null ? {} : { overflow: was.overflow }
+  const decision = decide({ row, replayed, ...overflow }, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
       return { type: 'refused', refusal: decision.refusal }
@@ -97,10 +104,15 @@ export function* performOne(
         actor: intent.actor,
         at: intent.at,
       })
+      if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
       const { record } = folded.row
       if (record.awaitedBy.length > 0 && hasEnded(record) && !hasEnded(row.record))
         yield* tellAwaiting(rows, record, intent)
+      if (decision.overflow !== undefined && listener !== null)
+        rows.add([
+          { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
+        ])
       return { type: 'appended', row: folded.row }
     }
   }
@@ -173,6 +185,10 @@ function rightFor(intent: Intent): Right {
       return 'write'
     case 'start':
     case 'program_started':
+    case 'match':
+    case 'disable_watch':
+    case 'settle_readiness':
+    case 'beat':
     case 'end':
     case 'append':
     case 'enter_wait':

@@ -28,6 +28,8 @@ const USUAL: Usual = {
   retryAt: null,
   firstStarted: null,
   program: null,
+  watches: {},
+  readiness: null,
   abandonRequest: null,
   externalRef: null,
   outcome: null,
@@ -52,6 +54,8 @@ export function movingText(record: ProcessRecord): string {
   if (record.retryAt !== null) moving.retryAt = record.retryAt
   if (record.firstStarted !== null) moving.firstStarted = record.firstStarted
   if (record.program !== null) moving.program = record.program
+  if (!isEmpty(record.watches)) moving.watches = record.watches
+  if (record.readiness !== null) moving.readiness = record.readiness
   if (record.abandonRequest !== null) moving.abandonRequest = record.abandonRequest
   if (record.externalRef !== null) moving.externalRef = record.externalRef
   if (record.outcome !== null) moving.outcome = record.outcome

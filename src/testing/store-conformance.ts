@@ -5,6 +5,7 @@ import { engines } from './conformance/engines.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
+import { inbox } from './conformance/inbox.ts'
 import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
@@ -43,6 +44,7 @@ export function storeConformance(suite: Suite): void {
   tree(behaves)
   lifetimes(behaves)
   outbox(behaves)
+  inbox(behaves)
   visibility(behaves)
   filters(behaves)
   pruning(behaves)

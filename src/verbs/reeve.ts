@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
+import { acknowledge } from './acknowledge.ts'
 import { activity } from './activity.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
@@ -53,6 +54,7 @@ import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
 import { streams } from './streams.ts'
 import { submit } from './submit.ts'
+import { takeNotices } from './take-notices.ts'
 import { touchSession } from './touch-session.ts'
 import { transferGrants } from './transfer-grants.ts'
 import { usage } from './usage.ts'
@@ -66,6 +68,7 @@ import { write } from './write.ts'
 /** Every act there is. Adding one is a file, and a line here. */
 export const verbs = {
   abandon,
+  acknowledge,
   activity,
   announceWorker,
   answer,
@@ -116,6 +119,7 @@ export const verbs = {
   whoami,
   streams,
   submit,
+  takeNotices,
   touchSession,
   transferGrants,
   usage,
@@ -158,12 +162,28 @@ export interface Acting extends Acts {
     input: { readonly pid: string; readonly offset?: number },
     options?: CallOptions,
   ): AsyncIterable<OutputPiece>
+  /**
+   * What a scope is told, as it comes; ends when it is called off. With a `consumer`, from where that one has acknowledged
+   * on. With `take` each is this consumer's alone until it is acknowledged, or its time is up and it is given again.
+   */
+  inbox(
+    input: {
+      readonly scope: string
+      readonly consumer?: string
+      readonly after?: number
+      readonly take?: { readonly visibilityMs?: number }
+      readonly turn?: string
+    },
+    options?: CallOptions,
+  ): AsyncIterable<ToldNotice>
   /** A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. */
   attach(
     input: { readonly pid: string; readonly scrollback?: number },
     options?: CallOptions,
   ): Promise<Attachment>
 }
+
+export type ToldNotice = OutputOf<'notices'>['notices'][number]
 
 /** A piece of an output log. `gap`: bytes that are not kept any more, right before it. */
 export interface OutputPiece {

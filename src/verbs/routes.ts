@@ -4,6 +4,7 @@ import type { Route } from './verb.ts'
 /** Where each verb is found, once more: a client that reads it here loads none of the schemas. A test compares. */
 export const routes: { readonly [Name in VerbName]: Route } = {
   abandon: 'POST /processes/{pid}/abandon',
+  acknowledge: 'POST /inbox/acknowledge',
   activity: 'GET /activity',
   announceWorker: 'PUT /workers/{worker}',
   answer: 'POST /answers',
@@ -27,7 +28,7 @@ export const routes: { readonly [Name in VerbName]: Route } = {
   killAll: 'POST /kill-all',
   list: 'GET /processes',
   log: 'GET /processes/{pid}/log',
-  notices: 'GET /notices',
+  notices: 'GET /inbox',
   openSession: 'PUT /sessions/{session}',
   openTurn: 'PUT /sessions/{session}/turns/{turn}',
   output: 'GET /processes/{pid}/output',
@@ -54,6 +55,7 @@ export const routes: { readonly [Name in VerbName]: Route } = {
   whoami: 'GET /whoami',
   streams: 'GET /processes/{pid}/streams',
   submit: 'POST /processes/{pid}/submit',
+  takeNotices: 'POST /inbox/take',
   touchSession: 'POST /sessions/{session}/touch',
   transferGrants: 'POST /transfer-grants',
   usage: 'GET /processes/{pid}/usage',

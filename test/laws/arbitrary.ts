@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Fence, Lease } from '../../src/core/lease/lease.ts'
 import { decide } from '../../src/core/process/decide.ts'
@@ -17,6 +18,7 @@ const rules: Rules = {
     schema['type'] === 'number' && typeof payload !== 'number' ? 'no number' : undefined,
   maxPayloadBytes: 200,
   maxPendingSignals: 1,
+  flood: FLOOD_LIMITS,
 }
 
 /** One process without a store: what decide and evolve make of a list of intents. */

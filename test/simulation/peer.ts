@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { ownersOwn } from '../../src/core/authority/authorize.ts'
 import type { Clock } from '../../src/core/clock.ts'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
@@ -262,7 +263,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       sameText: (a, b) => a === b,
       prove: (row) => this.#prove(row),
       authorize: ownersOwn,
-      rules: { validate, maxPayloadBytes: 10_000, maxPendingSignals: 5 },
+      rules: {
+        validate,
+        maxPayloadBytes: 10_000,
+        maxPendingSignals: 5,
+        flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
+      },
       onTrouble: (error, doing) => this.#trouble(error, doing),
     }
   }

@@ -43,6 +43,41 @@ const OPTIONS = {
   timeout: { type: 'duration', about: 'how long it may run; then it is ended, exit code 124' },
   'idle-timeout': { type: 'duration', about: 'how long it may print nothing' },
   grace: { type: 'duration', about: 'how long it may take to end before it is forced' },
+  watch: {
+    type: 'texts',
+    value: 'text',
+    about: 'tell its session of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
+  },
+  ready: {
+    type: 'text',
+    value: 'what',
+    about: 'when it is ready: a URL, a port, /pattern/ of a line, or a line for the shell',
+  },
+  'ready-timeout': {
+    type: 'duration',
+    about: 'how long it may take to be ready; 60s unless it says otherwise',
+  },
+  notify: {
+    type: 'text',
+    value: 'when',
+    choices: ['complete', 'failure', 'none'],
+    about: 'tell its session of its end; with -d complete, else none',
+  },
+  restart: {
+    type: 'text',
+    value: 'when',
+    choices: ['never', 'failure', 'always'],
+    about: 'start it again when it has ended by itself, as a new process of the same name',
+  },
+  'restart-limit': {
+    type: 'number',
+    value: 'count',
+    about: 'how often in a row; 10 unless it says otherwise',
+  },
+  heartbeat: {
+    type: 'duration',
+    about: 'tell its session that it still prints, at most this often; 1m or more',
+  },
   lifetime: {
     type: 'text',
     value: 'scope',
@@ -80,6 +115,7 @@ it cannot be run; 127 if it is not there.`,
   examples: [
     ['reeve run -- npm test', 'in the foreground'],
     ['reeve run -d --name web -- npm run dev', 'in the background, under a name'],
+    ['reeve run -d --session s1 --ready :5173 --watch ERROR -- npm run dev', 'tells s1 (reeve inbox s1)'],
     ["reeve run -c 'make 2>&1 | tee log'", 'a line for the shell'],
     ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a limit'],
   ],
@@ -180,12 +216,61 @@ async function requestFor(
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
       ...(grace === undefined ? {} : { graceMs: grace }),
+      ...attendedBy(options),
     },
     ...(name === undefined ? {} : { name }),
     ...(session === undefined ? {} : { owner: { session } }),
     ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
     ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
   }
+}
+
+/** What its session is told of it. */
+function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
+  const { watch, ready, heartbeat, notify, restart } = options
+  const told = notify ?? (options.detach ? undefined : 'none')
+  const timeoutMs = options['ready-timeout']
+  if (timeoutMs !== undefined && ready === undefined)
+    throw new UsageError(
+      '--ready-timeout needs --ready.',
+      'Say what shows that it is ready, like --ready :8080',
+    )
+  return {
+    ...(watch.length === 0 ? {} : { watch: watch.map(watchedIn) }),
+    ...(ready === undefined
+      ? {}
+      : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
+    ...(told === undefined ? {} : { notify: told as 'complete' | 'failure' | 'none' }),
+    ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeat }),
+    ...(restart === undefined
+      ? {}
+      : {
+          restart: {
+            on: restart as 'never' | 'failure' | 'always',
+            ...(options['restart-limit'] === undefined ? {} : { limit: options['restart-limit'] }),
+          },
+        }),
+  }
+}
+
+function watchedIn(text: string): { readonly text: string } | { readonly pattern: string } {
+  const pattern = patternIn(text)
+  return pattern === null ? { text } : { pattern }
+}
+
+type ReadyWhen = NonNullable<CommandRequest['spec']['ready']>
+
+function readyIn(text: string): ReadyWhen {
+  const pattern = patternIn(text)
+  if (pattern !== null) return { log: pattern }
+  if (/^https?:\/\//.test(text)) return { http: text }
+  const port = /^:?(\d{1,5})$/.exec(text)?.[1]
+  return port === undefined ? { command: text } : { port: Number(port) }
+}
+
+/** As it is written elsewhere: between slashes. */
+function patternIn(text: string): string | null {
+  return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null
 }
 
 /** What makes a command the same one that would run here: where programs are found, and what the terminal can do. */

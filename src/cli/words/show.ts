@@ -1,4 +1,5 @@
 import { oneProcess } from '../arguments.ts'
+import { listProcesses } from '../list-processes.ts'
 import { commandText, type ProcessRecord, statusColour, statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
@@ -27,6 +28,7 @@ export const show = word({
     const now = Date.now()
     const { outcome, program, owner } = record
     const usage = record.kind === 'command' ? await reeve.usage({ pid: record.pid }).catch(() => null) : null
+    const [listed] = await listProcesses(reeve, { pid: [record.pid] }, 1, true)
     const failure = startFailure(record)
     print.facts([
       ['pid', colours.blue(record.pid)],
@@ -38,6 +40,8 @@ export const show = word({
       ['to do', clean(failure?.remedy)],
       ['folder', clean(record.cwd)],
       ['PID', outcome === null ? program?.osPid.toString() : undefined],
+      ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
+      ['ready', readyText(record)],
       ['started', startedText(record, now)],
       [
         'ended',
@@ -66,6 +70,12 @@ export const show = word({
     return 0
   },
 })
+
+function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
+  if (spec['ready'] === undefined) return undefined
+  if (readiness === null) return outcome === null ? 'not yet' : undefined
+  return readiness.ready ? clockTime(readiness.at) : 'not in the time it was given'
+}
 
 function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {
   const at = firstStarted?.at ?? createdAt

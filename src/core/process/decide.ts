@@ -4,6 +4,7 @@ import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
 import { decideAwaitEnd, decideEndStep, decidePark, decideRetryStep } from './decide-engine.ts'
+import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
   decideGiveUp,
@@ -41,6 +42,14 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideStart(facts.row, intent)
     case 'program_started':
       return decideProgramStarted(facts.row, intent)
+    case 'match':
+      return decideMatch(facts, intent, rules)
+    case 'disable_watch':
+      return decideDisableWatch(facts.row, intent)
+    case 'settle_readiness':
+      return decideReadiness(facts.row, intent)
+    case 'beat':
+      return decideBeat(facts.row, intent)
     case 'end':
       return decideEnd(facts, intent, rules)
     case 'append':

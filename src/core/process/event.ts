@@ -27,6 +27,8 @@ export type ReservedEvent =
         readonly place?: number
       }
     }
+  /** It is to be begun later. */
+  | { readonly type: 'postponed'; readonly payload: { readonly until: number } }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
   | { readonly type: 'program_started'; readonly payload: Program }
   /** Its keeper died; another one has it now. */
@@ -88,6 +90,19 @@ export type ReservedEvent =
     }
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
+  | { readonly type: 'watch_matched'; readonly payload: WatchMatch }
+  /** Too much fitted, too often: nothing more is told of this watch. */
+  | { readonly type: 'watch_disabled'; readonly payload: WatchDisabled }
+  | { readonly type: 'ready'; readonly payload: { readonly by: ReadyBy; readonly detail: string } }
+  | {
+      readonly type: 'ready_timed_out'
+      readonly payload: { readonly by: ReadyBy; readonly detail: string; readonly timeoutMs: number }
+    }
+  /** It has printed something since the last one. */
+  | {
+      readonly type: 'heartbeat'
+      readonly payload: { readonly outputBytes: number; readonly newBytes: number }
+    }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
 export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
@@ -115,6 +130,34 @@ export interface StepTried {
   readonly retryAt: number
 }
 
+export type ReadyBy = 'log' | 'port' | 'http' | 'command'
+
+/** Lines that a watch was waiting for. */
+export interface WatchMatch {
+  readonly watch: string
+  readonly wanted: string
+  /** Of the first line that fits; where scanning goes on. */
+  readonly offset: number
+  readonly end: number
+  readonly lines: readonly string[]
+  /** Lines that fit beside those that are shown. */
+  readonly more: number
+  /** Lines that fitted since the last match was told, and were only counted. */
+  readonly heldBack: number
+  /** Output that was not kept long enough to be looked at. */
+  readonly missed: { readonly from: number; readonly to: number } | null
+  readonly strikes: number
+  /** What the scope is told of it, where there is one: too many matches at once are held back. */
+  readonly told: 'match' | 'tripped' | 'held'
+}
+
+export interface WatchDisabled {
+  readonly watch: string
+  readonly wanted: string
+  readonly end: number
+  readonly heldBack: number
+}
+
 /** A stored fact about one process, in the past tense. */
 export interface ProcessEvent {
   readonly pid: Pid
@@ -136,6 +179,7 @@ export interface StoredEvent extends ProcessEvent {
 const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'registered',
   'child_registered',
+  'postponed',
   'started',
   'program_started',
   'taken_over',
@@ -155,6 +199,11 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'abandon_requested',
   'external_ref_set',
   'wake_target_cleared',
+  'watch_matched',
+  'watch_disabled',
+  'ready',
+  'ready_timed_out',
+  'heartbeat',
   'ended',
 ])
 

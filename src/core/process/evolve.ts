@@ -14,10 +14,14 @@ export function evolve(record: ProcessRecord | null, event: ProcessEvent): Proce
 
 function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   if (event.type.startsWith('signal.')) return signalled(record, event)
+  // What a process declared before that type became one of Reeve's own still means what it meant.
+  if (own(record.eventTypes, event.type) !== undefined) return declared(record, event)
   const known = event as unknown as ReservedEvent
   switch (known.type) {
     case 'child_registered':
       return { ...record, children: record.children + 1 }
+    case 'postponed':
+      return { ...record, retryAt: known.payload.until }
     case 'started':
       return {
         ...record,
@@ -71,6 +75,24 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       return { ...record, externalRef: record.externalRef ?? known.payload.ref }
     case 'wake_target_cleared':
       return { ...record, wakeTarget: null }
+    case 'watch_matched': {
+      const { watch, end: scannedTo, strikes, lines } = known.payload
+      // A gap was met, and nothing matched.
+      const toldAt = lines.length === 0 ? (own(record.watches, watch)?.toldAt ?? null) : event.at
+      const state = { scannedTo, toldAt, strikes, disabled: false }
+      return { ...record, watches: { ...record.watches, [watch]: state } }
+    }
+    case 'watch_disabled': {
+      const { watch, end: scannedTo } = known.payload
+      const { toldAt = null, strikes = 0 } = own(record.watches, watch) ?? {}
+      const state = { scannedTo, toldAt, strikes, disabled: true }
+      return { ...record, watches: { ...record.watches, [watch]: state } }
+    }
+    case 'ready':
+    case 'ready_timed_out':
+      return { ...record, readiness: { at: event.at, ready: known.type === 'ready' } }
+    case 'heartbeat':
+      return record
     case 'ended':
       return end(record, known.payload)
     default:
@@ -97,6 +119,8 @@ function begin(event: ProcessEvent): ProcessRecord {
     retryAt: null,
     firstStarted: null,
     program: null,
+    watches: {},
+    readiness: null,
     abandonRequest: null,
     externalRef: null,
     outcome: null,

@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
-import type { StepEnded, StepTried, WaitLeftHow } from './event.ts'
+import type { ReadyBy, StepEnded, StepTried, WaitLeftHow, WatchDisabled, WatchMatch } from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
@@ -35,6 +35,23 @@ export interface WaitRef {
 export type Intent =
   | (Asked & { readonly type: 'start'; readonly fence: Fence })
   | (Asked & { readonly type: 'program_started'; readonly program: Program; readonly fence: Fence })
+  /** What was seen in its output; the same place is told of once. */
+  | (Asked & { readonly type: 'match'; readonly match: Omit<WatchMatch, 'told'>; readonly fence: Fence })
+  | (Asked & { readonly type: 'disable_watch'; readonly disabled: WatchDisabled; readonly fence: Fence })
+  | (Asked & {
+      readonly type: 'settle_readiness'
+      readonly by: ReadyBy
+      readonly detail: string
+      /** After which it was given up; null if it is ready. */
+      readonly timeoutMs: number | null
+      readonly fence: Fence
+    })
+  | (Asked & {
+      readonly type: 'beat'
+      readonly outputBytes: number
+      readonly newBytes: number
+      readonly fence: Fence
+    })
   | (Asked & {
       readonly type: 'end'
       readonly ending: Ending
@@ -124,6 +141,8 @@ export function replayKeyOf(intent: Intent): string | null {
     case 'append':
     case 'stop':
       return intent.replayKey
+    case 'match':
+      return `watch:${intent.match.watch}:${intent.match.offset}`
     case 'signal':
       return `signal:${intent.name}:${intent.id}`
     case 'enter_wait':

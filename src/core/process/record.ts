@@ -100,6 +100,21 @@ export interface Outcome {
   readonly endedAt: number
 }
 
+/** What is told of a watch so far. Scanning goes on behind `scannedTo`, whoever scans: nothing is told twice. */
+export interface WatchState {
+  readonly scannedTo: number
+  readonly toldAt: number | null
+  /** Windows in a row in which something was held back. */
+  readonly strikes: number
+  readonly disabled: boolean
+}
+
+/** Whether it is what it is to be when it is ready, where its spec says what that is. */
+interface Readiness {
+  readonly at: number
+  readonly ready: boolean
+}
+
 export const STOPS = ['interrupt', 'cancel', 'kill'] as const
 /** How hard a stop was asked for, weakest first. */
 export type StopHow = (typeof STOPS)[number]
@@ -184,6 +199,9 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   readonly retryAt: number | null
   readonly firstStarted: { readonly at: number; readonly holder: string } | null
   readonly program: Program | null
+  /** By name; those that have told something. */
+  readonly watches: { readonly [watch: string]: WatchState }
+  readonly readiness: Readiness | null
   readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
   readonly externalRef: Json
   readonly outcome: Outcome | null

@@ -39,6 +39,8 @@ export interface RegistrationRequest {
   readonly definition?: Json
   readonly parent?: Pid
   readonly restartOf?: Pid
+  /** Not to be begun before then. */
+  readonly notBefore?: number
   readonly group?: { readonly id: string; readonly size: number; readonly index?: number }
   readonly owner?: Owner
   readonly causedBy?: JsonObject
@@ -134,9 +136,10 @@ export function decideRegister(
     refuseGroup(facts, registration)
   if (refused !== undefined) return no(refused)
   const registered = newEvent({ type: 'registered', payload: registration })
+  const { notBefore } = intent.request
   const events =
     intent.startBy === null
-      ? [registered]
+      ? [registered, ...(notBefore === undefined ? [] : [postponed(notBefore)])]
       : [registered, newEvent({ type: 'started', payload: { holder: intent.startBy, attempt: 1 } })]
   const parentEvents =
     facts.parent === null
@@ -153,6 +156,10 @@ export function decideRegister(
           }),
         ]
   return { type: 'register', registration, events, parentEvents }
+}
+
+function postponed(until: number): NewEvent {
+  return newEvent({ type: 'postponed', payload: { until } })
 }
 
 /** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */

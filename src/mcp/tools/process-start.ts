@@ -25,6 +25,19 @@ const input = z
       "'pipe' if you want to write to it with process_write; or { text }: all of its input",
     ),
     timeoutMs: spec.timeoutMs.describe('end it if it runs longer than this'),
+    watch: spec.watch.describe(
+      'lines that you want to be told of, in the inbox: [{ text: "ERROR" }] or { pattern }',
+    ),
+    ready: spec.ready.describe(
+      'what shows that it is ready: { log: pattern }, { port }, { http: url } or { command }; the inbox tells you, and process_wait with ready waits for it',
+    ),
+    notify: spec.notify.describe('whether the inbox tells of its end: complete (default), failure or none'),
+    restart: spec.restart.describe(
+      '{ on: "failure" } or { on: "always" }: start it again when it has ended by itself',
+    ),
+    heartbeatMs: spec.heartbeatMs.describe(
+      '60000 or more: the inbox tells, at most this often, that it still prints',
+    ),
     lifetime: lifetime
       .extract(['session', 'detached'])
       .default('session')

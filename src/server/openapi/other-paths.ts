@@ -82,6 +82,12 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
       },
     ],
   ),
+  '/v1/inbox/stream': stream(
+    'inboxStream',
+    'What a scope is told, as a durable stream.',
+    'application/json',
+    [{ name: 'scope', in: 'query', required: true, schema: { type: 'string' } }],
+  ),
   '/v1/processes/{pid}/terminal': {
     get: {
       operationId: 'terminal',

@@ -7,6 +7,7 @@ import { actingFor, demand } from '../caller.ts'
 import { STREAM_TIMES, streamAnswer, streamHead } from './answer.ts'
 import { askedOf } from './asked.ts'
 import { changeStream, eventStream } from './event-streams.ts'
+import { inboxStream } from './inbox-stream.ts'
 import { outputStream } from './output-stream.ts'
 import type { Stream } from './stream.ts'
 
@@ -32,6 +33,7 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
   serve('/v1/changes/stream', (acting, { req }) =>
     changeStream(acting, position, filterIn(req.query('filter'))),
   )
+  serve('/v1/inbox/stream', (acting, { req }) => inboxStream(acting, position, req.query('scope')))
 }
 
 /** What is no filter is refused by the verb that it is given to. */

@@ -49,6 +49,8 @@ export function registration(behaves: Behaves): void {
       retryAt: null,
       firstStarted: null,
       program: null,
+      watches: {},
+      readiness: null,
       abandonRequest: null,
       externalRef: null,
       outcome: null,

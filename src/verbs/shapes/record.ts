@@ -118,6 +118,11 @@ const schema = z.strictObject({
       memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
     })
     .nullable(),
+  watches: z.record(
+    z.string(),
+    z.strictObject({ scannedTo: count, toldAt: time.nullable(), strikes: count, disabled: z.boolean() }),
+  ),
+  readiness: z.strictObject({ at: time, ready: z.boolean() }).nullable(),
   abandonRequest: z.strictObject({ reason: z.string(), source: actor, at: time }).nullable(),
   externalRef: json,
   outcome: outcome.nullable(),

@@ -42,6 +42,7 @@ export function someRequest(world: World): RegistrationRequest {
     ...(name === undefined ? {} : { name }),
     ...(random.chance(0.3) ? { replyTo: { thread: random.between(1, 99) } } : {}),
     ...(random.chance(0.3) ? { cwd: '/work' } : {}),
+    ...(random.chance(0.05) ? { notBefore: world.stage.now + random.between(0, 5_000) } : {}),
     ...(random.chance(0.4) ? { limits: { attempts: random.between(1, 3) } } : {}),
   }
 }
