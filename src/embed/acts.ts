@@ -16,6 +16,7 @@ import { type ActsFor, readerFor } from './act.ts'
 import { served } from './command-in.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
+import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
@@ -26,6 +27,7 @@ export function actsOf(
   actor: Actor,
   commands: Commands | undefined,
   waits: WaitTimes,
+  reveals: Reveals,
 ): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
@@ -48,9 +50,13 @@ export function actsOf(
     ...spawnActs(kernel, actor, commands),
     ...stopActs(kernel, actor, commands),
     ...waitActs(kernel, actor, commands, waits),
-    ...outputActs(kernel, actor, commands),
+    ...outputActs(kernel, actor, commands, reveals),
     ...inputActs(kernel, actor, commands),
-    show: ({ pid }) => read(pid),
+    async show({ pid, reveal }) {
+      const record = await read(pid)
+      await reveals.viewFor(actor, record, 'show', reveal)
+      return record
+    },
     async list({ filter, after, limit }) {
       const page = await store.ask({
         ask: 'processes',
@@ -116,8 +122,10 @@ export function actsOf(
     answer: async ({ key, value }) => ({
       answer: await kernel.answer(actor, key, stored(value ?? null, 'value')),
     }),
-    async events({ pid, after, tail, limit }) {
-      const { pid: found, revision } = await read(pid)
+    async events({ pid, after, tail, limit, reveal }) {
+      const record = await read(pid)
+      const { pid: found, revision } = record
+      await reveals.viewFor(actor, record, 'events', reveal)
       const events = await (tail === undefined
         ? store.ask({ ask: 'events', pid: found, after, limit })
         : store.ask({ ask: 'tail', pid: found, limit: tail }))

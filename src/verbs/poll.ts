@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ansi, gaps, outputCursor, readCodes } from './shapes/output.ts'
+import { ansi, gaps, outputCursor, readCodes, reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -14,6 +14,7 @@ export const poll = verb({
     cursor: outputCursor.exactOptional().describe('from an earlier poll; o0 is the beginning'),
     maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
     ansi,
+    reveal,
   }),
   output: z.strictObject({
     record,

@@ -71,6 +71,8 @@ export type ReservedEvent =
     }
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
+  /** Somebody had the secrets in it shown, by this verb. */
+  | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
 /** A stored fact about one process, in the past tense. */
@@ -109,6 +111,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'abandon_requested',
   'external_ref_set',
   'wake_target_cleared',
+  'revealed',
   'ended',
 ])
 
