@@ -28,5 +28,8 @@ export function writeOrdinaryText(file: string, bytes: number): void {
   const fd = openSync(file, 'w')
   for (let written = 0; written < bytes; written += block.length)
     writeSync(fd, block, 0, Math.min(block.length, bytes - written))
+  // The last line is whole, too, wherever the text was cut.
+  const last = Buffer.from(`\n${' '.repeat(198)}\n`)
+  writeSync(fd, last, 0, last.length, bytes - last.length)
   closeSync(fd)
 }

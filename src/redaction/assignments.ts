@@ -47,6 +47,14 @@ export function findAssignment(found: Findings, at: number): number {
   return to
 }
 
+/** Whether a name that says it may end so: in capitals, with a blank, or as `key`, `token`, `secret`, `auth`, `word` and the like do. */
+export function mayEndName(byte: number | undefined): boolean {
+  return byte !== undefined && NAME_ENDS[byte] === 1
+}
+
+const NAME_ENDS = new Uint8Array(256)
+for (const end of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ \tyntdhesl') NAME_ENDS[end.charCodeAt(0)] = 1
+
 const LONGEST_NAME = 128
 const LONGEST_PLAIN = 64
 const LEAST_STRONG = 12

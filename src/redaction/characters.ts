@@ -13,15 +13,14 @@ export const ENDS_URL = 128
 /** By byte: the sets above that it is in. */
 export const SETS = new Uint8Array(256)
 
-/** By byte: what a scan has to do there. Most bytes of most texts are letters, and pass at once. */
+/** By byte: whether it belongs to a word, which a scan passes over, or breaks one. */
 export const PASS = 0
-export const BREAK = 1
-const TRIGGER = 2
+const BREAK = 1
 export const STEPS = new Uint8Array(256).fill(BREAK)
 
 export const STAR = 0x2a
 export const NEWLINE = 0x0a
-const RETURN = 0x0d
+export const RETURN = 0x0d
 const SPACE = 0x20
 const TAB = 0x09
 export const ESC = 0x1b
@@ -31,7 +30,6 @@ export const BACKTICK = 0x60
 export const COMMA = 0x2c
 export const DASH = 0x2d
 export const DOT = 0x2e
-export const SLASH = 0x2f
 export const COLON = 0x3a
 export const EQUALS = 0x3d
 export const AT = 0x40
@@ -51,8 +49,6 @@ add('+/=', BASE64)
 add(' \t\r\n"\'`<>/?#\\', ENDS_URL)
 
 for (let byte = 0; byte < 256; byte++) if (isIn(byte, WORD)) STEPS[byte] = PASS
-STEPS[COLON] = TRIGGER
-STEPS[EQUALS] = TRIGGER
 
 export function isIn(byte: number | undefined, set: number): boolean {
   return byte !== undefined && ((SETS[byte] ?? 0) & set) !== 0

@@ -1,9 +1,11 @@
 import {
   BACKSLASH,
   BASE64,
+  COLON,
   COMMA,
   DIGIT,
   DOT,
+  EQUALS,
   isBlank,
   isIn,
   isLineEnd,
@@ -14,35 +16,31 @@ import {
 import type { Findings } from './findings.ts'
 import { isPlaceholder } from './urls.ts'
 
+/** How the name of the header ends, in the two ways in which it is written: what it begins with is either. */
+export const HEADER_ENDS = [Buffer.from('uthorization'), Buffer.from('UTHORIZATION')]
+
 /**
- * The credentials of `Authorization: Bearer …`, as a header, in JSON, or on a command line; `at` is the `:` or `=`. Without a
- * scheme only what looks like a token counts: a type or a variable of a program may stand there. Answers with where they end.
+ * The credentials of `Authorization: Bearer …`, as a header, in JSON, or on a command line; its name ends at `name`. Without a
+ * scheme only what looks like a token counts: a type or a variable of a program may stand there.
  */
-export function findHeader(found: Findings, at: number): number {
+export function findHeader(found: Findings, name: number): void {
   const { bytes, end } = found
-  let name = at
-  while (at - name < MOST_MARKS && isMark(bytes[name - 1])) name--
-  const last = bytes[name - 1]
-  if ((last !== SMALL_N && last !== LARGE_N) || name - NAME.length < found.start) return at
-  if (!standsAt(bytes, name - NAME.length, NAME)) return at
+  let at = name
+  while (at - name < MOST_MARKS && isMark(bytes[at])) at++
+  if (bytes[at] !== COLON && bytes[at] !== EQUALS) return
   let value = at + 1
   while (value < end && (isBlank(bytes[value]) || isMark(bytes[value]))) value++
   const credentials = behindScheme(bytes, value, end)
   const from = credentials ?? value
-  if (isPlaceholder(bytes[from])) return at
+  if (isPlaceholder(bytes[from])) return
   let to = from
   while (to < end && !endsCredentials(bytes[to])) to++
   const isSecret = credentials === null ? looksLikeToken(bytes, from, to) : to - from >= LEAST
   if (isSecret) found.add(from, to)
   else if (found.mayGoOn(to)) found.addEarly(from, to)
-  else return at
-  return to
 }
 
-const NAME = 'authorization'
 const SCHEMES = ['bearer', 'basic', 'token', 'apikey', 'negotiate', 'bot']
-const SMALL_N = 0x6e
-const LARGE_N = 0x4e
 const LEAST = 4
 const LEAST_TOKEN = 16
 /** `\"` after the name in JSON within JSON. */

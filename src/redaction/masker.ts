@@ -56,10 +56,10 @@ export class Masker {
       open: open && newline === -1,
       lines: true,
     })
-    scan(found)
+    scan(found, bytes)
     if (!this.#values.isEmpty) this.#values.find(found, bytes)
     if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
-    findPrivateKeys(found, bytes)
+    findPrivateKeys(found, bytes, open)
     fill(bytes, found.spans, from, to)
     fill(bytes, found.early, from, to)
     return Math.max(0, Math.min(found.undecided, to) - from)
@@ -80,10 +80,10 @@ export class Masker {
     if (text.length < SHORTEST) return text
     const bytes = unitsOf(text)
     const found = new Findings(bytes, { clean: true, open: false, lines })
-    scan(found)
+    scan(found, bytes)
     this.#values.findInText(found, text)
     if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
-    findPrivateKeys(found, bytes)
+    findPrivateKeys(found, bytes, false)
     if (!lines) findOptions(found, text)
     return found.spans.length === 0 ? text : filled(text, found.spans)
   }

@@ -1,55 +1,59 @@
-import { BACKSLASH, BASE64, isIn, isLineEnd, NEWLINE, STAR } from './characters.ts'
+import { BACKSLASH, BASE64, isBlank, isIn, isLineEnd, NEWLINE, RETURN, STAR } from './characters.ts'
 import type { Findings } from './findings.ts'
 
 /** A block is masked for so many bytes, from its beginning or up to its end. No common key is longer than both together. */
 export const MOST_PEM_BYTES = 4096
 
 /**
- * What lies between `-----BEGIN … PRIVATE KEY-----` and its end, over lines. Only the base64 is masked, so that whatever a
- * program puts before each line stays; and only where base64 begins soon, so that a program that names such a line can be
- * read. Of a block whose beginning is not there any more, the lines before its end.
+ * What lies between `-----BEGIN … PRIVATE KEY-----` and its end, over lines, also escaped in one line. Only the base64 is
+ * masked, so that what a program puts before each line stays; and only where base64 begins soon, so that a program that names
+ * such a line can be read. Of a block whose beginning is not there any more, the lines before its end.
  */
-export function findPrivateKeys(found: Findings, bytes: Buffer): void {
-  let at = bytes.indexOf(BEGIN)
-  while (at !== -1) {
-    const body = behindTitle(bytes, at + BEGIN.length)
-    if (body !== -1) addBlock(found, bytes, body)
-    at = bytes.indexOf(BEGIN, at + BEGIN.length)
-  }
-  at = bytes.indexOf(END)
-  while (at !== -1) {
-    if (behindTitle(bytes, at + END.length) !== -1) addLinesBefore(found, bytes, at)
-    at = bytes.indexOf(END, at + END.length)
+export function findPrivateKeys(found: Findings, bytes: Buffer, open: boolean): void {
+  for (let at = bytes.indexOf(TITLE); at !== -1; at = bytes.indexOf(TITLE, at + TITLE.length)) {
+    const body = behindTitle(bytes, at + TITLE.length)
+    if (body === -1) continue
+    const begins = bytes.toString('latin1', Math.max(0, at - LONGEST_TITLE), at)
+    if (BEGINS.test(begins)) addBlock(found, bytes, body, open)
+    const ends = ENDS.exec(begins)
+    if (ends !== null) addLinesBefore(found, bytes, at - ends[0].length)
   }
 }
 
-const BEGIN = Buffer.from('-----BEGIN ')
-const END = Buffer.from('-----END ')
-const TITLE = /^([A-Z0-9]+ ){0,3}PRIVATE KEY( BLOCK)?-----/
+const TITLE = Buffer.from('PRIVATE KEY')
+const BEGINS = /-----BEGIN ([A-Z0-9]+ ){0,3}$/
+const ENDS = /-----END ([A-Z0-9]+ ){0,3}$/
 const LONGEST_TITLE = 64
-/** Before the base64: line ends, a margin, and what an encrypted key says of itself. Between its lines: the first two. */
-const MOST_BEFORE = 200
-const MOST_BETWEEN = 64
+/** Lines of an encrypted key before its base64, and what a program may put before each line. */
+const MOST_HEADERS = 5
+const HEADER = /(Proc-Type|DEK-Info|Version|Comment|Charset): /
+const MOST_MARGIN = 48
 const LEAST_RUN = 24
 const LEAST_LINE = 16
 
+/** Where the title of a line ends; -1 if it is none. */
 function behindTitle(bytes: Buffer, at: number): number {
-  const title = TITLE.exec(bytes.toString('latin1', at, Math.min(bytes.length, at + LONGEST_TITLE)))
+  const title = /^( BLOCK)?-----/.exec(bytes.toString('latin1', at, at + LONGEST_TITLE))
   return title === null ? -1 : at + title[0].length
 }
 
-function addBlock(found: Findings, bytes: Buffer, body: number): void {
+/**
+ * The first line is known by its length. Each that follows with the same margin belongs to it, up to one that is shorter: so
+ * whether a line is masked never depends on what comes behind it.
+ */
+function addBlock(found: Findings, bytes: Buffer, body: number, open: boolean): void {
   const most = Math.min(bytes.length, body + MOST_PEM_BYTES)
-  const closing = bytes.subarray(body, most).indexOf(END)
-  const isClosed = closing !== -1
-  const to = isClosed ? body + closing : most
-  let run = nextRun(bytes, body, Math.min(to, body + MOST_BEFORE), LEAST_RUN, to)
+  let run = firstRun(bytes, body, most)
+  if (run === null) return
+  if (run.to - run.from < LEAST_RUN) {
+    if (open) found.addEarly(run.from, run.to)
+    return
+  }
+  const line = bytes.lastIndexOf(NEWLINE, run.from) + 1
+  const margin = bytes.subarray(Math.max(line, body), run.from)
   while (run !== null) {
     found.add(run.from, run.to)
-    // Up to an end that is in sight all of it is the key; else as long as it looks like one.
-    run = isClosed
-      ? nextRun(bytes, run.to, to, 2, to)
-      : nextRun(bytes, run.to, Math.min(to, run.to + MOST_BETWEEN), LEAST_RUN, to)
+    run = run.to - run.from < LEAST_RUN ? null : nextRun(bytes, run.to, most, margin)
   }
 }
 
@@ -58,18 +62,57 @@ interface Run {
   readonly to: number
 }
 
-/** The next characters of base64, at least so many, that begin before `before`. */
-function nextRun(bytes: Buffer, from: number, before: number, least: number, to: number): Run | null {
-  let at = from
-  while (at < before) {
-    let end = at
-    while (end < to && isBody(bytes[end])) end++
-    // The last run may go on behind what can be seen.
-    if (end - at >= least || (end > at && end === bytes.length)) return { from: at, to: end }
-    // An escaped line end is two characters, and stays readable.
-    at = bytes[end] === BACKSLASH ? end + 2 : end + 1
+/** Of base64 in one of the lines after the title: long enough, or at the very end, where it may go on. */
+function firstRun(bytes: Buffer, body: number, most: number): Run | null {
+  let at = body
+  for (let line = 0; line < MOST_HEADERS; line++) {
+    const begins = afterLineEnd(bytes, at, most)
+    if (begins === at) return null
+    const end = endOfLine(bytes, begins, most)
+    const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + LONGEST_TITLE)))
+    for (let from = begins; from < Math.min(end, begins + MOST_MARGIN); ) {
+      const to = endOfRun(bytes, from, end)
+      const isLong = to - from >= LEAST_RUN && !isHeader
+      if (to > from && (isLong || to === bytes.length)) return { from, to }
+      from = to + 1
+    }
+    // What an encrypted key says of itself, and the empty line behind that.
+    if (end > begins && !isHeader) return null
+    at = end
   }
   return null
+}
+
+/** Behind one line end, in a text or escaped; the same if there is none. */
+function afterLineEnd(bytes: Buffer, from: number, most: number): number {
+  let at = from
+  while (bytes[at] === BACKSLASH && at < most) at += 2
+  if (at > from) return at
+  while (at < most && (isBlank(bytes[at]) || bytes[at] === RETURN)) at++
+  return bytes[at] === NEWLINE ? at + 1 : from
+}
+
+function endOfLine(bytes: Buffer, from: number, most: number): number {
+  let at = from
+  while (at < most && !isLineEnd(bytes[at]) && bytes[at] !== BACKSLASH) at++
+  return at
+}
+
+/** In the next line, behind the margin that all lines have. */
+function nextRun(bytes: Buffer, from: number, most: number, margin: Buffer): Run | null {
+  const line = afterLineEnd(bytes, from, most)
+  if (line === from) return null
+  const at = bytes[from] === BACKSLASH ? line : line + margin.length
+  // A time may stand there, and so only how long it is and how it ends is compared.
+  if (at > line && bytes[at - 1] !== margin.at(-1)) return null
+  const to = endOfRun(bytes, at, most)
+  return to > at ? { from: at, to } : null
+}
+
+function endOfRun(bytes: Buffer, from: number, most: number): number {
+  let to = from
+  while (to < most && isIn(bytes[to], BASE64)) to++
+  return to
 }
 
 function isBody(byte: number | undefined): boolean {

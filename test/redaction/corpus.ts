@@ -79,6 +79,15 @@ export const SECRETS: readonly Printed[] = [
   pem('PRIVATE KEY', 25),
   pem('RSA PRIVATE KEY', 48),
   pem('OPENSSH PRIVATE KEY', 6, 'web_1  | '),
+  pem('ENCRYPTED PRIVATE KEY', 6, '2026-11-15T16:45:18Z '),
+  {
+    ...pem('DSA PRIVATE KEY', 8),
+    name: 'an encrypted PEM block with headers',
+    text: pem('DSA PRIVATE KEY', 8).text.replace(
+      '\n',
+      `\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,${invented('iv', 32, '0123456789ABCDEF')}\n\n`,
+    ),
+  },
   {
     name: 'a PEM block in JSON',
     text: JSON.stringify({ key: pem('EC PRIVATE KEY', 3).text }),

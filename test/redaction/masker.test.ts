@@ -127,9 +127,8 @@ test('wherever a read begins and ends, it shows what a read of the whole shows',
 })
 
 test('what is decided while a text still grows stays so, and none of the rest shows a secret', () => {
-  const alone = SECRETS.filter(({ name }) => !name.includes('PEM'))
   fc.assert(
-    fc.property(fc.constantFrom(...alone), fc.nat(), (printed, cut) => {
+    fc.property(fc.constantFrom(...SECRETS), fc.nat(), (printed, cut) => {
       const whole = Buffer.from(`before\n${printed.text}\n`)
       const length = cut % whole.length
       const bytes = Buffer.from(whole.subarray(0, length))
