@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
  */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
+  redaction: ['re2js'],
   keeper: ['node:*', '@lydell/node-pty'],
   verbs: ['type core', 'zod'],
   store: ['core', 'node:*', '!node:sqlite'],
@@ -20,7 +21,17 @@ const mayImport: Record<string, readonly string[]> = {
   authority: ['kernel', 'core'],
   memory: ['authority', 'kernel', 'core'],
   command: [
-    ...['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol', 'node:*', '!node:sqlite'],
+    ...[
+      'memory',
+      'authority',
+      'kernel',
+      'verbs',
+      'core',
+      'redaction',
+      'keeper/protocol',
+      'node:*',
+      '!node:sqlite',
+    ],
     ...['re2js', '@xterm/headless'],
   ],
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],

@@ -72,6 +72,18 @@ export const configurationSchema = z.strictObject({
   minFreeBytes: bytes
     .default(128 * 1024 * 1024)
     .describe('with less than this free on disk, commands that print are held back'),
+  redact: z
+    .boolean()
+    .default(true)
+    .describe(
+      'mask secrets in what commands print and in their command lines; false: show them to everybody',
+    ),
+  redactValues: z.array(z.string().min(1)).max(1_000).default([]).describe('further texts that are secrets'),
+  redactPatterns: z
+    .array(z.string().min(1).max(1_000))
+    .max(100)
+    .default([])
+    .describe('further secrets, as RE2 patterns within a line; with a group, that alone is one'),
   waitMs: milliseconds
     .min(1)
     .default(180_000)
@@ -133,7 +145,7 @@ export const settings: readonly Setting[] = names.map((name) => {
     variable: `REEVE_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
     description: shape.description ?? '',
     isSwitch: typeof fallback === 'boolean',
-    isSecret: name === 'store',
+    isSecret: name === 'store' || name === 'redactValues',
     default: fallback,
   }
 })

@@ -50,7 +50,7 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
   try {
     prepareHome(home)
     const config = configuration(options.flags ?? {}, env, home)
-    log ??= logOf(home, config.values.logLevel)
+    log ??= logOf(home, config.values)
     refuseSecond(home)
     return await start(home, config, log, options)
   } catch (error) {
@@ -62,7 +62,7 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
 /** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
 function tellWhyNot(log: Log | undefined, error: unknown): void {
   if (log === undefined && process.stderr.isTTY) return
-  const to = log ?? logAt('info')
+  const to = log ?? logAt({})
   const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
   to.error(code === undefined ? { err: error } : { code, message, remedy, details }, 'not started')
 }
@@ -201,6 +201,8 @@ async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promis
       ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
       ...{ burst: values.watchBurst, burstMs: values.watchBurstMs, silenceMs: values.watchSilenceMs },
     },
+    redact: values.redact && { values: values.redactValues, patterns: values.redactPatterns },
+    onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
   })
 }

@@ -19,6 +19,7 @@ import { served } from './command-in.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
+import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
@@ -30,6 +31,7 @@ export function actsOf(
   actor: Actor,
   commands: Commands | undefined,
   waits: WaitTimes,
+  reveals: Reveals,
 ): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
@@ -52,11 +54,15 @@ export function actsOf(
     ...spawnActs(kernel, actor, commands),
     ...stopActs(kernel, actor, commands),
     ...waitActs(kernel, actor, commands, waits),
-    ...outputActs(kernel, actor, commands),
+    ...outputActs(kernel, actor, commands, reveals),
     ...inputActs(kernel, actor, commands),
     ...workerActs(kernel, actor),
     ...inboxActs(kernel, actor, commands),
-    show: ({ pid }) => read(pid),
+    async show({ pid, reveal }) {
+      const record = await read(pid)
+      await reveals.viewFor(actor, record, 'show', reveal)
+      return record
+    },
     async list({ filter, after, limit, ports: withPorts }) {
       const page = await store.ask({
         ask: 'processes',
@@ -129,8 +135,10 @@ export function actsOf(
     answer: async ({ key, value }) => ({
       answer: await kernel.answer(actor, key, stored(value ?? null, 'value')),
     }),
-    async events({ pid, after, tail, limit }) {
-      const { pid: found, revision } = await read(pid)
+    async events({ pid, after, tail, limit, reveal }) {
+      const record = await read(pid)
+      const { pid: found, revision } = record
+      await reveals.viewFor(actor, record, 'events', reveal)
       const events = await (tail === undefined
         ? store.ask({ ask: 'events', pid: found, after, limit })
         : store.ask({ ask: 'tail', pid: found, limit: tail }))

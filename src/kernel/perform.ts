@@ -201,6 +201,7 @@ function rightFor(intent: Intent): Right {
       return 'read'
     case 'answer':
     case 'clear_wake_target':
+    case 'reveal':
     case 'put_back':
     case 'abandon':
     case 'give_up':

@@ -111,9 +111,11 @@ export class Terminals {
 }
 
 /** What is printed, from the offset on, until the end of the process or of the connection. */
-async function show(ws: WebSocket, { acting, pid, offset }: Place, signal: AbortSignal): Promise<void> {
+async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
+  const { acting, pid, offset } = place
+  const terminal = isOperator(place.caller)
   await send(ws, JSON.stringify({ offset }))
-  for await (const { bytes, gap } of acting.followOutput({ pid, offset }, { signal })) {
+  for await (const { bytes, gap } of acting.followOutput({ pid, offset, terminal }, { signal })) {
     if (gap !== null) await send(ws, JSON.stringify({ gap }))
     if (bytes.length > 0) await send(ws, bytes)
   }
@@ -121,6 +123,11 @@ async function show(ws: WebSocket, { acting, pid, offset }: Place, signal: Abort
   if (signal.aborted || (await acting.show({ pid })).outcome === null) return
   await send(ws, JSON.stringify({ ended: true }))
   ws.close(1000)
+}
+
+/** Who may type sits at the terminal, and sees what it shows. Who only looks, and an agent, sees no secrets. */
+function isOperator({ role, actor }: Caller): boolean {
+  return (role === 'operate' || role === 'admin') && actor === 'host'
 }
 
 /** Resolves when the connection has taken it: what a slow reader has not read stays in the log. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ansi, gaps, outputCursor, readCodes } from './shapes/output.ts'
+import { ansi, gaps, outputCursor, readCodes, reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, processRef, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -17,6 +17,7 @@ export const poll = verb({
       .describe('whose turn it is: it is not told again in this turn that it ended'),
     maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
     ansi,
+    reveal,
   }),
   output: z.strictObject({
     record,

@@ -159,7 +159,14 @@ export interface Acting extends Acts {
   ): AsyncIterable<StoredEvent>
   /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
   followOutput(
-    input: { readonly pid: string; readonly offset?: number },
+    input: {
+      readonly pid: string
+      readonly offset?: number
+      /** Shows secrets instead of masking them: for an admin or the host, and noted with the process. */
+      readonly reveal?: boolean
+      /** For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. */
+      readonly terminal?: boolean
+    },
     options?: CallOptions,
   ): AsyncIterable<OutputPiece>
   /**
@@ -176,7 +183,10 @@ export interface Acting extends Acts {
     },
     options?: CallOptions,
   ): AsyncIterable<ToldNotice>
-  /** A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. */
+  /**
+   * A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. Of the host it is a
+   * person's own, and nothing is masked.
+   */
   attach(
     input: { readonly pid: string; readonly scrollback?: number },
     options?: CallOptions,

@@ -175,6 +175,7 @@ const asks = [
   fc.record({ type: fc.constant('reown'), owner: fc.constantFrom({}, { source: 'x' }) }),
   fc.record({ type: fc.constant('change_cwd'), cwd: fc.constantFrom('/', '/tmp') }),
   fc.record({ type: fc.constant('set_external_ref'), ref: json }),
+  fc.record({ type: fc.constant('reveal'), verb: fc.constantFrom('poll', 'log') }),
   fc.record({ type: fc.constant('clear_wake_target'), session: fc.constant('s1') }),
   fc.record({
     type: fc.constant('put_back'),

@@ -30,7 +30,8 @@ export async function runThroughPipes(
   input.catch(() => undefined)
   let missing = 0
   try {
-    const pieces = reeve.followOutput({ pid })
+    // A person's own: nothing is masked.
+    const pieces = reeve.followOutput({ pid, terminal: true })
     const parts = spec['output'] === 'tagged' ? tagged(reeve, pid, pieces) : withoutTags(pieces)
     for await (const { bytes, gap, stream } of parts) {
       missing += gap === null ? 0 : gap.to - gap.from

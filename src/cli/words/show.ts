@@ -10,7 +10,9 @@ export const show = word({
   summary: 'Shows one process: what it is, how it is, what it has used',
   usage: ['show [options] <process>'],
   completes: 'process',
-  options: {},
+  options: {
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+  },
   examples: [
     ['reeve show web', 'by its name'],
     ['reeve show p_7k3m --json', 'the whole record'],
@@ -20,7 +22,7 @@ export const show = word({
     const { print } = context
     const { colours } = print
     const reeve = await context.acting()
-    const record = await reeve.show({ pid })
+    const record = await reeve.show({ pid, reveal: context.options.reveal })
     if (print.isJson) {
       print.json(record)
       return 0

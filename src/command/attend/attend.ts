@@ -9,6 +9,7 @@ import type { Cursors } from '../output/cursors.ts'
 import { followOutput } from '../output/follow.ts'
 import { logEnd } from '../output/layout.ts'
 import { LineFinder } from '../output/line-finder.ts'
+import type { Masking } from '../output/masking.ts'
 import { Nudge } from '../output/nudge.ts'
 import type { Piece } from '../output/pieces.ts'
 import { LineScan } from './line-scan.ts'
@@ -19,6 +20,8 @@ export interface AttendOptions {
   /** Where the logs are. */
   readonly output: string
   readonly cursors: Cursors
+  /** Watches see what a reader sees. */
+  readonly masking: () => Promise<Masking | null>
   readonly shell: string
   /** Calls when the log has grown. */
   readonly follow: (grew: () => void) => () => void
@@ -128,7 +131,8 @@ class Attending implements Attendance {
       const readBytes =
         finder === null && watches.every(({ needle }) => needle !== null) ? TEXT_BYTES : LINE_BYTES
       const ended = () => this.#outputEnd
-      for await (const piece of followOutput(folder, { from, signal, wake, ended, readBytes })) {
+      const masking = await this.#options.masking()
+      for await (const piece of followOutput(folder, { from, signal, wake, ended, readBytes, masking })) {
         const looked = { offset: piece.offset, bytes: piece.bytes, gap: piece.gap }
         if (waitsForReady?.add(looked) != null) {
           waitsForReady = null

@@ -88,6 +88,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return facts.row.record.wakeTarget === intent.session && !hasEnded(facts.row.record)
         ? append({ type: 'wake_target_cleared', payload: { session: intent.session } })
         : { type: 'keep' }
+    case 'reveal':
+      return decideReveal(facts.row, intent)
     case 'put_back':
       return decidePutBack(facts.row, intent)
     case 'abandon':
@@ -190,6 +192,13 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
 function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: 'end' }>): number {
   const earliest = record.firstStarted?.at ?? record.createdAt
   return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
+}
+
+/** An end is always the last event, so of what has ended nothing more is said here. Whoever lets it be shown says it elsewhere. */
+function decideReveal(row: ProcessRow, { actor, verb }: Extract<Intent, { type: 'reveal' }>): Decision {
+  return hasEnded(row.record)
+    ? { type: 'keep' }
+    : append({ type: 'revealed', payload: { source: actor, verb } })
 }
 
 function decideExternalRef(row: ProcessRow, ref: Json, rules: Rules): Decision {

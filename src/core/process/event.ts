@@ -103,6 +103,8 @@ export type ReservedEvent =
       readonly type: 'heartbeat'
       readonly payload: { readonly outputBytes: number; readonly newBytes: number }
     }
+  /** Somebody had the secrets in it shown, by this verb. */
+  | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
 export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
@@ -204,6 +206,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'ready',
   'ready_timed_out',
   'heartbeat',
+  'revealed',
   'ended',
 ])
 

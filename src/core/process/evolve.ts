@@ -35,6 +35,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'program_started':
       return { ...record, program: known.payload }
     case 'taken_over':
+    case 'revealed':
       return record
     case 'holder_lost':
       return { ...putBack(record), retryAt: known.payload.retryAt }

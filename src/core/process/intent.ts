@@ -102,6 +102,7 @@ export type Intent =
   | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
+  | (Asked & { readonly type: 'reveal'; readonly verb: string })
   /** Recovery and shutdown. `observed` is the lease the verdict was reached on: another one means that somebody was faster. */
   | (Asked & {
       readonly type: 'put_back'

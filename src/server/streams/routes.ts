@@ -8,7 +8,7 @@ import { STREAM_TIMES, streamAnswer, streamHead } from './answer.ts'
 import { askedOf } from './asked.ts'
 import { changeStream, eventStream } from './event-streams.ts'
 import { inboxStream } from './inbox-stream.ts'
-import { outputStream } from './output-stream.ts'
+import { type OutputView, outputStream } from './output-stream.ts'
 import type { Stream } from './stream.ts'
 
 /** What can be followed: it is caught up with from any offset, then comes as it is made. Nothing is written here. */
@@ -26,7 +26,9 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
       const signal = AbortSignal.any([req.raw.signal, closing])
       return streamAnswer(stream, asked, times, signal, (done) => context.env.outgoing.once('close', done))
     })
-  serve('/v1/processes/:pid/output/stream', (acting, { req }) => outputStream(acting, req.param('pid') ?? ''))
+  serve('/v1/processes/:pid/output/stream', (acting, context) =>
+    outputStream(acting, context.req.param('pid') ?? '', viewIn(context)),
+  )
   serve('/v1/processes/:pid/events/stream', (acting, { req }) =>
     eventStream(acting, position, req.param('pid') ?? ''),
   )
@@ -34,6 +36,15 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
     changeStream(acting, position, filterIn(req.query('filter'))),
   )
   serve('/v1/inbox/stream', (acting, { req }) => inboxStream(acting, position, req.query('scope')))
+}
+
+/** Secrets are shown to an admin who says so; a terminal is for whoever may type at it, too. */
+function viewIn(context: Context<Env>): OutputView {
+  const reveal = context.req.query('reveal') === 'true'
+  const terminal = context.req.query('terminal') === 'true'
+  if (reveal) demand(context.get('caller'), 'admin')
+  if (terminal) demand(context.get('caller'), 'operate')
+  return { ...(reveal ? { reveal } : {}), ...(terminal ? { terminal } : {}) }
 }
 
 /** What is no filter is refused by the verb that it is given to. */
