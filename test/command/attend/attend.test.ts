@@ -46,6 +46,7 @@ function attended(spec: object, refuse: () => boolean = () => false) {
   const attendance = attend({ record } as unknown as Work, kernel, {
     ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')), shell: '/bin/sh' },
     follow: () => () => {},
+    masking: async () => null,
     onTrouble: (error) => troubles.push(String(error)),
   })
   onTestFinished(() => attendance?.stop())
