@@ -243,6 +243,10 @@ describe('what Reeve was given', () => {
   })
 
   test('as a pattern that is none is refused at the start', async () => {
+    await expect(new Dwelling().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
+      code: 'bad_configuration',
+      details: { key: 'redactPatterns' },
+    })
     await using house = new Household()
     await expect(house.open({}, { redact: { patterns: ['(?<=x)y'] } })).rejects.toMatchObject({
       code: 'invalid_input',
