@@ -3,6 +3,7 @@ import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../cl
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embed } from '../embed/embed.ts'
 import { bootId } from '../keeper/tree/boot.ts'
+import { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
@@ -50,12 +51,28 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
   try {
     prepareHome(home)
     const config = configuration(options.flags ?? {}, env, home)
+    refuseWrongPatterns(config.values)
     log ??= logOf(home, config.values)
     refuseSecond(home)
     return await start(home, config, log, options)
   } catch (error) {
     tellWhyNot(log, error)
     throw error
+  }
+}
+
+function refuseWrongPatterns({ redactPatterns: patterns }: Settings): void {
+  for (const pattern of patterns) {
+    try {
+      new Redaction({ patterns: [pattern] })
+    } catch (error) {
+      throw new ReeveError(
+        'bad_configuration',
+        `redactPatterns has ${JSON.stringify(pattern)} in it, which is no pattern: ${(error as Error).message}.`,
+        'Patterns are RE2: no look-around, no back-references.',
+        { cause: error, details: { key: 'redactPatterns', value: pattern } },
+      )
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -31,6 +32,7 @@ export class Shown {
       return answer
     if (isRecord(answer)) return this.record(answer)
     if (isEventOrNotice(answer)) return this.event(answer)
+    if (isEnvironment(answer)) return maskJson(this.#redaction.masker(), answer)
     if (answer instanceof Uint8Array) return answer
     const members = Object.entries(answer)
     let changed: Record<string, unknown> | undefined
@@ -122,6 +124,10 @@ function isRecord(value: object): value is ProcessRecord {
 
 function isEventOrNotice(value: object): value is StoredEvent | Notice {
   return 'pid' in value && 'seq' in value && 'payload' in value
+}
+
+function isEnvironment(value: object): value is Environment {
+  return 'variables' in value && 'policy' in value && 'options' in value
 }
 
 /** A variable of its own that is called a secret may stand in its command line, too. */

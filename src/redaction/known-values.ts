@@ -25,6 +25,10 @@ export class KnownValues {
     }
   }
 
+  areIn(text: string): boolean {
+    return this.#texts.some((value) => text.includes(value))
+  }
+
   /** The same in a text, whose places are counted in characters. */
   findInText(found: Findings, text: string): void {
     for (const value of this.#texts) {

@@ -77,7 +77,7 @@ export class Masker {
    * all, as a screen shows it, and `NAME=` at the beginning of a line makes a secret of the whole line.
    */
   text(text: string, { lines = false }: { readonly lines?: boolean } = {}): string {
-    if (text.length < SHORTEST) return text
+    if (text.length < SHORTEST || !this.#mayHave(text)) return text
     const bytes = unitsOf(text)
     const found = new Findings(bytes, { clean: true, open: false, lines })
     scan(found, bytes)
@@ -87,7 +87,14 @@ export class Masker {
     if (!lines) findOptions(found, text)
     return found.spans.length === 0 ? text : filled(text, found.spans)
   }
+
+  #mayHave(text: string): boolean {
+    return !this.#patterns.isEmpty || TRACES.test(text) || this.#values.areIn(text)
+  }
 }
+
+/** What every shape has in it, somewhere. Most texts of a record have none of it, and need no closer look. */
+const TRACES = /=|:\/\/|uthorization|PRIVATE KEY|[\w-]{16}|-[\w-]{0,40}(?:pass|token|secret|key|cred)/i
 
 /** `*` for each character of a text. */
 export function masked(text: string): string {

@@ -90,19 +90,31 @@ test('secrets that a command prints are at no door, and in no file but its log',
     }
   }
   const client = await overHttp(daemon.reeve, { era: 'modern' })
-  const begun = await call<{ pid: string }>(client, 'process_start', { run: line, waitMs: 5_000 })
+  const begun = await call<{ process: { pid: string } }>(client, 'process_start', {
+    run: line,
+    waitMs: 5_000,
+  })
   expectNone('process_start', [begun.text, begun.structured])
-  const { pid } = begun.structured
+  const { pid } = begun.structured.process
   for (const [tool, given] of [
-    ['process_poll', { pid, cursor: 'o0' }],
+    ['process_poll', { pid }],
     ['process_log', { pid }],
     ['process_search', { pid, pattern: '.' }],
-    ['process_list', { all: true }],
+    ['process_list', { status: 'any' }],
     ['process_wait', { pid }],
+    ['inbox', {}],
   ] as const) {
-    const { text, structured } = await call(client, tool, given)
+    const { text, structured, isError } = await call(client, tool, given)
+    expect([tool, text, isError]).toEqual([tool, text, false])
     expectNone(tool, [text, structured])
   }
+  for (const uri of [
+    `reeve://processes/${pid}`,
+    `reeve://processes/${pid}/log`,
+    'reeve://processes',
+    'reeve://inbox',
+  ])
+    expectNone(uri, await client.readResource({ uri }))
   await daemon.close()
 
   const files = readdirSync(dwelling.home.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -231,6 +243,10 @@ describe('what Reeve was given', () => {
   })
 
   test('as a pattern that is none is refused at the start', async () => {
+    await expect(new Dwelling().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
+      code: 'bad_configuration',
+      details: { key: 'redactPatterns' },
+    })
     await using house = new Household()
     await expect(house.open({}, { redact: { patterns: ['(?<=x)y'] } })).rejects.toMatchObject({
       code: 'invalid_input',

@@ -8,7 +8,8 @@ const ROWS_BEFORE = 100
 
 /**
  * The texts of these rows, without the blanks at their ends, and without secrets. A line that is wider than the terminal goes
- * on in the next row: for masking it is put together again, and also where a program drew it so itself, up to the last column.
+ * on in the next row: for masking it is put together again. A full-screen program draws its rows itself: there, one that is full
+ * goes on, too.
  */
 export function maskedRows(
   buffer: TerminalBuffer,
@@ -16,28 +17,29 @@ export function maskedRows(
   to: number,
   masker: Masker | null,
 ): string[] {
-  const textOf = (row: number) => buffer.getLine(row)?.translateToString(true).trimEnd() ?? ''
-  if (masker === null) return Array.from({ length: to - from }, (_, index) => textOf(from + index))
+  const textOf = (row: number, trim: boolean) => buffer.getLine(row)?.translateToString(trim) ?? ''
+  if (masker === null)
+    return Array.from({ length: to - from }, (_, index) => textOf(from + index, true).trimEnd())
   const first = Math.max(0, from - ROWS_BEFORE)
-  const rows = Array.from({ length: to - first }, (_, index) => textOf(first + index))
   let whole = ''
-  const starts = rows.map((text, index) => {
-    const isJoined = index > 0 && goesOn(buffer, first + index)
-    if (index > 0 && !isJoined) whole += '\n'
-    const start = whole.length
-    whole += text
-    return start
-  })
+  const starts: number[] = []
+  for (let row = first; row < to; row++) {
+    starts.push(whole.length)
+    // A blank at the end of a row that goes on stands within its line.
+    whole += goesOn(buffer, row) && row + 1 < to ? textOf(row, false) : `${textOf(row, true).trimEnd()}\n`
+  }
   const masked = masker.text(whole, { lines: true })
-  return rows
-    .map((text, index) => masked.slice(starts[index], (starts[index] ?? 0) + text.length))
-    .slice(from - first)
+  return starts.slice(from - first).map((start, index) => {
+    const next = starts[from - first + index + 1] ?? masked.length
+    return masked.slice(start, next).trimEnd()
+  })
 }
 
-/** Whether a row goes on with the line of the one above it. */
+/** Whether the line of a row goes on in the next one. */
 function goesOn(buffer: TerminalBuffer, row: number): boolean {
-  if (buffer.getLine(row)?.isWrapped === true) return true
-  const above = buffer.getLine(row - 1)
-  const last = above?.getCell(above.length - 1)
+  if (buffer.getLine(row + 1)?.isWrapped === true) return true
+  if (buffer.type !== 'alternate') return false
+  const line = buffer.getLine(row)
+  const last = line?.getCell(line.length - 1)
   return last !== undefined && last.getChars().trim() !== ''
 }

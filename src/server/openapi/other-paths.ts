@@ -56,13 +56,17 @@ const json = (description: string) => ({
   content: { 'application/json': { schema: { type: 'object' } } },
 })
 
+function shows(name: string, description: string) {
+  return { name, in: 'query', description, schema: { type: 'string', enum: ['true'] } }
+}
+
 /** What is served beside the verbs. */
 export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   '/v1/processes/{pid}/output/stream': stream(
     'outputStream',
     "A command's output as a durable stream of bytes.",
     'application/octet-stream',
-    [pid],
+    [pid, shows('reveal', 'show secrets; needs the role admin'), shows('terminal', 'as a terminal shows it')],
   ),
   '/v1/processes/{pid}/events/stream': stream(
     'eventStream',
