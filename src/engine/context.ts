@@ -36,42 +36,54 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
     pid: record.pid,
     input: record.spec['input'] ?? null,
     abortSignal: signal,
-    async step<Result>(
+    step: <Result>(
       name: string,
       run: Parameters<EngineContext['step']>[1],
       options: Parameters<EngineContext['step']>[2] = {},
-    ) {
-      outside(`step ${name}`)
-      checkStepName(name)
-      return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
-    },
-    async sleep(ms) {
-      outside('sleep')
-      checkMs(ms)
-      await wait('timer', 'sleep', ms)
-    },
-    async signal<Value extends Json>(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}) {
-      outside(`signal ${name}`)
-      checkSignalName(name)
-      if (timeoutMs !== undefined) checkMs(timeoutMs)
-      return (await wait('signal', name, timeoutMs ?? null)) as Value
-    },
+    ) =>
+      heard(async () => {
+        outside(`step ${name}`)
+        checkStepName(name)
+        return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
+      }),
+    sleep: (ms) =>
+      heard(async () => {
+        outside('sleep')
+        checkMs(ms)
+        await wait('timer', 'sleep', ms)
+      }),
+    signal: <Value extends Json>(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}) =>
+      heard(async () => {
+        outside(`signal ${name}`)
+        checkSignalName(name)
+        if (timeoutMs !== undefined) checkMs(timeoutMs)
+        return (await wait('signal', name, timeoutMs ?? null)) as Value
+      }),
     async keyFor(name) {
       checkSignalName(name)
       return ledger.keyFor({ on: 'signal', name, ordinal: ordinalOf('signal', name) + 1 })
     },
-    async spawn(request) {
-      outside('spawn')
-      return (await calls.make('spawn', request.kind, (place) => acts.spawn(place, request))) as Child
-    },
-    async wait(child: Child | Pid) {
-      outside('wait')
-      return (await wait('child', typeof child === 'string' ? child : child.pid, null)) as ChildOutcome
-    },
+    spawn: (request) =>
+      heard(async () => {
+        outside('spawn')
+        return (await calls.make('spawn', request.kind, (place) => acts.spawn(place, request))) as Child
+      }),
+    wait: (child: Child | Pid) =>
+      heard(async () => {
+        outside('wait')
+        return (await wait('child', typeof child === 'string' ? child : child.pid, null)) as ChildOutcome
+      }),
     now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),
     random: () => (insideStep.getStore() === undefined ? chances().readUInt32BE() / 2 ** 32 : Math.random()),
     uuid: () => (insideStep.getStore() === undefined ? uuidFrom(chances()) : randomUUID()),
   }
+}
+
+/** A call that nobody waits for any more, as after a race, may fail: that is in the log, and no reason to end the program. */
+function heard<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  const answer = call()
+  answer.catch(() => {})
+  return answer
 }
 
 /** Chance that comes out the same in every attempt, and that nobody can guess from outside. */

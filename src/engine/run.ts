@@ -43,6 +43,8 @@ export class Run {
   constructor(ledger: Ledger, options: EngineOptions) {
     const { clock, record } = ledger
     const broken = (error: unknown) => this.#break(error)
+    // It may be over before anybody asks.
+    this.#over.promise.catch(() => {})
     this.#ledger = ledger
     this.#writing = new Writing(ledger)
     this.#calls = new Calls({

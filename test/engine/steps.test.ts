@@ -1,5 +1,5 @@
 import { embed, StepError } from 'reeve'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 import { gate, logOf, noted, outcomeOf, serve, start, stuck } from './bed.ts'
 
@@ -302,6 +302,24 @@ test('a paused function begins no step until it is resumed', async () => {
   await reeve.signal({ pid, signal: 'resume' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed' })
   expect(ran).toEqual(['two'])
+})
+
+test('a call that nobody waits for may fail without harm', async () => {
+  const unheard: unknown[] = []
+  const note = (reason: unknown) => void unheard.push(reason)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  const reeve = await serve(tempFile(), async (ctx) => {
+    void ctx.step('aside', () => Promise.reject(new Error('broken')))
+    void ctx.signal('never')
+    return ctx.signal('go')
+  })
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['step_ended'] })
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled' })
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(unheard).toEqual([])
 })
 
 test('a name is served once', async () => {

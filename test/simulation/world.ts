@@ -12,6 +12,7 @@ import { checkLeases } from './checks/leases.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkRefold } from './checks/refold.ts'
 import { checkSignals } from './checks/signals.ts'
+import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { Observer } from './observer.ts'
@@ -70,6 +71,7 @@ export class World implements Neighbourhood {
       checkNotices(stage, ledger),
       checkDeliveries(stage),
       checkSignals(stage, ledger),
+      checkSteps(stage),
       checkTables(stage, ledger),
     )
   }
