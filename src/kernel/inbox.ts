@@ -1,5 +1,6 @@
 import type { Change } from '../core/change.ts'
 import { cursorOf, emptyInbox, moveCursor, settle, take } from '../core/inbox/inbox.ts'
+import { isReserved, type ReservedEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Scope } from '../core/process/record.ts'
 import type { Refusal } from '../core/refusal.ts'
@@ -63,7 +64,7 @@ const BEYOND = 200
  * Gives notices to one consumer alone, for `visibilityMs`. The inbox's row is asked for before the notices: if it changes
  * until this is committed, somebody else has taken or acknowledged some, and it is decided again.
  */
-export function takeNotices(
+export async function takeNotices(
   edges: Edges,
   asked: Omit<Reading, 'after' | 'newest' | 'all'> & {
     readonly consumer: string
@@ -71,6 +72,8 @@ export function takeNotices(
   },
 ): Promise<TakenNotices> {
   const { scope, consumer, limit, turn, visibilityMs } = asked
+  if (await isQuiet(edges, scope, consumer))
+    return { notices: [], until: edges.clock.now() + visibilityMs, nextAt: null }
   return edges.store.write(function* () {
     const at = edges.clock.now()
     const rows = new WorkingRows()
@@ -97,6 +100,14 @@ export function takeNotices(
     }
     return { answer, changes: rows.changes }
   })
+}
+
+/** Nothing is there to be taken: whoever waits looks often, and need not write for that. */
+async function isQuiet(edges: Edges, scope: Scope, consumer: string): Promise<boolean> {
+  const inbox = await edges.store.ask({ ask: 'inbox', scope })
+  if (inbox !== null && inbox.overflow.tripped !== null) return false
+  const after = cursorOf(inbox, consumer)
+  return (await edges.store.ask({ ask: 'notices', scope, after, limit: 1, open: true })).length === 0
 }
 
 export interface Acknowledging {
@@ -224,7 +235,10 @@ export async function untilTold<
     over = true
     wake()
   }
-  const offs = [feed.onAll(nudge), feed.onStop(finish)]
+  const hear = (events: readonly StoredEvent[]) => {
+    if (events.some(({ type }) => !isReserved(type) || TELLING.has(type))) nudge()
+  }
+  const offs = [feed.onAll(hear), feed.onStop(finish)]
   if (waitMs > 0) offs.push(edges.clock.after(waitMs, finish))
   signal?.addEventListener('abort', finish)
   try {
@@ -246,6 +260,11 @@ export async function untilTold<
     signal?.removeEventListener('abort', finish)
   }
 }
+
+/** Of Reeve's own events, those that somebody may be told of. */
+const TELLING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
+  ...(['ended', 'watch_matched', 'watch_disabled', 'ready', 'ready_timed_out', 'heartbeat'] as const),
+])
 
 function isNews({ observed }: StoredNotice, turn: string | undefined): boolean {
   return turn === undefined || !observed.includes(turn)

@@ -71,11 +71,13 @@ export const inbox = tool({
   },
 })
 
+const REFUSED: readonly string[] = ['denied', 'forbidden']
+
 /** Who may only look goes on from where they say, and is told again when they do not. */
 async function acknowledge(acting: Acting, scope: string, through: number): Promise<void> {
   try {
     await acting.acknowledge({ scope, consumer: CONSUMER, through })
   } catch (error) {
-    if (!(error instanceof ReeveError && error.code === 'denied')) throw error
+    if (!(error instanceof ReeveError && REFUSED.includes(error.code))) throw error
   }
 }
