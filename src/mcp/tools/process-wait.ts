@@ -2,12 +2,15 @@ import * as z from 'zod'
 import { duration } from '../../verbs/shapes/scalars.ts'
 import { wait } from '../../verbs/wait.ts'
 import { maxChars } from '../page.ts'
-import { processView } from '../process-view.ts'
+import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, unreadOutput } from '../unread.ts'
-import { firstLine, duration as inWords, sentenceOn } from '../words.ts'
+import { readUnread } from '../unread.ts'
+import { waitedFor, waitedOutput } from '../waited.ts'
 
 const { pid, until } = wait.input.shape
+
+/** How long a wait that may become a task is held before it does. */
+const HELD_MS = 1_000
 
 export const processWait = tool({
   name: 'process_wait',
@@ -24,33 +27,30 @@ export const processWait = tool({
     timeoutMs: duration.max(3_600_000).default(30_000).describe('how long to wait, up to an hour'),
     maxChars,
   }),
-  output: z.strictObject({
-    answer: z.enum(['ended', 'matched', 'timed_out']),
-    line: z.string().nullable().describe('the line that matched'),
-    process: processView,
-    ...unreadOutput,
-  }),
+  output: waitedOutput,
   does: 'look',
-  async run({ pid: asked, until: what, timeoutMs, maxChars: most }, { perform, signal, waiting }) {
+  async run(
+    { pid: asked, until: what, timeoutMs, maxChars: most },
+    { perform, session, signal, waiting, takesTasks },
+  ) {
     return perform(async (acting) => {
-      const input = { pid: asked, timeoutMs, ...(what === undefined ? {} : { until: what }) }
+      const by = Date.now() + timeoutMs
+      const input = (ms: number) => ({
+        ...{ pid: asked, timeoutMs: ms },
+        ...(what === undefined ? {} : { until: what }),
+      })
       const message = `waiting for ${what === undefined ? 'the end of ' : 'a line of '}${asked}`
-      const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(input, { signal }))
+      const held = takesTasks ? Math.min(HELD_MS, timeoutMs) : timeoutMs
+      let waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(input(held), { signal }))
       signal.throwIfAborted()
-      const answer = waited.type === 'interrupted' ? 'timed_out' : waited.type
-      const line = waited.type === 'matched' ? waited.line.text : null
-      const unread = await readUnread(acting, asked, most)
-      const { process, output, more, lost, readTo } = unread
-      const happened =
-        answer === 'timed_out'
-          ? `Not yet, after ${inWords(timeoutMs)}. `
-          : line === null
-            ? ''
-            : `Printed: ${firstLine(line, 300)}\n`
-      return {
-        structured: { answer, line, process, output, more, lost, readTo },
-        text: `${happened}${sentenceOn(process)}\n${shown(unread)}`,
+      if (waited.type === 'timed_out' && held < timeoutMs) {
+        const task = waitTask(waited.record, session, { by, ...(what === undefined ? {} : { until: what }) })
+        if (task !== null) return { task }
+        const rest = Math.max(0, by - Date.now())
+        waited = await waiting({ totalMs: rest, message }, acting.wait(input(rest), { signal }))
+        signal.throwIfAborted()
       }
+      return waitedFor(waited, await readUnread(acting, asked, most), timeoutMs)
     })
   },
 })
