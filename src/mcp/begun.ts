@@ -7,10 +7,19 @@ import type { Answer, Call, GoesOn } from './tool.ts'
 import { readUnread, shown, unreadOutput } from './unread.ts'
 import { sentenceOn } from './words.ts'
 
-export const startWaitMs = duration
-  .max(30_000)
-  .default(1_000)
+const START_MS = 1_000
+const mostMs = duration.max(30_000)
+
+export const startWaitMs = mostMs
+  .default(START_MS)
   .describe('how long to wait for its end before answering, in milliseconds')
+
+/** Whoever says how long is answered by then. A task may take as long as the process does. */
+export const startOrTaskMs = mostMs
+  .exactOptional()
+  .describe(
+    'how long to wait for its end before answering, in milliseconds: 1000, unless your client runs calls as tasks, which last until the end; give it there for what does not end by itself',
+  )
 
 export const begunOutput = z.strictObject({
   finished: z.boolean().describe('false: it runs on, under its pid'),
@@ -46,13 +55,13 @@ export async function begun(
 export async function begunOrTask(
   acting: Acting,
   pid: string,
-  { waitMs, maxChars }: Asked,
+  { waitMs, maxChars }: { readonly waitMs: number | undefined; readonly maxChars: number },
   call: Waits,
 ): Promise<Answer<z.output<typeof begunOutput>> | GoesOn> {
-  const waited = await endedWithin(acting, pid, waitMs, call)
-  const task =
-    call.takesTasks && waited.type === 'timed_out' ? processTask(waited.record, call.session) : null
-  return task === null ? soFar(acting, pid, maxChars) : { task }
+  const waited = await endedWithin(acting, pid, waitMs ?? START_MS, call)
+  if (call.takesTasks && waitMs === undefined && waited.type === 'timed_out')
+    return { task: processTask(waited.record, call.session) }
+  return soFar(acting, pid, maxChars)
 }
 
 async function endedWithin(acting: Acting, pid: string, waitMs: number, { signal, waiting }: Waits) {

@@ -17,7 +17,7 @@ import { sentenceOn } from './words.ts'
 /** What is waited for, where the pid alone does not say it: a line, or only until a time. `nonce` tells it from others like it. */
 const taskWait = z.strictObject({
   until: wait.input.shape.until,
-  by: z.number().int().nonnegative(),
+  by: z.number().int().nonnegative().nullable(),
   nonce: z.string(),
 })
 type TaskWait = z.output<typeof taskWait>
@@ -54,7 +54,8 @@ export function waitTask(
   session: Pick<McpSession, 'tasks'>,
   asked: Omit<TaskWait, 'nonce'>,
 ): Task | null {
-  if (asked.until === undefined && !session.tasks.has(record.pid)) return processTask(record, session)
+  const isForItsEnd = asked.until === undefined && asked.by === null
+  if (isForItsEnd && !session.tasks.has(record.pid)) return processTask(record, session)
   const text = JSON.stringify({ ...asked, nonce: randomUUID().slice(0, 8) } satisfies TaskWait)
   const taskId = `${record.pid}.${Buffer.from(text).toString('base64url')}`
   return taskId.length > MOST_ID ? null : { ...aboutTask(taskId, record), status: 'working' }
@@ -100,7 +101,7 @@ async function waitOf(
   const asked = until === undefined ? { timeoutMs: 0 } : { until, timeoutMs: LOOK_MS }
   const waited = await acting.wait({ pid: ref, ...asked }, { signal })
   signal.throwIfAborted()
-  if (waited.type === 'interrupted' || (waited.type === 'timed_out' && Date.now() < by)) {
+  if (waited.type === 'interrupted' || (waited.type === 'timed_out' && (by === null || Date.now() < by))) {
     const record = waited.type === 'interrupted' ? await acting.show({ pid: ref }) : waited.record
     return { ...aboutTask(taskId, record), status: 'working' }
   }

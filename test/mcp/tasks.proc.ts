@@ -20,7 +20,7 @@ async function up() {
   return { dwelling, daemon, server: serverAt(daemon.url, token(dwelling)) }
 }
 
-const READS = { run: 'echo one; read line; echo "got $line"; exit 3', stdin: 'pipe', waitMs: 0 } as const
+const READS = { run: 'echo one; read line; echo "got $line"; exit 3', stdin: 'pipe' } as const
 
 test('a command that takes long is a task whose id is the pid, and its result that of the tool', async () => {
   const { daemon, server } = await up()
@@ -49,12 +49,14 @@ test('a command that takes long is a task whose id is the pid, and its result th
   expect(again).toMatchObject({ result: { status: 'completed', result: { structuredContent: structured } } })
 })
 
-test('what is done within the call is answered at once, as it is to everybody', async () => {
+test('what is done within the call, and whoever says how long it may take, is answered at once', async () => {
   const { server } = await up()
   const client = await TaskClient.at(server)
   const run = await client.session.callTool('process_start', { run: 'echo fast', waitMs: 30_000 })
   expect(run.kind).toBe('immediate')
   expect((await resultOf(run)).structured).toMatchObject({ finished: true, output: 'fast\n' })
+  const given = await client.session.callTool('process_start', { ...READS, waitMs: 0 })
+  expect(given.kind).toBe('immediate')
   const none = await asked(server, 'tools/call', { name: 'process_start', arguments: READS }, {})
   expect(none).toMatchObject({
     result: { resultType: 'complete', structuredContent: { finished: false } },
@@ -134,7 +136,7 @@ test('a task survives kill -9 of the daemon and the end of its client', async ()
 test('a cancelled task ends the wait and never the process; to kill that is another tool', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
-  const { run, reference, taskId } = await client.task('process_start', { run: 'sleep 300', waitMs: 0 })
+  const { run, reference, taskId } = await client.task('process_start', { run: 'sleep 300' })
   expect(await asked(server, 'tasks/cancel', { taskId })).toMatchObject({
     result: { resultType: 'complete' },
   })
@@ -156,12 +158,8 @@ test('a cancelled task ends the wait and never the process; to kill that is anot
 test('to wait for the end of a process is a task under its pid, or where that is taken under a longer id', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
-  const { taskId, reference } = await client.task('process_start', {
-    run: 'sleep 300',
-    waitMs: 0,
-    name: 'slow',
-  })
-  const second = await client.task('process_wait', { pid: 'slow', timeoutMs: 600_000 })
+  const { taskId, reference } = await client.task('process_start', { run: 'sleep 300', name: 'slow' })
+  const second = await client.task('process_wait', { pid: 'slow' })
   expect(second.taskId.startsWith(`${taskId}.`)).toBe(true)
   const limited = await client.task('process_wait', { pid: 'slow', timeoutMs: 1_500 })
   expect((await resultOf(limited.run)).structured).toMatchObject({ answer: 'timed_out', finished: false })
@@ -207,7 +205,7 @@ test('to wait for a line is a task that survives kill -9 of the daemon, too', as
   expect(structured).toMatchObject({ answer: 'matched', line: 'got it', process: { pid } })
   expect(processWait.output.parse(structured)).toEqual(structured)
 
-  const late = await other.task('process_start', { run: 'sleep 300', waitMs: 0 })
+  const late = await other.task('process_start', { run: 'sleep 300' })
   const never = await other.task('process_wait', {
     pid: late.taskId,
     until: { text: 'never' },
@@ -220,7 +218,7 @@ test('to wait for a line is a task that survives kill -9 of the daemon, too', as
 test('a task is there for its own session alone, under its whole id, and for clients that know tasks', async () => {
   const { dwelling, server, daemon } = await up()
   const client = await TaskClient.at(server)
-  const { taskId } = await client.task('process_start', { run: 'sleep 300', waitMs: 0, name: 'mine' })
+  const { taskId } = await client.task('process_start', { run: 'sleep 300', name: 'mine' })
   const { token: agents } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
   const stranger = serverAt(daemon.url, agents)
   const wrong = [

@@ -9,6 +9,7 @@ import { waitedFor, waitedOutput } from '../waited.ts'
 
 const { pid, until } = wait.input.shape
 
+const DEFAULT_MS = 30_000
 /** How long a wait that may become a task is held before it does. */
 const HELD_MS = 1_000
 
@@ -24,33 +25,37 @@ export const processWait = tool({
   input: z.strictObject({
     pid,
     until: until.describe('a text or an RE2 pattern that a line must have'),
-    timeoutMs: duration.max(3_600_000).default(30_000).describe('how long to wait, up to an hour'),
+    timeoutMs: duration
+      .max(3_600_000)
+      .exactOptional()
+      .describe('how long to wait, up to an hour: 30 s, unless your client runs calls as tasks'),
     maxChars,
   }),
   output: waitedOutput,
   does: 'look',
-  async run(
-    { pid: asked, until: what, timeoutMs, maxChars: most },
-    { perform, session, signal, waiting, takesTasks },
-  ) {
+  async run({ pid: asked, until: what, timeoutMs, maxChars: most }, call) {
+    const { perform, session, signal, waiting, takesTasks } = call
     return perform(async (acting) => {
-      const by = Date.now() + timeoutMs
-      const input = (ms: number) => ({
-        ...{ pid: asked, timeoutMs: ms },
-        ...(what === undefined ? {} : { until: what }),
-      })
+      const until = what === undefined ? {} : { until: what }
       const message = `waiting for ${what === undefined ? 'the end of ' : 'a line of '}${asked}`
-      const held = takesTasks ? Math.min(HELD_MS, timeoutMs) : timeoutMs
-      let waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(input(held), { signal }))
-      signal.throwIfAborted()
-      if (waited.type === 'timed_out' && held < timeoutMs) {
-        const task = waitTask(waited.record, session, { by, ...(what === undefined ? {} : { until: what }) })
-        if (task !== null) return { task }
-        const rest = Math.max(0, by - Date.now())
-        waited = await waiting({ totalMs: rest, message }, acting.wait(input(rest), { signal }))
+      const wait = async (ms: number) => {
+        const waited = acting.wait({ pid: asked, timeoutMs: ms, ...until }, { signal })
+        const answer = await waiting({ totalMs: ms, message }, waited)
         signal.throwIfAborted()
+        return answer
       }
-      return waitedFor(waited, await readUnread(acting, asked, most), timeoutMs)
+      const mostMs = timeoutMs ?? DEFAULT_MS
+      const by = Date.now() + mostMs
+      const isTask = takesTasks && mostMs > HELD_MS
+      let waited = await wait(isTask ? HELD_MS : mostMs)
+      if (isTask && waited.type === 'timed_out') {
+        // The end comes in its time. A line may never come, so that is not waited for without an end.
+        const unbounded = what === undefined && timeoutMs === undefined
+        const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...until })
+        if (task !== null) return { task }
+        waited = await wait(Math.max(0, by - Date.now()))
+      }
+      return waitedFor(waited, await readUnread(acting, asked, most), mostMs)
     })
   },
 })
