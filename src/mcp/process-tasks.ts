@@ -67,16 +67,21 @@ export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSess
       const wanted = wantedBy(taskId)
       if (wanted === null) return null
       const session = await sessionFor(ctx)
-      const acting = await session.acting()
-      try {
-        if (wanted.wait !== null)
-          return await waitOf(acting, taskId, wanted.pid, wanted.wait, ctx.mcpReq.signal)
-        const task = await endOf(acting, taskId)
-        if (task.status !== 'working') session.tasks.delete(taskId)
-        return task
-      } catch (error) {
-        return notThere(error)
+      const look = async (acting: Acting) => {
+        try {
+          return wanted.wait === null
+            ? await endOf(acting, taskId)
+            : await waitOf(acting, taskId, wanted.pid, wanted.wait, ctx.mcpReq.signal)
+        } catch (error) {
+          return notThere(error)
+        }
       }
+      const acting = await session.acting()
+      // What the session before this one left behind is no process of this one, but was this client's task.
+      const { previous } = session
+      const task = (await look(acting)) ?? (previous === null ? null : await look(previous.acting))
+      if (task?.status !== 'working') session.tasks.delete(taskId)
+      return task
     },
     async cancel(taskId, ctx) {
       ;(await sessionFor(ctx)).tasks.delete(taskId)

@@ -155,6 +155,21 @@ test('a cancelled task ends the wait and never the process; to kill that is anot
   expect(await asked(server, 'tasks/cancel', { taskId })).toMatchObject({ kind: 'result' })
 })
 
+test('a task is still there when its session has ended and its client is in the next one', async () => {
+  const { daemon, server } = await up()
+  const client = await TaskClient.at(server)
+  const { taskId } = await client.task('process_start', { run: 'echo one; exec sleep 300' })
+  const { owner } = await daemon.reeve.show({ pid: taskId })
+  await daemon.reeve.endSession({ session: owner.session ?? '' })
+  await daemon.reeve.wait({ pid: taskId })
+  const next = await client.session.callTool('process_start', { run: 'true', waitMs: 30_000 })
+  const { structured } = await resultOf(next)
+  expect((await daemon.reeve.show({ pid: structured.process.pid })).owner).not.toEqual(owner)
+  expect(await asked(server, 'tasks/get', { taskId })).toMatchObject({
+    result: { status: 'completed', result: { structuredContent: { finished: true, output: 'one\n' } } },
+  })
+})
+
 test('to wait for the end of a process is a task under its pid, or where that is taken under a longer id', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
