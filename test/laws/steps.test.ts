@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import { decideClaim } from '../../src/core/lease/decide-claim.ts'
 import { decide } from '../../src/core/process/decide.ts'
 import type { ProcessEvent } from '../../src/core/process/event.ts'
@@ -9,7 +10,7 @@ import { decideRegister } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 
 const PID = 'p_engine'
-const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5 }
+const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5, flood: FLOOD_LIMITS }
 
 /**
  * An engine between holders that die at any moment: what each did may be written, or lost on the way. A holder that

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { commandSpec } from '../../verbs/shapes/command-spec.ts'
 import { lifetime } from '../../verbs/shapes/record.ts'
 import { registration } from '../../verbs/shapes/registration.ts'
-import { begun, begunOutput, startWaitMs } from '../begun.ts'
+import { begunOrTask, begunOutput, startOrTaskMs } from '../begun.ts'
 import { maxChars } from '../page.ts'
 import { tool } from '../tool.ts'
 
@@ -42,7 +42,7 @@ const input = z
       .extract(['session', 'detached'])
       .default('session')
       .describe('session: it may be ended when you are gone for long. detached: it runs until it is killed'),
-    waitMs: startWaitMs,
+    waitMs: startOrTaskMs,
     maxChars,
     idempotencyKey: asked.idempotencyKey.describe('the same key again answers with the process there is'),
   })
@@ -76,7 +76,8 @@ export const processStart = tool({
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })
-      const answer = await begun(acting, record.pid, { waitMs, maxChars: most }, call)
+      const answer = await begunOrTask(acting, record.pid, { waitMs, maxChars: most }, call)
+      if ('task' in answer) return answer
       if (warning?.code !== 'duplicate_of') return answer
       const note = `Note: ${warning.pid} runs the same command, started moments ago.`
       return {

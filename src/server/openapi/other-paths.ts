@@ -18,6 +18,7 @@ const streamParameters = [
     schema: { enum: ['long-poll', 'sse'] },
   },
   { name: 'cursor', in: 'query', description: 'the Stream-Cursor of the last live answer', schema: text },
+  { name: 'If-None-Match', in: 'header', description: 'the ETag of an answer that is there', schema: text },
 ]
 
 const streamHeaders = {
@@ -40,12 +41,20 @@ function stream(operationId: string, summary: string, type: string, parameters: 
       responses: {
         200: {
           description: 'What lies from the offset on.',
-          headers: streamHeaders,
+          headers: { ...streamHeaders, ETag: header('of what lies between the two offsets') },
           content: { [type]: { schema }, 'text/event-stream': { schema: text } },
         },
         204: { description: 'Nothing came within the time, or nothing will.', headers: streamHeaders },
+        304: { description: 'There is no more than the reader has.', headers: streamHeaders },
         default: problem,
       },
+      'x-reeve-needs': 'read',
+    },
+    head: {
+      operationId: `${operationId}Head`,
+      summary: 'Where it ends now.',
+      parameters: [...parameters],
+      responses: { 200: { description: 'It is there.', headers: streamHeaders }, default: problem },
       'x-reeve-needs': 'read',
     },
   }

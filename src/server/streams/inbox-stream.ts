@@ -28,6 +28,7 @@ export function inboxStream(acting: Acting, position: () => number, asked: strin
         ...{ scope, all: true, after: from, limit: MOST_NOTICES[most] },
       })
       return {
+        of: `inbox ${scope}`,
         ...{ body: toWire(notices), isEmpty: notices.length === 0, next },
         ...{ upToDate: !more, closed: false, heardUpTo },
       }

@@ -34,9 +34,10 @@ export function outputStream(acting: Acting, pid: string, view: OutputView = {})
       const record = await acting.show({ pid })
       const page = await acting.output({ pid, offset: from, limit: MOST_BYTES[most], ...view })
       const final = finalOf(record, page.end)
-      if (final !== null && from >= final) return { ...NOTHING, next: from, closed: true }
+      const of = record.pid
+      if (final !== null && from >= final) return { ...NOTHING, of, next: from, closed: true }
       if (page.gap !== null) throw gapAt(record, page.gap, final)
-      return pageOf(page, from, final)
+      return { of, ...pageOf(page, from, final) }
     },
     async wait({ next }, signal) {
       for await (const _ of acting.followOutput({ pid, offset: next, ...view }, { signal })) return
@@ -46,7 +47,7 @@ export function outputStream(acting: Acting, pid: string, view: OutputView = {})
 
 const NOTHING = { body: new Uint8Array(), isEmpty: true, upToDate: true, closed: false, heardUpTo: 0 }
 
-function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number | null): Page {
+function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number | null): Omit<Page, 'of'> {
   // A program that writes its log itself may have truncated it, and writes on from there.
   if (bytes.length === 0) return { ...NOTHING, next: final === null ? Math.min(from, end) : from }
   const body = final === null ? bytes : bytes.subarray(0, final - from)
