@@ -7,6 +7,7 @@ import { commandIn } from './command-in.ts'
 const NOTHING_USED = {
   cpuMs: null,
   peakMemoryBytes: null,
+  memoryBytes: null,
   readBytes: null,
   writtenBytes: null,
   sampled: true,
