@@ -6,7 +6,7 @@ import { actingFor, type Caller } from './caller.ts'
 import { type Door, Guard } from './guard.ts'
 import { LateTerminals } from './late-terminals.ts'
 import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
-import { Metrics } from './metrics.ts'
+import { Metrics, type ServerCounts } from './metrics.ts'
 import type { Log, Served } from './served.ts'
 import type { StreamTimes } from './streams/answer.ts'
 import type { Tokens } from './tokens.ts'
@@ -35,6 +35,8 @@ export interface Server {
   /** Null where it listens on its socket alone. */
   readonly url: string | null
   acting(caller: Caller): Acting
+  /** What was answered since it listens, and who is there. */
+  counted(): ServerCounts
   /** When nobody is being answered any more, or after a second. */
   quiet(): Promise<void>
   close(): Promise<void>
@@ -100,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await close()
     throw error
   }
-  return { url, acting: (caller) => actingFor(reeve, caller), quiet, close }
+  return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, quiet, close }
 }
 
 /** Who listens everywhere is found at home under these. */
