@@ -10,7 +10,7 @@ import type { ProcessFilter } from '../list-processes.ts'
 import { keysIn } from './keys.ts'
 import { EMPTY, type Picture, type Sort } from './picture.ts'
 import { type Act, press } from './press.ts'
-import { pageOf, render } from './render.ts'
+import { pageOf, render, type Size } from './render.ts'
 import { nameOf, rowsOf } from './rows.ts'
 import { Screen } from './screen.ts'
 import { settled } from './settle.ts'
@@ -87,15 +87,21 @@ class LiveTop {
     this.#isDrawing = true
     setImmediate(() => {
       this.#isDrawing = false
-      const size = this.#terminal.size()
+      const size = this.#size()
       this.#picture = settled(this.#picture, rowsOf(this.#picture), pageOf(size))
       this.#screen.show(render(this.#picture, size, this.#context.print.colours, Date.now()))
     })
   }
 
+  /** A terminal that does not say how large it is, a serial line for example, is taken to be of the usual size. */
+  #size(): Size {
+    const { cols, rows } = this.#terminal.size()
+    return { cols: cols > 1 ? cols : 80, rows: rows > 1 ? rows : 24 }
+  }
+
   #pressed(bytes: Buffer): void {
     for (const key of keysIn(bytes)) {
-      const { picture, act } = press(this.#picture, key, pageOf(this.#terminal.size()))
+      const { picture, act } = press(this.#picture, key, pageOf(this.#size()))
       this.#picture = picture
       if (act !== null) this.#perform(act)
     }
