@@ -122,18 +122,15 @@ export class Watch {
   #nextTurns(picture: Picture): string[] {
     const runs = ({ kind, outcome, firstStarted }: ProcessRecord) =>
       kind === 'command' && outcome === null && firstStarted !== null
-    const shown = rowsOf(picture)
-      .slice(picture.from)
-      .map(({ record }) => record)
     const all = new Set([...picture.records.values()].filter(runs).map(({ pid }) => pid))
-    const first = shown.filter(runs).map(({ pid }) => pid)
-    const known = this.#turns.filter((pid) => all.has(pid))
-    const inTurn = [...known, ...[...all].filter((pid) => !known.includes(pid))]
-    // Half of the round is for what is seen, the rest for all others: sorting needs to know of them.
-    const seen = all.size <= MOST_LOOKS ? first : first.slice(0, MOST_LOOKS / 2)
-    const others = inTurn.filter((pid) => !seen.includes(pid)).slice(0, MOST_LOOKS - seen.length)
-    this.#turns = [...inTurn.filter((pid) => !others.includes(pid)), ...others]
-    return [...others.reverse(), ...seen.reverse()]
+    const shown = rowsOf(picture).slice(picture.from, picture.from + MOST_LOOKS / 2)
+    const first = new Set(shown.map(({ record }) => record.pid).filter((pid) => all.has(pid)))
+    // Half of the round is for what is seen, the rest for all others in turn: sorting needs to know of them.
+    const inTurn = [...new Set([...this.#turns.filter((pid) => all.has(pid)), ...all])]
+    const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MOST_LOOKS - first.size)
+    const chosen = new Set([...first, ...next])
+    this.#turns = [...inTurn.filter((pid) => !chosen.has(pid)), ...chosen]
+    return [...chosen].reverse()
   }
 
   /** Who has ended is still shown above what it started. */
