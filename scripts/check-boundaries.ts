@@ -40,6 +40,7 @@ const mayImport: Record<string, readonly string[]> = {
   worker: ['engine', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
+  telemetry: ['type core', 'core/errors.ts', 'verbs', 'node:*', '!node:sqlite'],
   cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],
   mcp: [
     ...['client', 'verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite'],

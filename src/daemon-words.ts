@@ -59,7 +59,7 @@ export const daemonWords: DaemonWords = {
     const { values, sources } = configuration(flags, process.env, homePaths(home))
     return Object.entries(values).map(([key, value]) => ({
       key,
-      value: withoutPassword(value),
+      value: key === 'otelHeaders' ? withoutValues(value) : withoutPassword(value),
       from: sources[key as keyof typeof sources],
     }))
   },
@@ -124,6 +124,11 @@ function withoutPassword(value: unknown): unknown {
   return value
     .replace(/(:\/\/[^:/@\s]*:)[^@\s]*@/, '$1***@')
     .replaceAll(/([?&](ssl)?password=)[^&]*/g, '$1***')
+}
+
+/** Of headers, only which there are. */
+function withoutValues(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(/=[^,]*/g, '=***') : value
 }
 
 async function specsFor(flags: UpFlags): Promise<readonly SettingSpec[]> {

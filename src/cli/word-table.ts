@@ -10,6 +10,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       run: async () => (await import('./words/run.ts')).run,
       ps: async () => (await import('./words/ps.ts')).ps,
       tree: async () => (await import('./words/tree.ts')).tree,
+      top: async () => (await import('./words/top.ts')).top,
       show: async () => (await import('./words/show.ts')).show,
       logs: async () => (await import('./words/logs.ts')).logs,
       search: async () => (await import('./words/search.ts')).search,

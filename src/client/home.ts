@@ -20,6 +20,8 @@ export interface HomePaths {
   readonly token: string
   /** What a daemon in the background logs. */
   readonly log: string
+  /** How far telemetry has been told of. */
+  readonly telemetry: string
 }
 
 /** What `daemon.json` says while a daemon is there. */
@@ -53,5 +55,6 @@ export function homePaths(folder: string = homeFolder()): HomePaths {
     tokens: join(at, 'tokens.json'),
     token: join(at, 'token'),
     log: join(at, 'daemon.log'),
+    telemetry: join(at, 'telemetry.json'),
   }
 }

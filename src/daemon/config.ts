@@ -25,26 +25,38 @@ export function configuration(
   const sources: Record<string, Source> = {}
   for (const setting of settings) {
     const { name } = setting
-    const [source, given] = firstGiven(setting, flags, env, file)
+    const { source, given, where } = firstGiven(setting, flags, env, file, config)
     sources[name] = source
-    values[name] =
-      source === 'default' ? setting.default : checked(setting, given, place(source, setting, config))
+    values[name] = source === 'default' ? setting.default : checked(setting, given, where)
   }
   const all = values as Settings
   refuseExposed(all)
   return { values: all, sources: sources as Record<SettingName, Source> }
 }
 
+interface Given {
+  readonly source: Source
+  readonly given: unknown
+  /** As whoever gave it would call it. */
+  readonly where: string
+}
+
 function firstGiven(
-  { name, variable }: Setting,
+  { name, flag, variable, standardVariable }: Setting,
   flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
   file: Readonly<Record<string, unknown>>,
-): [Source, unknown] {
-  if (flags[name] !== undefined) return ['flag', meantBy(name, flags[name])]
-  const text = env[variable]
-  if (text !== undefined && text !== '') return ['environment', meantBy(name, text)]
-  return file[name] === undefined ? ['default', undefined] : ['file', file[name]]
+  config: string,
+): Given {
+  if (flags[name] !== undefined) return { source: 'flag', given: meantBy(name, flags[name]), where: flag }
+  for (const where of standardVariable === null ? [variable] : [variable, standardVariable]) {
+    const text = env[where]
+    if (text !== undefined && text !== '') return { source: 'environment', given: meantBy(name, text), where }
+  }
+  const where = `${name} in ${config}`
+  return file[name] === undefined
+    ? { source: 'default', given: undefined, where }
+    : { source: 'file', given: file[name], where }
 }
 
 /** Text as the value that it stands for. What stands for none is left as it is, and then refused as what it is. */
@@ -88,13 +100,9 @@ function rightValue(name: SettingName): string {
   if (type === 'integer') return `give a whole number from ${minimum} to ${maximum}, like ${fallback}.`
   if (type === 'boolean') return 'give true or false.'
   if (name === 'hosts') return 'give names, like reeve.example.com or reeve.example.com:8443.'
+  if (name === 'otelEndpoint') return 'give a URL, like http://localhost:4318.'
   if (name === 'listen') return `give host:port, like ${fallback}, or off.`
   return `give a text${fallback === 'null' ? '' : `, like ${fallback}`}.`
-}
-
-function place(source: Source, { name, flag, variable }: Setting, config: string): string {
-  if (source === 'flag') return flag
-  return source === 'environment' ? variable : `${name} in ${config}`
 }
 
 function readFile(path: string): Readonly<Record<string, unknown>> {

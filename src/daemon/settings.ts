@@ -10,6 +10,16 @@ const milliseconds = z
 
 const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
 
+function isHttp(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+/** Variables that other programs know, too. Reeve's own go before them. */
+const STANDARD_VARIABLES: Readonly<Record<string, string>> = {
+  otelEndpoint: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  otelHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
+}
+
 export const configurationSchema = z.strictObject({
   $schema: z.string().exactOptional().describe('where this schema is'),
   listen: z
@@ -116,6 +126,22 @@ export const configurationSchema = z.strictObject({
     )
     .default(60 * 60 * 1_000)
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
+  otelEndpoint: z
+    .string()
+    .refine(isHttp, 'must be an http:// or https:// URL')
+    .nullable()
+    .default(null)
+    .describe('where OpenTelemetry traces and metrics are sent, over OTLP as JSON; nowhere by default'),
+  otelHeaders: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('headers for it, as key=value with commas between: a key that it asks for'),
+  otelIntervalMs: milliseconds
+    .min(100)
+    .default(10_000)
+    .describe('how often telemetry is sent, in milliseconds'),
 })
 
 export type Settings = Omit<z.output<typeof configurationSchema>, '$schema'>
@@ -126,12 +152,17 @@ export interface Setting {
   /** As it is written on a command line. */
   readonly flag: string
   readonly variable: string
+  /** One that other programs know, too; null for most. */
+  readonly standardVariable: string | null
   readonly description: string
   readonly isSwitch: boolean
   /** It may hold a password. */
   readonly isSecret: boolean
   readonly default: unknown
 }
+
+/** They may hold a password. */
+const SECRET: ReadonlySet<SettingName> = new Set(['store', 'redactValues', 'otelHeaders'])
 
 const names = Object.keys(configurationSchema.shape).filter((name) => name !== '$schema') as SettingName[]
 
@@ -143,9 +174,10 @@ export const settings: readonly Setting[] = names.map((name) => {
     name,
     flag: `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     variable: `REEVE_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+    standardVariable: STANDARD_VARIABLES[name] ?? null,
     description: shape.description ?? '',
     isSwitch: typeof fallback === 'boolean',
-    isSecret: name === 'store' || name === 'redactValues',
+    isSecret: SECRET.has(name),
     default: fallback,
   }
 })

@@ -6,6 +6,7 @@ import { bootId } from '../keeper/tree/boot.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
 import { announce, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
@@ -13,6 +14,7 @@ import { type Guests, guestsOf } from './mcp-guests.ts'
 import { startTimeOf } from './os-process.ts'
 import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
+import { telemetryFor } from './telemetry.ts'
 import { adminToken, TokenFile } from './token-file.ts'
 import { version } from './version.ts'
 
@@ -110,13 +112,14 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
       limits: options.limits ?? {},
       streams: options.streams ?? {},
     })
+    const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })
     const { url } = server
     const startTime = startTimeOf(process.pid)
     const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: version() }
     const announced = { ...running, startedAt: Date.now() }
     announce(home, announced)
     log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
-    const close = closer(home, announced, { reeve, server, guests, log })
+    const close = closer(home, announced, { reeve, server, guests, telemetry, log })
     return { home, url, token, configuration: config, reeve, log, close }
   } catch (error) {
     await guests?.close()
@@ -126,6 +129,14 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
   }
 }
 
+interface DaemonParts {
+  readonly reeve: Embedded
+  readonly server: Server
+  readonly guests: Guests
+  readonly telemetry: Telemetry | null
+  readonly log: Log
+}
+
 /**
  * First what lives as long as the daemon ends, while whoever waits for it can still be told; then nobody is let in any more.
  * The home says all the while that this daemon stops: the next one waits for that.
@@ -133,7 +144,7 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
 function closer(
   home: HomePaths,
   announced: RunningDaemon,
-  { reeve, server, guests, log }: { reeve: Embedded; server: Server; guests: Guests; log: Log },
+  { reeve, server, guests, telemetry, log }: DaemonParts,
 ): Daemon['close'] {
   let closing: Promise<void> | undefined
   const closeAll = async (keep: boolean) => {
@@ -158,6 +169,7 @@ function closer(
     await step('closing the doors', () => server.close())
     // Before the lock is let go: the next daemon's must not be taken away.
     await step('removing the socket', () => rmSync(home.socket, { force: true }))
+    await step('telling the collector', () => telemetry?.close())
     await step('closing the store', () => reeve.close({ keep }))
     await step('taking its note away', () => withdraw(home))
     log.info({}, 'stopped')

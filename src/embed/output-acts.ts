@@ -9,6 +9,7 @@ import { type Reveals, terminalView } from './reveal.ts'
 const NOTHING_USED = {
   cpuMs: null,
   peakMemoryBytes: null,
+  memoryBytes: null,
   readBytes: null,
   writtenBytes: null,
   sampled: true,

@@ -1,14 +1,31 @@
 import type { Served } from './served.ts'
 
+interface Answers {
+  readonly verb: string
+  readonly status: number
+  readonly count: number
+}
+
+export interface ServerCounts {
+  readonly requests: readonly Answers[]
+  readonly connections: number
+}
+
 /** What the server counts, and what it can say of Reeve at a glance, as Prometheus reads it. */
 export class Metrics {
-  readonly #answers = new Map<string, number>()
+  readonly #answers = new Map<string, Answers>()
   #connections: () => number = () => 0
   readonly #startedAt = Date.now()
 
   answered(verb: string, status: number): void {
     const labels = `verb="${verb}",status="${status}"`
-    this.#answers.set(labels, (this.#answers.get(labels) ?? 0) + 1)
+    const { count } = this.#answers.get(labels) ?? { count: 0 }
+    this.#answers.set(labels, { verb, status, count: count + 1 })
+  }
+
+  /** For those who count elsewhere. */
+  get counted(): ServerCounts {
+    return { requests: [...this.#answers.values()], connections: this.#connections() }
   }
 
   countConnections(count: () => number): void {
@@ -32,7 +49,7 @@ export class Metrics {
       metric('process_resident_memory_bytes', 'gauge', 'Memory of the daemon.', rss),
       metric('nodejs_heap_used_bytes', 'gauge', 'Heap of the daemon in use.', heapUsed),
       '# HELP reeve_http_answers_total Answers by verb and status.\n# TYPE reeve_http_answers_total counter\n',
-      ...[...this.#answers].map(([labels, count]) => `reeve_http_answers_total{${labels}} ${count}\n`),
+      ...[...this.#answers].map(([labels, { count }]) => `reeve_http_answers_total{${labels}} ${count}\n`),
     ].join('')
   }
 }

@@ -6,7 +6,7 @@ import { actingFor, type Caller } from './caller.ts'
 import { type Door, Guard } from './guard.ts'
 import { LateTerminals } from './late-terminals.ts'
 import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
-import { Metrics } from './metrics.ts'
+import { Metrics, type ServerCounts } from './metrics.ts'
 import type { Log, Served } from './served.ts'
 import type { StreamTimes } from './streams/answer.ts'
 import type { Tokens } from './tokens.ts'
@@ -37,6 +37,8 @@ export interface Server {
   acting(caller: Caller): Acting
   /** When nobody asks about these processes any more, or after a while: they have ended, and whoever waits for that is told. */
   told(pids: readonly string[]): Promise<void>
+  /** What was answered since it listens, and who is there. */
+  counted(): ServerCounts
   close(): Promise<void>
 }
 
@@ -103,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await close()
     throw error
   }
-  return { url, acting: (caller) => actingFor(reeve, caller), told, close }
+  return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, told, close }
 }
 
 /** Who listens everywhere is found at home under these. */

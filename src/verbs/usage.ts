@@ -13,6 +13,7 @@ export const usage = verb({
   output: z.strictObject({
     cpuMs: measured,
     peakMemoryBytes: measured,
+    memoryBytes: measured.describe('what is in use now; null once it has ended'),
     readBytes: measured,
     writtenBytes: measured,
     outputBytes: count,

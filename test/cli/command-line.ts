@@ -140,6 +140,11 @@ export class AtTerminal {
 
   async until(wanted: string | RegExp): Promise<void> {
     const isThere = () => (typeof wanted === 'string' ? this.shown.includes(wanted) : wanted.test(this.shown))
-    while (!isThere()) await this.#heard.promise
+    while (!isThere()) await this.heard()
+  }
+
+  /** Until something more is shown. */
+  heard(): Promise<void> {
+    return this.#heard.promise
   }
 }

@@ -109,3 +109,19 @@ test('whatever may hold a password is kept from commands', () => {
   const secret = settings.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
   expect(SECRET_VARIABLES).toEqual(secret)
 })
+
+test('where telemetry goes may be said as other programs are told; what is said to Reeve goes before that', () => {
+  const standard = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+    OTEL_EXPORTER_OTLP_HEADERS: 'key=value',
+  }
+  expect(configured(undefined).values).toMatchObject({ otelEndpoint: null, otelHeaders: null })
+  const { values, sources } = configured({ otelEndpoint: 'http://file:1' }, {}, standard)
+  expect(values).toMatchObject({ otelEndpoint: 'http://localhost:4318', otelHeaders: 'key=value' })
+  expect(sources.otelEndpoint).toBe('environment')
+  const own = { ...standard, REEVE_OTEL_ENDPOINT: 'https://own:1' }
+  expect(configured(undefined, {}, own).values.otelEndpoint).toBe('https://own:1')
+  const error = refused(undefined, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' })
+  expect(error.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT is "localhost:4318"/)
+  expect(error.remedy).toMatch(/give a URL, like http:\/\/localhost:4318/)
+})

@@ -46,9 +46,12 @@ export class Dwelling {
   }
 
   /** A daemon in an OS process of its own; resolves when it has ended or is ready. */
-  async start(args: readonly string[] = ['--listen', '127.0.0.1:0']): Promise<Started> {
+  async start(
+    args: readonly string[] = ['--listen', '127.0.0.1:0'],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Started> {
     const child = spawn(process.execPath, [UP, 'up', ...args], {
-      env: { ...process.env, ...this.env },
+      env: { ...process.env, ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const osPid = child.pid ?? 0

@@ -6,11 +6,16 @@ import { type Colours, coloursFor } from './colour.ts'
 import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
+/** More would be a flood rather than a word beside the answer. */
+const MOST_HELD = 20
+
 /** What goes to standard output and error: tables and colours for people, JSON for programs. */
 export class Printer {
   readonly colours: Colours
   readonly #around: Surroundings
   readonly #options: GlobalOptions
+  /** Asides that wait until the screen is free for them; null while it is. */
+  #held: string[] | null = null
 
   constructor(around: Surroundings, options: GlobalOptions) {
     this.#around = around
@@ -33,8 +38,22 @@ export class Printer {
 
   /** Beside the answer, for a person. */
   aside(text: string): void {
+    if (this.#held !== null) {
+      this.#held = [...this.#held, text].slice(-MOST_HELD)
+      return
+    }
     const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     this.#around.stderr.write(`${dim(`reeve: ${text}`)}\n`)
+  }
+
+  /** From now on asides wait: they would tear what is shown on the whole screen. They are said when that is over. */
+  holdAsides(): () => void {
+    this.#held = []
+    return () => {
+      const held = this.#held ?? []
+      this.#held = null
+      for (const text of held) this.aside(text)
+    }
   }
 
   /** One answer: a JSON text over several lines, or on one with `--jsonl`. */

@@ -1,15 +1,11 @@
-import { ReeveError } from '../../core/errors.ts'
 import { oneProcess } from '../arguments.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { ended } from '../foreground/ended.ts'
+import { RESTORE, sitDown } from '../foreground/sit-down.ts'
 import { terminalOf } from '../foreground/terminal.ts'
 import { keyBytes } from '../keys.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
-
-/** Whatever a full-screen program had switched on: other screen, mouse, pasting, hidden cursor, colours. */
-const RESTORE =
-  '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m\r\n'
 
 /** How long it may take to say whether a full-screen program is left on the screen. */
 const LAST_LOOK_MS = 1_000
@@ -51,53 +47,11 @@ ended lets go by itself, and its exit code is passed on.`,
     const terminal = terminalOf(around)
     context.screenIsTaken = true
     const { scrollback } = options
-    const attachment = await reeve.attach({ pid, ...(scrollback === undefined ? {} : { scrollback }) })
-    let detached = false
-    let refused: unknown
-    const refuse = (error: unknown) => {
-      if (detached || isPassing(error)) return
-      refused ??= error
-      attachment.detach()
-    }
-    const resize = async () => {
-      if (!options['read-only']) await attachment.resize(terminal.size()).catch(refuse)
-    }
-    const stopKeys = terminal.raw(async (keys) => {
-      const at = keys.indexOf(letGo)
-      const typed = at === -1 ? keys : keys.subarray(0, at)
-      // Not waited for: the key that lets go must be heard also where nobody answers.
-      if (typed.length > 0 && !options['read-only']) void attachment.write(typed).catch(refuse)
-      if (at === -1) return
-      detached = true
-      attachment.detach()
-    })
-    const stopSizes = terminal.onResize(() => void resize())
-    try {
-      await resize()
-      for await (const { bytes } of attachment) await terminal.show(bytes)
-    } finally {
-      stopSizes()
-      stopKeys()
-      attachment.detach()
-    }
-    if (refused !== undefined) throw refused
-    if (!detached) return exitCodeOf(await ended(reeve, pid))
+    const how = await sitDown(reeve, pid, terminal, { letGo, readOnly: options['read-only'], scrollback })
+    if (how === 'ended') return exitCodeOf(await ended(reeve, pid))
     const shown = await reeve.screen({ pid }, { signal: AbortSignal.timeout(LAST_LOOK_MS) }).catch(() => null)
     await terminal.show(Buffer.from(shown?.alternate === true ? RESTORE : '\r\n'))
     print.aside(`Let go of ${name ?? pid}; it goes on.`)
     return 0
   },
 })
-
-/** It has just ended, takes no more for now, or its daemon is away for a moment: no reason to let go of it. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ReeveError && PASSING.has(error.code)
-}
-
-const PASSING = new Set<string>([
-  'already_ended',
-  'input_closed',
-  'input_full',
-  'closed',
-  'daemon_unreachable',
-])

@@ -73,8 +73,9 @@ export class ProgramTree {
   }
 
   usage(table?: ProcTable): Usage {
-    this.#usage = joined(this.#usage, usageOf(this.identity, this.#marker, this.#cgroups, table))
-    return this.#usage
+    const now = usageOf(this.identity, this.#marker, this.#cgroups, table)
+    this.#usage = joined(this.#usage, now)
+    return { ...this.#usage, memoryBytes: now.memoryBytes ?? null }
   }
 
   /** A look at the program itself, and at those in its cgroup, without one at all OS processes. */

@@ -39,6 +39,8 @@ export interface ProgramIdentity {
 export interface Usage {
   readonly cpuMs: number | null
   readonly peakMemoryBytes: number | null
+  /** What it has in use now; said while it runs, and by keepers that know how to. */
+  readonly memoryBytes?: number | null
   readonly readBytes: number | null
   readonly writtenBytes: number | null
   /** At least a part of it was looked at now and then, so that what lay between is not in it. */

@@ -36,11 +36,12 @@ export function usageOf(
 export function sampleOf(osPids: readonly number[]): Usage {
   const seen = osPids.map(usageOfMember)
   const nothing = seen.length === 0
+  const memory = total(seen.map(({ rss }) => rss))
   return {
     cpuMs: nothing ? null : total(seen.map(({ cpuMs }) => cpuMs)),
     // Who has ended and is not yet reaped has none to be seen.
-    peakMemoryBytes:
-      Math.max(total(seen.map(({ rss }) => rss)), ...seen.map(({ highest }) => highest)) || null,
+    peakMemoryBytes: Math.max(memory, ...seen.map(({ highest }) => highest)) || null,
+    memoryBytes: memory || null,
     readBytes: sumOrNull(seen.map(({ read }) => read)),
     writtenBytes: sumOrNull(seen.map(({ written }) => written)),
     sampled: true,
@@ -57,6 +58,7 @@ export function withCounted(seen: Usage | null, { cpuMs, peakMemoryBytes }: Coun
   const usage = {
     cpuMs: cpuMs ?? seen?.cpuMs ?? null,
     peakMemoryBytes: peakMemoryBytes ?? seen?.peakMemoryBytes ?? null,
+    ...(seen?.memoryBytes === undefined ? {} : { memoryBytes: seen.memoryBytes }),
     readBytes: seen?.readBytes ?? null,
     writtenBytes: seen?.writtenBytes ?? null,
   }
@@ -68,8 +70,8 @@ export function withCounted(seen: Usage | null, { cpuMs, peakMemoryBytes }: Coun
   return { ...usage, sampled: !isExact }
 }
 
-/** Of two looks at one tree: nothing that was used once is used less later. */
-export function joined(earlier: Usage | null, later: Usage): Usage {
+/** Of two looks at one tree: nothing that was used once is used less later. What is in use now is of one look alone. */
+export function joined(earlier: Usage | null, { memoryBytes: _, ...later }: Usage): Usage {
   if (earlier === null) return later
   return {
     cpuMs: larger(earlier.cpuMs, later.cpuMs),

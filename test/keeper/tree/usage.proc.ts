@@ -24,8 +24,9 @@ test('memory is that of the whole tree', async () => {
   using started = new TestProgram(`NODE="${process.execPath}"; ${hold} & (setsid ${hold} &); wait`)
   await started.whenThereAre(2)
   expect(memoryOf(started.program, started.marker)).toBeGreaterThan(128 * MB)
-  const { peakMemoryBytes } = usageOf(started.program, started.marker)
+  const { peakMemoryBytes, memoryBytes } = usageOf(started.program, started.marker)
   expect(peakMemoryBytes).toBeGreaterThan(128 * MB)
+  expect(memoryBytes).toBeGreaterThan(128 * MB)
 })
 
 test('of what is gone nothing is known', async () => {
@@ -34,6 +35,7 @@ test('of what is gone nothing is known', async () => {
   expect(usageOf(started.program, started.marker)).toEqual({
     cpuMs: null,
     peakMemoryBytes: null,
+    memoryBytes: null,
     readBytes: null,
     writtenBytes: null,
     sampled: true,
@@ -51,5 +53,5 @@ test('what was used once is not used less later', () => {
     writtenBytes: 6,
     sampled: true,
   })
-  expect(joined(null, later)).toBe(later)
+  expect(joined(null, { ...later, memoryBytes: 50 })).toEqual(later)
 })

@@ -1,0 +1,100 @@
+import { commandText, statusText } from '../print/status.ts'
+import type { Figures } from './figures.ts'
+import { figuresFor, type Picture, type ProcessRecord, type Sort } from './picture.ts'
+
+/** One line of the tree. */
+export interface Row {
+  readonly record: ProcessRecord
+  readonly figures: Figures
+  /** The branches that lead to it. */
+  readonly before: string
+  readonly depth: number
+  /** False: shown for the sake of one below it that fits the filter. */
+  readonly fits: boolean
+}
+
+/** The tree as it is shown: what fits the filter and what lies above it; in order among the children of one parent. */
+export function rowsOf(picture: Picture): Row[] {
+  const { records, filter, sort } = picture
+  const below = new Map<string | null, ProcessRecord[]>()
+  for (const record of records.values()) {
+    const parent = record.parent !== null && records.has(record.parent) ? record.parent : null
+    const siblings = below.get(parent)
+    if (siblings === undefined) below.set(parent, [record])
+    else siblings.push(record)
+  }
+  const branchesOf = (parent: string | null): Branch[] =>
+    (below.get(parent) ?? [])
+      .map((record) => branch(picture, record, branchesOf(record.pid), filter))
+      .filter((one) => one.isShown)
+      .sort((a, b) => compare(a, b, sort))
+  return flat(branchesOf(null), '', 0)
+}
+
+interface Branch {
+  readonly record: ProcessRecord
+  readonly figures: Figures
+  readonly children: readonly Branch[]
+  readonly fits: boolean
+  readonly isShown: boolean
+  /** The most that it or one below it has: a busy child brings its whole tree up. */
+  readonly most: Figures
+}
+
+function branch(
+  picture: Picture,
+  record: ProcessRecord,
+  children: readonly Branch[],
+  filter: string,
+): Branch {
+  const figures = figuresFor(picture, record.pid)
+  const fits = filter === '' || textOf(record).includes(filter.toLowerCase())
+  const most = [figures, ...children.map((child) => child.most)].reduce(larger)
+  return { record, figures, children, fits, isShown: fits || children.length > 0, most }
+}
+
+function textOf(record: ProcessRecord): string {
+  const { pid, name, kind, owner } = record
+  const parts = [pid, name, kind, owner.session, statusText(record), commandText(record)]
+  return parts.join(' ').toLowerCase()
+}
+
+function larger(a: Figures, b: Figures): Figures {
+  const most = (which: keyof Figures) =>
+    a[which] === null && b[which] === null ? null : Math.max(a[which] ?? 0, b[which] ?? 0)
+  return {
+    cpuPercent: most('cpuPercent'),
+    memoryBytes: most('memoryBytes'),
+    outputBytes: most('outputBytes'),
+    outputPerSecond: most('outputPerSecond'),
+  }
+}
+
+const FIGURE: Readonly<Record<'cpu' | 'memory' | 'output', keyof Figures>> = {
+  cpu: 'cpuPercent',
+  memory: 'memoryBytes',
+  output: 'outputPerSecond',
+}
+
+/** Most first; what is equal stays in the order in which it came to be. */
+function compare(a: Branch, b: Branch, sort: Sort): number {
+  if (sort === 'tree') return 0
+  // In the order in which they came to be the oldest is first; whoever asks for ages looks for what is new.
+  if (sort === 'age') return b.record.createdAt - a.record.createdAt
+  if (sort === 'name') return nameOf(a.record).localeCompare(nameOf(b.record))
+  const which = FIGURE[sort]
+  return (b.most[which] ?? -1) - (a.most[which] ?? -1)
+}
+
+export function nameOf({ name, pid }: ProcessRecord): string {
+  return name ?? pid
+}
+
+function flat(branches: readonly Branch[], before: string, depth: number): Row[] {
+  return branches.flatMap(({ record, figures, fits, children }, at) => {
+    const isLast = at === branches.length - 1
+    const own = depth === 0 ? '' : `${before}${isLast ? '└─ ' : '├─ '}`
+    const next = depth === 0 ? '' : `${before}${isLast ? '   ' : '│  '}`
+    return [{ record, figures, fits, depth, before: own }, ...flat(children, next, depth + 1)]
+  })
+}

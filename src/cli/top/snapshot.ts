@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Acting } from '../../verbs/reeve.ts'
+import type { Context } from '../context.ts'
+import type { ProcessFilter } from '../list-processes.ts'
+import { commandText } from '../print/status.ts'
+import { EMPTY, type Picture, type Sort } from './picture.ts'
+import { tableOf } from './render.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { ROUND_MS, Watch } from './watch.ts'
+
+/** For programs and pipes: what is used in one round, or, with `goOn`, in each as a line of JSON. */
+export async function printSnapshots(
+  { print }: Context<unknown>,
+  reeve: Acting,
+  { filter, sort, goOn }: { readonly filter: ProcessFilter; readonly sort: Sort; readonly goOn: boolean },
+): Promise<void> {
+  let picture: Picture = { ...EMPTY, sort }
+  const watch = new Watch(reeve, filter, (update) => {
+    picture = update(picture)
+  })
+  await watch.load()
+  await watch.look(picture)
+  do {
+    await sleep(ROUND_MS)
+    await watch.load()
+    await watch.look(picture)
+    const now = Date.now()
+    const rows = rowsOf(picture)
+    if (print.isJson) print.json({ at: now, processes: rows.map((row) => facts(row, now)) })
+    else for (const line of tableOf(rows, print.width, print.colours, now)) print.line(line)
+  } while (goOn)
+}
+
+function facts({ record, figures, depth }: Row, now: number): object {
+  const { pid, name, kind, status, parent, owner, outcome, firstStarted, createdAt } = record
+  const ageMs = (outcome?.endedAt ?? now) - (firstStarted?.at ?? createdAt)
+  return { pid, name, kind, status, parent, depth, owner, command: commandText(record), ageMs, ...figures }
+}

@@ -1,0 +1,50 @@
+import { hostname } from 'node:os'
+import type { HomePaths } from '../client/home.ts'
+import type { Embedded } from '../embed/embed.ts'
+import type { Log } from '../server/served.ts'
+import type { Server } from '../server/server.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { Configuration } from './config.ts'
+import { version } from './version.ts'
+
+/** What tells a collector of this daemon; null where none is wanted, and then nothing of it is loaded. */
+export async function telemetryFor(
+  { values, sources }: Configuration,
+  env: Readonly<Record<string, string | undefined>>,
+  { home, reeve, server, log }: { home: HomePaths; reeve: Embedded; server: Server; log: Log },
+): Promise<Telemetry | null> {
+  const { otelEndpoint: endpoint, otelHeaders, otelIntervalMs } = values
+  if (endpoint === null) return null
+  const [{ Telemetry: Started }, { standardVariables, pairsIn }] = await Promise.all([
+    import('../telemetry/telemetry.ts'),
+    import('../telemetry/standard-variables.ts'),
+  ])
+  const { isDisabled, isGrpc, resource } = standardVariables(env)
+  if (isDisabled) return null
+  if (isGrpc && sources.otelEndpoint === 'environment' && !env['REEVE_OTEL_ENDPOINT']) {
+    log.warn(
+      { endpoint },
+      'telemetry is off: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; set otelEndpoint to one for HTTP',
+    )
+    return null
+  }
+  return new Started({
+    reeve,
+    endpoint,
+    headers: pairsIn(otelHeaders ?? ''),
+    intervalMs: otelIntervalMs,
+    teller: {
+      version: version(),
+      resource: {
+        'service.name': 'reeve',
+        'service.version': version(),
+        'service.instance.id': reeve.kernel,
+        'host.name': hostname(),
+        ...resource,
+      },
+    },
+    place: home.telemetry,
+    served: () => server.counted(),
+    log,
+  })
+}

@@ -1,0 +1,125 @@
+import { ReeveError } from '../core/errors.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Acting } from '../verbs/reeve.ts'
+
+const PAGE = 1_000
+
+/**
+ * Counts processes: who lives in which status, who came and went, and how much commands have printed, since this daemon runs.
+ * Only what has changed is read anew.
+ */
+export class Census {
+  readonly #reeve: Acting
+  readonly #live = new Map<string, Living>()
+  #position: number
+  #isCounted = false
+  readonly spawns = new Map<string, number>()
+  readonly ends = new Map<string, number>()
+  outputBytes = 0
+
+  constructor(reeve: Acting, now: number) {
+    this.#reeve = reeve
+    this.#position = now
+  }
+
+  byStatus(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>(STATUSES.map((status) => [status, 0]))
+    for (const { status } of this.#live.values()) add(counts, status)
+    return counts
+  }
+
+  /** Up to this place in the feed. */
+  async count(upTo: number): Promise<void> {
+    if (!this.#isCounted) await this.#countAll()
+    while (this.#position < upTo) {
+      const page = await this.#changes()
+      if (page === null || page.events.length === 0) break
+      for (const { type, payload } of page.events) {
+        if (type === 'registered') add(this.spawns, String(Object(payload)['kind']))
+        if (type === 'ended') add(this.ends, String(Object(payload)['status']))
+      }
+      const pids = [...new Set(page.events.map(({ pid }) => pid))]
+      const filter = { pid: pids, status: 'any' as const }
+      const { processes } = await this.#reeve.list({ filter, limit: PAGE })
+      for (const { record } of processes) this.#note(record, true)
+      this.#position = page.position
+    }
+    await this.#countOutput()
+  }
+
+  /** What was there before. Their output so far is not of this daemon's time. */
+  async #countAll(): Promise<void> {
+    this.#live.clear()
+    let after: string | null = null
+    do {
+      const page: Awaited<ReturnType<Acting['list']>> = await this.#reeve.list({
+        limit: PAGE,
+        ...(after === null ? {} : { after }),
+      })
+      for (const { record } of page.processes) this.#note(record, false)
+      after = page.next
+    } while (after !== null)
+    this.#isCounted = true
+  }
+
+  /** Null: events are gone before they were read, so all is counted anew. */
+  async #changes() {
+    try {
+      return await this.#reeve.changes({ after: this.#position, limit: PAGE })
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'behind_pruned') throw error
+      this.#position = (error.details as { prunedThrough: number }).prunedThrough
+      await this.#countAll()
+      return null
+    }
+  }
+
+  #note({ pid, kind, status, outcome }: ProcessRecord, isNew: boolean): void {
+    const known = this.#live.get(pid)
+    if (outcome === null) {
+      // Of what has just come all output counts; of others, what they print from their first look on.
+      const printed = known?.printed ?? (isNew ? 0 : null)
+      this.#live.set(pid, { status, printed, isCommand: kind === 'command' })
+      return
+    }
+    this.#live.delete(pid)
+    const { outputBytes } = Object(outcome.result) as { outputBytes?: unknown }
+    const before = known === undefined ? 0 : known.printed
+    if (kind === 'command' && typeof outputBytes === 'number' && before !== null)
+      this.outputBytes += Math.max(0, outputBytes - before)
+  }
+
+  async #countOutput(): Promise<void> {
+    for (const [pid, living] of this.#live) {
+      if (!living.isCommand) continue
+      const end = await this.#outputEnd(pid, living.printed ?? 0)
+      if (end === null) continue
+      this.outputBytes += living.printed === null ? 0 : Math.max(0, end - living.printed)
+      this.#live.set(pid, { ...living, printed: end })
+    }
+  }
+
+  /** Null where it cannot be told: it has not begun, or runs elsewhere. */
+  async #outputEnd(pid: string, offset: number): Promise<number | null> {
+    try {
+      return (await this.#reeve.output({ pid, offset, limit: 1 })).end
+    } catch (error) {
+      if (error instanceof ReeveError) return null
+      throw error
+    }
+  }
+}
+
+interface Living {
+  readonly status: string
+  readonly isCommand: boolean
+  /** How much of its output is counted, or was there before; null until it was looked at. */
+  readonly printed: number | null
+}
+
+/** Named also when nobody is in them: a gauge that is not told keeps its last value. */
+const STATUSES = ['ready', 'running', 'waiting', 'paused', 'stopping'] as const
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}

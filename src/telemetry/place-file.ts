@@ -1,0 +1,26 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+/** How far the feed has been told of, in a file: what the next daemon goes on from. */
+export class PlaceFile {
+  readonly #path: string
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Null where nothing was told yet, or nobody can say what. */
+  read(): number | null {
+    try {
+      const { position } = JSON.parse(readFileSync(this.#path, 'utf8')) as { position?: unknown }
+      return Number.isSafeInteger(position) ? (position as number) : null
+    } catch {
+      return null
+    }
+  }
+
+  write(position: number): void {
+    const next = `${this.#path}.next`
+    writeFileSync(next, `${JSON.stringify({ position })}\n`, { mode: 0o600 })
+    renameSync(next, this.#path)
+  }
+}

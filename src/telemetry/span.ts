@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Outcome, ProcessRecord } from '../core/process/record.ts'
+import { type Attribute, attributes, nanos, type Value } from './otlp.ts'
+
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly kind: number
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly Attribute[]
+  readonly events: readonly SpanEvent[]
+  readonly droppedEventsCount: number
+  readonly status: { readonly code: number; readonly message?: string }
+}
+
+interface SpanEvent {
+  readonly name: string
+  readonly timeUnixNano: string
+  readonly attributes: readonly Attribute[]
+}
+
+/** What collectors take by default. */
+export const MOST_EVENTS = 128
+
+const INTERNAL = 1
+const STATUS_UNSET = 0
+const STATUS_ERROR = 2
+
+/**
+ * An ended process as a span, below its parent's; a tree is one trace. The ids follow from the pids: a span that is told
+ * twice is the same span. Neither command lines nor values are in it: they may hold what is nobody's business.
+ */
+export function spanOf(
+  record: ProcessRecord,
+  outcome: Outcome,
+  events: readonly StoredEvent[],
+  all: number,
+): Span {
+  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(0, MOST_EVENTS)
+  return {
+    traceId: digest('trace', record.root, 32),
+    spanId: digest('span', record.pid, 16),
+    ...(record.parent === null ? {} : { parentSpanId: digest('span', record.parent, 16) }),
+    name: nameOf(record),
+    kind: INTERNAL,
+    startTimeUnixNano: nanos(record.createdAt),
+    endTimeUnixNano: nanos(Math.max(outcome.endedAt, record.createdAt)),
+    attributes: attributesOf(record, outcome),
+    events: told.map(eventOf),
+    droppedEventsCount: Math.max(0, all - SAID_BY_SPAN.size - MOST_EVENTS),
+    status: statusOf(outcome),
+  }
+}
+
+function attributesOf(record: ProcessRecord, outcome: Outcome): Attribute[] {
+  const { pid, kind, name, owner, lifetime, attempts, restartOf, program, firstStarted } = record
+  return attributes({
+    'reeve.pid': pid,
+    'reeve.kind': kind,
+    'reeve.name': name,
+    'reeve.status': outcome.status,
+    'reeve.reason': outcome.reason,
+    'reeve.signal': outcome.signal,
+    'reeve.evidence': outcome.evidence,
+    'reeve.session': owner.session,
+    'reeve.lifetime': lifetime,
+    'reeve.attempts': attempts,
+    'reeve.restart_of': restartOf,
+    'reeve.waited_ms': firstStarted === null ? null : Math.max(0, firstStarted.at - record.createdAt),
+    'process.pid': program?.osPid,
+    'process.exit.code': outcome.exitCode,
+  })
+}
+
+/** How spans are grouped: by the program or the tool, never by what it was given. */
+function nameOf({ kind, name, spec, identity }: ProcessRecord): string {
+  if (kind !== 'command') return `${kind} ${identity.label}`
+  const { argv } = spec as { argv?: readonly string[] }
+  return `command ${name ?? (argv?.[0] === undefined ? 'shell' : basename(argv[0]))}`
+}
+
+/** Begin and end of the span say these. */
+const SAID_BY_SPAN: ReadonlySet<string> = new Set(['registered', 'ended'])
+
+/** What of a payload is told: short words of Reeve's own, no values. */
+const TOLD: Readonly<Record<string, readonly string[]>> = {
+  child_registered: ['pid', 'kind'],
+  started: ['holder', 'attempt'],
+  program_started: ['osPid'],
+  taken_over: ['from', 'holder'],
+  holder_lost: ['holder', 'evidence'],
+  released: ['holder'],
+  paused: ['source'],
+  resumed: ['source'],
+  stop_requested: ['how', 'reason', 'source', 'cause'],
+  wait_entered: ['on', 'name'],
+  wait_left: ['on', 'name', 'how'],
+  abandon_requested: ['reason', 'source'],
+}
+
+function eventOf({ type, at, seq, payload }: StoredEvent): SpanEvent {
+  const facts = Object(payload) as Readonly<Record<string, unknown>>
+  const told = (TOLD[type] ?? []).flatMap((key) => {
+    const value = facts[key]
+    return isValue(value) ? [[`reeve.${key}`, value] as const] : []
+  })
+  return {
+    name: type,
+    timeUnixNano: nanos(at),
+    attributes: attributes({ 'reeve.seq': seq, ...Object.fromEntries(told) }),
+  }
+}
+
+function isValue(value: unknown): value is Value {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** What somebody stopped on purpose is no error. */
+function statusOf({ status, reason, exitCode, signal }: Outcome): Span['status'] {
+  if (status === 'completed' || status === 'cancelled') return { code: STATUS_UNSET }
+  const how = reason ?? signal ?? (exitCode === null ? status : `exit code ${exitCode}`)
+  return { code: STATUS_ERROR, message: how }
+}
+
+function digest(what: string, id: string, length: number): string {
+  return createHash('sha256').update(`reeve ${what} ${id}`).digest('hex').slice(0, length)
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs'
+import headless from '@xterm/headless'
+import { expect, test } from 'vitest'
+import { endForCertain } from '../command/os-processes.ts'
+import { startTimeOf } from '../keeper/client.ts'
+import { type AtTerminal, CommandLine } from './command-line.ts'
+
+const SIZE = { cols: 100, rows: 12 }
+
+/** What a person would see on the terminal, line by line. */
+async function seen(at: AtTerminal, { cols, rows } = SIZE): Promise<string[]> {
+  const terminal = new headless.Terminal({ cols, rows, allowProposedApi: true })
+  await new Promise<void>((resolve) => terminal.write(at.shown, resolve))
+  const { buffer } = terminal
+  const lines = Array.from(
+    { length: rows },
+    (_, at) => buffer.active.getLine(buffer.active.baseY + at)?.translateToString(true) ?? '',
+  )
+  terminal.dispose()
+  return lines
+}
+
+async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): Promise<string> {
+  while (true) {
+    const more = at.heard()
+    const lines = await seen(at, size)
+    const found = lines.find((line) =>
+      typeof wanted === 'string' ? line.includes(wanted) : wanted.test(line),
+    )
+    if (found !== undefined) return found
+    await more
+  }
+}
+
+async function estate(): Promise<CommandLine> {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'web', '--', 'sh', '-c', 'while :; do echo tick; sleep 0.05; done'])
+  await reeve.run(['run', '-d', '--name', 'shell', '--pty', '--', 'sh', '-c', 'echo ready; read x; read y'])
+  return reeve
+}
+
+const up = '\u001b[A'
+const down = '\u001b[B'
+
+test('what runs is shown with what it uses, and what starts and ends meanwhile', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /^> +[\d.]+% +[\d.]+ [KM]iB +[\d.]+ B\/s {2}running +\d+m?s {2}web {2}sh -c/)
+  await untilSeen(at, /^reeve top · 2 running · CPU [\d.]+% · memory [\d.]+ MiB/)
+  await reeve.run(['run', '-d', '--name', 'brief', '--', 'sh', '-c', 'exit 3'])
+  await untilSeen(at, /failed 3 .* brief/)
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
+test('k kills what is chosen when the answer is yes, p pauses and resumes it', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /^> .* web /)
+  at.type('p')
+  await untilSeen(at, /^> .* paused .* web /)
+  at.type('p')
+  await untilSeen(at, /^> .* running .* web /)
+  at.type('k')
+  await untilSeen(at, 'Kill web and everything it started?')
+  at.type('n')
+  await untilSeen(at, 'arrows move')
+  at.type(`${down}k`)
+  await untilSeen(at, 'Kill shell and everything it started?')
+  at.type('y')
+  await untilSeen(at, 'shell was ended.')
+  await untilSeen(at, /^> .* cancelled .* shell /)
+  const { stdout } = await reeve.run(['ps'])
+  expect(stdout).toContain('web')
+  expect(stdout).not.toContain('shell')
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
+test('Enter sits down at the terminal of a command, and Ctrl-] comes back', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /^> .* web /)
+  at.type(down)
+  await untilSeen(at, /^> .* shell /)
+  at.type('\r')
+  await untilSeen(at, 'At the terminal of shell; Ctrl-] leads back.')
+  await untilSeen(at, /^ready/)
+  at.type('one\r')
+  await untilSeen(at, /^one/)
+  at.type('\u001d')
+  await untilSeen(at, 'Back from shell; it goes on.')
+  await untilSeen(at, /^> .* running .* shell /)
+  at.type(`${up}a`)
+  await untilSeen(at, 'web has no terminal to sit down at')
+  at.type(`${down}\r`)
+  await untilSeen(at, /^one/)
+  at.type('two\r')
+  await untilSeen(at, 'shell has ended.')
+  await untilSeen(at, /^> .* completed .* shell /)
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
+test('a filter shows what fits, and the picture follows the size of the terminal', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /shell {2}sh -c/)
+  at.type('/tick')
+  await untilSeen(at, '/tick_  Enter keeps it')
+  at.type('\r')
+  await untilSeen(at, 'only "tick"')
+  expect((await seen(at)).join('\n')).not.toContain('read x')
+  at.type('\u001b')
+  await untilSeen(at, /shell {2}sh -c/)
+  at.shown = ''
+  const small = { cols: 70, rows: 6 }
+  at.resize(small.cols, small.rows)
+  await untilSeen(at, 'arrows move', small)
+  const lines = await seen(at, small)
+  expect(lines[0]).toMatch(/^reeve top · 2 running/)
+  expect(lines[5]).toMatch(/^arrows move/)
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
+test('a daemon that is killed is named and followed by the next; one that is stopped is waited for', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /^> .* web /)
+  const first = reeve.dwelling.announced()!.osPid
+  await endForCertain({ osPid: first, startTime: startTimeOf(first) })
+  await untilSeen(at, /The daemon was replaced; the new one has the PID \d+\./)
+  await untilSeen(at, /^> .* running .* web /)
+
+  await reeve.run(['down', '--keep'])
+  await untilSeen(at, /The daemon (was stopped|has not answered)/)
+  await reeve.run(['run', '-d', '--name', 'later', '--', 'sleep', '1000'])
+  await untilSeen(at, /running .* later /)
+  at.type('q')
+  expect(await at.ended).toBe(0)
+  // Said only when the screen was the shell's again.
+  expect(at.shown.slice(at.shown.lastIndexOf('[?1049l'))).toMatch(/Started a daemon, PID \d+/)
+})
+
+test.each([
+  ['q', 0],
+  ['\u0003', 0],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('the terminal is the shell’s again after %j', async (end, code) => {
+  const reeve = await estate()
+  const shell = reeve.shell()
+  shell.type(`stty -a > ${reeve.dwelling.home.folder}/before; ${reeve.called} top; echo "code $?"\r`)
+  await shell.until('sorted by tree')
+  if (end.startsWith('SIG')) process.kill(topUnder(shell.osPid), end as NodeJS.Signals)
+  else shell.type(end)
+  await shell.until(`code ${code}`)
+  const left = shell.shown.lastIndexOf('\u001b[?1049l')
+  expect(left).toBeGreaterThan(shell.shown.lastIndexOf('\u001b[?1049h'))
+  expect(shell.shown.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shell.shown.lastIndexOf('\u001b[?25l'))
+  shell.type(`stty -a | diff - ${reeve.dwelling.home.folder}/before && echo "sa""me"\r`)
+  await shell.until('same')
+  shell.type('exit\r')
+  await shell.ended
+})
+
+test('Ctrl-Z gives the terminal back, and fg goes on', async () => {
+  const reeve = await estate()
+  const shell = reeve.shell()
+  shell.type(`${reeve.called} top\r`)
+  await shell.until('sorted by tree')
+  shell.type('\u001a')
+  await shell.until('Stopped')
+  shell.shown = ''
+  shell.type('fg\r')
+  await shell.until('sorted by tree')
+  shell.type('q')
+  await shell.until(/\$ $/)
+  shell.type('exit\r')
+  await shell.ended
+})
+
+test('in a pipe it is a table, with --json a document, with --jsonl a line for each second', async () => {
+  const reeve = await estate()
+  const table = await reeve.run(['top', '--sort', 'name'])
+  expect(table.code).toBe(0)
+  expect(table.stdout).toMatch(
+    /^ +CPU +MEMORY +OUTPUT\/S {2}STATUS +AGE {2}PROCESS\n.* shell {2}sh .*\n.* web {2}sh .*\n$/,
+  )
+  const document = await reeve.json<{ at: number; processes: Record<string, unknown>[] }>('top')
+  expect(document.processes[0]).toMatchObject({
+    name: 'web',
+    kind: 'command',
+    status: 'running',
+    parent: null,
+    depth: 0,
+    cpuPercent: expect.any(Number),
+    memoryBytes: expect.any(Number),
+    outputPerSecond: expect.any(Number),
+  })
+  const lines = reeve.start(['top', '--jsonl'])
+  await lines.printed('}\n{')
+  lines.child.kill('SIGTERM')
+  const { stdout } = await lines.ended
+  expect(JSON.parse(stdout.split('\n')[1] ?? '')).toHaveProperty('processes[1].name', 'shell')
+})
+
+test('who may see one session alone sees that', async () => {
+  const reeve = await estate()
+  await reeve.run(['session', 'open', 's1'])
+  await reeve.run(['run', '-d', '--name', 'mine', '--session', 's1', '--', 'sleep', '1000'])
+  const { token } = await reeve.json<{ token: string }>(
+    'token',
+    'create',
+    '--role',
+    'agent',
+    '--session',
+    's1',
+  )
+  const at = reeve.terminal(['top', '--token', token], SIZE)
+  await untilSeen(at, /^> .* mine /)
+  expect((await seen(at)).join('\n')).not.toContain('web')
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
+/** The program below the shell: what is called there is the launcher itself. */
+function topUnder(shell: number): number {
+  const [child = ''] = readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ')
+  return Number(child)
+}

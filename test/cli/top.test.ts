@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { coloursFor } from '../../src/cli/print/colour.ts'
+import { keysIn } from '../../src/cli/top/keys.ts'
+import { answeredBy, changed, EMPTY, loaded, looked, type Picture } from '../../src/cli/top/picture.ts'
+import { press } from '../../src/cli/top/press.ts'
+import { render } from '../../src/cli/top/render.ts'
+
+type ProcessRecord = Parameters<typeof loaded>[1][number]
+type Usage = NonNullable<Parameters<typeof looked>[1] extends ReadonlyMap<string, infer Look> ? Look : never>
+
+const PLAIN = coloursFor({}, {}, 'never')
+const NOW = 1_000_000
+const SIZE = { cols: 100, rows: 8 }
+
+function record(name: string, given: object = {}): ProcessRecord {
+  const command = {
+    kind: 'command',
+    spec: { run: `run-${name}` },
+    identity: { label: name, definition: null },
+  }
+  const times = { firstStarted: { at: NOW - 60_000, holder: 'k' }, createdAt: NOW - 60_000, revision: 3 }
+  const rest = { parent: null, owner: {}, status: 'running', outcome: null }
+  return { pid: `p_${name}`, name, ...command, ...times, ...rest, ...given } as unknown as ProcessRecord
+}
+
+function look(at: number, cpuMs: number, memoryBytes: number, outputBytes: number): Usage {
+  const unknown = { peakMemoryBytes: null, readBytes: null, writtenBytes: null, sampled: true }
+  return { at, usage: { ...unknown, cpuMs, memoryBytes, outputBytes } }
+}
+
+/** A tree: a server with two workers, and beside it a build. */
+function estate(): Picture {
+  const records = [
+    record('server'),
+    record('quiet', { parent: 'p_server' }),
+    record('busy', { parent: 'p_server' }),
+    record('build', { createdAt: NOW - 50_000, firstStarted: { at: NOW - 50_000, holder: 'k' } }),
+  ]
+  const known = loaded(EMPTY, records, NOW)
+  const first = new Map([
+    ['p_busy', look(NOW - 2_000, 1_000, 0, 100)],
+    ['p_build', look(NOW - 2_000, 500, 0, 0)],
+  ])
+  const second = new Map([
+    ['p_busy', look(NOW, 4_000, 5 << 20, 2_148)],
+    ['p_build', look(NOW, 700, 1 << 20, 0)],
+  ])
+  return looked(looked(known, first), second)
+}
+
+const drawn = (picture: Picture, size = SIZE) =>
+  render(picture, size, PLAIN, NOW).map((line) =>
+    line.replace('\u001b[7m', '').replace('\u001b[27m', '').trimEnd(),
+  )
+
+function pressing(picture: Picture, ...keys: string[]): Picture {
+  return keys.reduce((now, key) => press(now, key, 5).picture, picture)
+}
+
+describe('the picture', () => {
+  test('is a tree with what each process uses, totals above and keys below, as high as the terminal', () => {
+    expect(drawn(estate())).toEqual([
+      'reeve top · 4 running · CPU 160% · memory 6.0 MiB · output 1.0 KiB/s · sorted by tree',
+      '    CPU     MEMORY     OUTPUT/S  STATUS        AGE  PROCESS',
+      '>                                running        1m  server  run-server',
+      '   150%    5.0 MiB    1.0 KiB/s  running        1m  ├─ busy  run-busy',
+      '                                 running        1m  └─ quiet  run-quiet',
+      '  10.0%    1.0 MiB        0 B/s  running       50s  build  run-build',
+      '',
+      'arrows move · k kill · p pause · a attach · / filter · s sort · q quit',
+    ])
+  })
+
+  test('is never wider than the terminal, nor higher', () => {
+    const long = loaded(EMPTY, [record('a', { spec: { run: 'x'.repeat(500) } })], NOW)
+    for (const size of [
+      { cols: 60, rows: 10 },
+      { cols: 70, rows: 4 },
+      { cols: 200, rows: 30 },
+    ]) {
+      const lines = drawn(long, size)
+      expect(lines).toHaveLength(size.rows)
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(size.cols)
+    }
+    expect(drawn(long, { cols: 1, rows: 1 })).toHaveLength(1)
+  })
+
+  test('shows no control character of what a process calls itself', () => {
+    const evil = loaded(EMPTY, [record('a', { spec: { run: 'printf \u001b[2J\r\nboo' } })], NOW)
+    expect(drawn(evil).join('\n')).toContain('printf  [2J boo')
+    expect(drawn(evil).join('')).not.toContain('\u001b')
+  })
+
+  test('of more rows than fit shows those around the chosen one', () => {
+    const many = loaded(
+      EMPTY,
+      Array.from({ length: 20 }, (_, at) => record(`n${String(at).padStart(2, '0')}`)),
+      NOW,
+    )
+    const last = pressing(many, 'end')
+    expect(drawn(last).filter((line) => line.includes('run-n'))).toHaveLength(5)
+    expect(drawn(last)[6]).toMatch(/^> .*n19/)
+    expect(drawn(pressing(last, 'home'))[2]).toMatch(/^> .*n00/)
+    expect(drawn(pressing(many, 'page-down'))[6]).toMatch(/^> .*n05/)
+  })
+})
+
+describe('what has ended', () => {
+  const ended = (at: number) => ({ status: 'failed', exitCode: 7, reason: null, signal: null, endedAt: at })
+
+  test('is shown for ten seconds with its end, and then no more', () => {
+    const just = changed(
+      estate(),
+      [record('build', { outcome: ended(NOW), status: 'failed', revision: 4 })],
+      NOW,
+    )
+    expect(drawn(just).find((line) => line.includes('build'))).toContain('failed 7')
+    const later = changed(just, [], NOW + 10_000)
+    expect(drawn(later).join()).not.toContain('build')
+  })
+
+  test('stays as long as something below it lives', () => {
+    const old = record('server', { outcome: ended(NOW - 99_000), status: 'failed', revision: 9 })
+    const picture = changed(estate(), [old], NOW)
+    expect(drawn(picture)[2]).toContain('server')
+    expect(drawn(picture)[3]).toContain('├─ ')
+  })
+
+  test('is not undone by an older answer that comes late', () => {
+    const after = changed(
+      estate(),
+      [record('build', { outcome: ended(NOW), status: 'failed', revision: 4 })],
+      NOW,
+    )
+    expect(changed(after, [record('build')], NOW).records.get('p_build')?.status).toBe('failed')
+  })
+})
+
+describe('keys', () => {
+  test('are told apart however they arrive', () => {
+    expect(keysIn(Buffer.from('\u001b[Aq\u001b[6~\rä\u001b'))).toEqual([
+      'up',
+      'q',
+      'page-down',
+      'enter',
+      'ä',
+      'esc',
+    ])
+    expect(keysIn(Buffer.from('\u001b[1;5Cx\u001b[<0;1;1Mj'))).toEqual(['x', 'j'])
+  })
+
+  test('sort within each parent, and a busy child brings its tree up', () => {
+    const byCpu = pressing(estate(), 's')
+    expect(byCpu.sort).toBe('cpu')
+    const names = drawn(byCpu).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
+    expect(names).toEqual(['server', 'busy', 'quiet', 'build'])
+    const byAge = pressing(byCpu, 's', 's', 's')
+    expect(byAge.sort).toBe('age')
+    expect(drawn(byAge)[2]).toContain('build')
+    expect(pressing(byAge, 's', 's').sort).toBe('tree')
+  })
+
+  test('a filter shows what has the text in it and what lies above; Esc shows all again', () => {
+    const filtered = pressing(estate(), '/', 'B', 'u', 's', 'y', 'x', 'backspace', 'enter')
+    const shown = (picture: Picture) => drawn(picture).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
+    expect(shown(filtered)).toEqual(['server', 'busy'])
+    expect(drawn(filtered)[0]).toContain('only "Busy"')
+    expect(shown(pressing(filtered, 'esc'))).toHaveLength(4)
+    expect(drawn(pressing(estate(), '/', 'z', 'z', 'enter'))[2]).toContain('Nothing fits "zz"')
+  })
+
+  test('k asks; only y kills, and what is chosen meanwhile changes nothing', () => {
+    const asking = pressing(estate(), 'down', 'down', 'down', 'k')
+    expect(drawn(asking).at(-1)).toBe(
+      'Kill build and everything it started? y kills, any other key does not.',
+    )
+    expect(press(asking, 'y', 5).act).toEqual({ act: 'kill', pid: 'p_build' })
+    for (const key of ['n', 'k', 'q', 'enter', 'esc']) {
+      const { act, picture } = press(asking, key, 5)
+      expect(act).toBeNull()
+      expect(picture.mode).toEqual({ in: 'list' })
+    }
+  })
+
+  test('p pauses what runs and resumes what is paused', () => {
+    const paused = changed(estate(), [record('server', { status: 'paused', revision: 4 })], NOW)
+    expect(press(estate(), 'p', 5).act).toEqual({ act: 'pause', pid: 'p_server' })
+    expect(press(paused, 'p', 5).act).toEqual({ act: 'resume', pid: 'p_server' })
+  })
+
+  test('attaching takes a terminal, and who has none is named', () => {
+    const { picture, act } = press(estate(), 'enter', 5)
+    expect(act).toBeNull()
+    expect(drawn(picture).at(-1)).toContain('server has no terminal to sit down at')
+    const shell = loaded(EMPTY, [record('shell', { spec: { run: 'sh', pty: true } })], NOW)
+    expect(press(shell, 'a', 5).act).toEqual({ act: 'attach', pid: 'p_shell' })
+  })
+
+  test('with nothing to choose from, nothing is done', () => {
+    for (const key of ['k', 'p', 'a', 'enter', 'down', 'end', 's', '/'])
+      expect(press(EMPTY, key, 5).act).toBeNull()
+    expect(press(EMPTY, 'q', 5).act).toEqual({ act: 'quit' })
+    expect(press(pressing(estate(), '/'), 'ctrl-c', 5).act).toEqual({ act: 'quit' })
+  })
+
+  test('the chosen process stays chosen when others come and go; when it goes, its neighbour is', () => {
+    const chosen = pressing(estate(), 'down', 'down', 'down')
+    const more = changed(chosen, [record('early', { createdAt: NOW - 90_000 })], NOW)
+    expect(drawn(more).find((line) => line.startsWith('>'))).toContain('build')
+    const gone = loaded(chosen, [record('server'), record('quiet', { parent: 'p_server' })], NOW)
+    expect(drawn(gone).find((line) => line.startsWith('>'))).toContain('quiet')
+  })
+})
+
+describe('the daemon', () => {
+  test('that does not answer is named after a moment', () => {
+    const asked = { ...estate(), askedAt: NOW - 3_000 }
+    expect(drawn(asked).at(-1)).toContain('The daemon has not answered for 3s')
+    expect(drawn({ ...asked, askedAt: NOW - 1_000 }).at(-1)).toContain('arrows move')
+  })
+
+  test('that was replaced is named once', () => {
+    const first = answeredBy(estate(), { id: 'k_1', osPid: 11 })
+    expect(drawn(first).at(-1)).toContain('arrows move')
+    const second = answeredBy(first, { id: 'k_2', osPid: 12 })
+    expect(drawn(second).at(-1)).toContain('The daemon was replaced; the new one has the PID 12.')
+    expect(drawn(pressing(second, 'down')).at(-1)).toContain('arrows move')
+  })
+})

@@ -1,0 +1,283 @@
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client/connect.ts'
+import type { UpOptions } from '../../src/daemon/up.ts'
+import type { Acting } from '../../src/verbs/reeve.ts'
+import { endForCertain } from '../command/os-processes.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { plain, TestCollector } from './test-collector.ts'
+
+const told = (collector: TestCollector): UpOptions => ({
+  flags: { otelEndpoint: collector.endpoint, otelIntervalMs: '100' },
+})
+
+async function ended(reeve: Acting, name: string, run: string): Promise<string> {
+  const { record } = await reeve.spawn({ kind: 'command', name, spec: { run } })
+  await reeve.wait({ pid: record.pid })
+  return record.pid
+}
+
+test('every process that ends is one span below its parent, with how it ended and what happened to it', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  const parent = await reeve.spawn({ kind: 'command', name: 'parent', spec: { run: 'exec sleep 1000' } })
+  const { pid } = parent.record
+  const child = await reeve.spawn({ kind: 'command', name: 'child', parent: pid, spec: { run: 'exit 7' } })
+  await reeve.wait({ pid: child.record.pid })
+  await reeve.signal({ pid, signal: 'pause' })
+  await reeve.signal({ pid, signal: 'resume' })
+  await reeve.kill({ pid, reason: 'enough' })
+
+  const outer = await collector.until(() => collector.span('parent'))
+  const inner = await collector.until(() => collector.span('child'))
+  expect(outer.traceId).toMatch(/^[0-9a-f]{32}$/)
+  expect(outer.spanId).toMatch(/^[0-9a-f]{16}$/)
+  expect(outer).not.toHaveProperty('parentSpanId')
+  expect(inner).toMatchObject({ traceId: outer.traceId, parentSpanId: outer.spanId })
+  expect(inner.attributes).toMatchObject({
+    'reeve.pid': child.record.pid,
+    'reeve.kind': 'command',
+    'reeve.status': 'failed',
+    'process.exit.code': 7,
+  })
+  expect(inner.status).toEqual({ code: 2, message: 'exit code 7' })
+  expect(outer.attributes).toMatchObject({ 'reeve.status': 'cancelled', 'reeve.reason': 'killed' })
+  expect(outer.status).toEqual({ code: 0 })
+  expect(outer.events.map(({ name }) => name)).toEqual([
+    'started',
+    'program_started',
+    'child_registered',
+    'paused',
+    'resumed',
+    'stop_requested',
+  ])
+  expect(outer.events.at(-1)?.attributes).toMatchObject({ 'reeve.how': 'kill', 'reeve.reason': 'enough' })
+  const { createdAt, outcome } = await reeve.show({ pid })
+  expect(outer.startTimeUnixNano).toBe(`${createdAt}000000`)
+  expect(outer.endTimeUnixNano).toBe(`${outcome?.endedAt}000000`)
+})
+
+test('neither a command line nor a value that was sent is in a span', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  const { record } = await reeve.spawn({
+    kind: 'command',
+    name: 'careful',
+    spec: { run: 'read x; : hunter2', stdin: 'pipe', env: { KEY: 'hunter3' } },
+  })
+  await reeve.send({ pid: record.pid, name: 'password', value: 'hunter4' })
+  await reeve.write({ pid: record.pid, text: 'hunter5\n' })
+  await reeve.wait({ pid: record.pid })
+  const span = await collector.until(() => collector.span('careful'))
+  expect(span.name).toBe('command careful')
+  expect(span.events.map(({ name }) => name)).toContain('signal.password')
+  expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
+})
+
+test('a daemon tells how many processes are in which status, what came and went, was printed and asked', async () => {
+  const collector = await TestCollector.open()
+  const dwelling = new Dwelling()
+  const { reeve } = await dwelling.up(told(collector))
+  await ended(reeve, 'a', 'printf 12345')
+  await ended(reeve, 'b', 'exit 1')
+  const { record } = await reeve.spawn({
+    kind: 'command',
+    spec: { run: 'printf 1234567; exec sleep 1000' },
+  })
+  const other = await reeve.spawn({ kind: 'command', spec: { run: 'exec sleep 1000' } })
+  await reeve.signal({ pid: other.record.pid, signal: 'pause' })
+  const client = await connect({ home: dwelling.home.folder })
+  await client.show({ pid: record.pid })
+  await client.show({ pid: 'nobody' }).catch(() => undefined)
+  await client.close()
+  await collector.until(
+    () => collector.metric('reeve.output')[''] === 12 && 'show 404' in collector.metric('reeve.api.requests'),
+  )
+  await collector.nextRound()
+  expect(collector.metric('reeve.processes')).toEqual({
+    ready: 0,
+    running: 1,
+    waiting: 0,
+    paused: 1,
+    stopping: 0,
+  })
+  expect(collector.metric('reeve.process.spawns')).toEqual({ command: 4 })
+  expect(collector.metric('reeve.process.ends')).toEqual({ completed: 1, failed: 1 })
+  expect(collector.metric('reeve.api.requests')).toMatchObject({ 'show 200': 1, 'show 404': 1 })
+  expect(collector.metric('process.memory.usage')['']).toBeGreaterThan(1_000_000)
+  await reeve.kill({ pid: other.record.pid })
+  await collector.until(() => collector.metric('reeve.processes')['paused'] === 0)
+})
+
+test('what the daemon sends says who it is, with the headers that were asked for', async () => {
+  const collector = await TestCollector.open()
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=se%20cret, x-other=1',
+    OTEL_SERVICE_NAME: 'our-agents',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,broken',
+  }
+  const daemon = await new Dwelling().up({ env, flags: { otelIntervalMs: '100' } })
+  const { path, headers, text } = await collector.until(() => collector.requests[0])
+  expect(path).toBe('/v1/metrics')
+  expect(headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-key': 'se cret',
+    'x-other': '1',
+  })
+  const [{ resource }] = JSON.parse(text).resourceMetrics
+  expect(plain(resource.attributes)).toMatchObject({
+    'service.name': 'our-agents',
+    'service.instance.id': daemon.reeve.kernel,
+    'deployment.environment.name': 'test',
+  })
+})
+
+test('without an endpoint nothing is sent, nor with one that only speaks gRPC, nor where telemetry is disabled', async () => {
+  const collector = await TestCollector.open()
+  const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
+  const environments = [
+    {},
+    { ...standard, OTEL_SDK_DISABLED: 'true' },
+    { ...standard, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+  ]
+  for (const env of environments) {
+    const dwelling = new Dwelling()
+    const daemon = await dwelling.up({ env, flags: { otelIntervalMs: '100' } })
+    await ended(daemon.reeve, 'a', 'exit 0')
+    await daemon.close()
+    expect(existsSync(dwelling.home.telemetry)).toBe(false)
+  }
+  expect(collector.requests).toEqual([])
+})
+
+test('a daemon that stops tells of what ended with it, and the next one tells nothing twice', async () => {
+  const collector = await TestCollector.open()
+  const dwelling = new Dwelling()
+  const flags = { otelEndpoint: collector.endpoint, otelIntervalMs: '3600000' }
+  const first = await dwelling.up({ flags })
+  await collector.until(() => collector.requests.length > 0)
+  await ended(first.reeve, 'one', 'exit 0')
+  await first.reeve.spawn({
+    kind: 'command',
+    name: 'two',
+    lifetime: 'daemon',
+    spec: { run: 'exec sleep 1000' },
+  })
+  await first.close()
+  expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two'])
+  const second = await dwelling.up(told(collector))
+  await ended(second.reeve, 'three', 'exit 0')
+  await collector.until(() => collector.span('three'))
+  await collector.nextRound()
+  expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two', 'command three'])
+})
+
+test('after kill -9 of the daemon every span is told once, also of what ended meanwhile', async () => {
+  const collector = await TestCollector.open()
+  const dwelling = new Dwelling()
+  const env = { REEVE_OTEL_ENDPOINT: collector.endpoint, REEVE_OTEL_INTERVAL_MS: '100' }
+  const daemon = await dwelling.start(['--listen', '127.0.0.1:0'], env)
+  const client = await connect({ home: dwelling.home.folder })
+  await ended(client, 'before', 'exit 0')
+  const { record } = await client.spawn({
+    kind: 'command',
+    name: 'meanwhile',
+    spec: { run: 'exec sleep 1000' },
+  })
+  await collector.until(() => collector.span('before'))
+  await collector.nextRound()
+  await daemon.kill()
+  await client.close()
+  const { osPid = 0, startTime = '' } = record.program ?? {}
+  await endForCertain({ osPid, startTime: startTime ?? '' })
+  const { reeve } = await dwelling.up(told(collector))
+  await ended(reeve, 'after', 'exit 0')
+  await collector.until(() => collector.span('after'))
+  await collector.nextRound()
+  expect(collector.spans.map(({ name }) => name)).toEqual([
+    'command before',
+    'command meanwhile',
+    'command after',
+  ])
+})
+
+test('while the collector is away nothing waits for it; when it is back it is told everything, once', async () => {
+  const collector = await TestCollector.open()
+  await collector.close()
+  const dwelling = new Dwelling()
+  const { reeve } = await dwelling.up(told(collector))
+  for (const name of ['one', 'two', 'three']) await ended(reeve, name, 'exit 0')
+  await collector.listen()
+  await collector.until(() => collector.span('three'))
+  await collector.nextRound()
+  expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two', 'command three'])
+  const warned = dwelling.logged.filter(({ words }) => words.includes('cannot be reached'))
+  expect(warned).toHaveLength(1)
+  expect(dwelling.logged.some(({ words }) => words === 'the collector takes telemetry again')).toBe(true)
+})
+
+test('a collector that is busy is asked again; what it refuses is left out, and the rest follows', async () => {
+  const collector = await TestCollector.open()
+  const dwelling = new Dwelling()
+  const asked: string[] = []
+  const answering = (status: number) => (path: string) => {
+    asked.push(path)
+    return path === '/v1/traces' ? status : 200
+  }
+  collector.answer = answering(503)
+  const { reeve } = await dwelling.up(told(collector))
+  await ended(reeve, 'busy', 'exit 0')
+  await collector.until(() => asked.filter((path) => path === '/v1/traces').length >= 2)
+  collector.answer = answering(200)
+  await collector.until(() => collector.span('busy'))
+
+  collector.answer = answering(400)
+  asked.length = 0
+  await ended(reeve, 'refused', 'exit 0')
+  await collector.until(() => asked.includes('/v1/traces'))
+  await collector.nextRound()
+  collector.answer = answering(200)
+  await ended(reeve, 'next', 'exit 0')
+  await collector.until(() => collector.span('next'))
+  expect(collector.spans.map(({ name }) => name)).toEqual(['command busy', 'command next'])
+  expect(dwelling.logged.some(({ words }) => words.includes('refuses telemetry'))).toBe(true)
+})
+
+test('a collector that never answers holds up neither processes nor the stop of the daemon', async () => {
+  const collector = await TestCollector.open()
+  const heard = Promise.withResolvers<void>()
+  collector.answer = () => {
+    heard.resolve()
+    return 'never'
+  }
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up(told(collector))
+  await heard.promise
+  await ended(daemon.reeve, 'one', 'exit 0')
+  await daemon.close()
+  collector.answer = () => 200
+  await dwelling.up(told(collector))
+  await collector.until(() => collector.span('one'))
+})
+
+test('many ends arrive in batches, all of them, each once', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  const pids = await Promise.all(
+    Array.from({ length: 150 }, async (_, at) => {
+      const { record } = await reeve.spawn({
+        kind: 'external',
+        spec: { description: 'a thing' },
+        name: `n${at}`,
+      })
+      await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'end' })
+      return record.pid
+    }),
+  )
+  await collector.until(() => collector.spans.length >= 150)
+  await collector.nextRound()
+  expect(collector.spans.map(({ attributes }) => attributes['reeve.pid']).toSorted()).toEqual(pids.toSorted())
+  for (const { text } of collector.requests)
+    expect(text.match(/"spanId"/g)?.length ?? 0).toBeLessThanOrEqual(64)
+})
