@@ -17,7 +17,8 @@ export const plants: readonly Plant[] = [
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
-        return fence === undefined ? row : { ...row, holder: planting.holder, fence }
+        // One that is parked is not what is completed: it is only told.
+        return fence === undefined || row.record.parked ? row : { ...row, holder: planting.holder, fence }
       }),
   },
   {
