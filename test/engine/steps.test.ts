@@ -55,29 +55,50 @@ test('a step that is in the log is not run again by the next kernel, and the one
 test('a step is tried again as its policy says, and the tries before a restart count', async () => {
   const store = tempFile()
   const tries: number[] = []
-  const code = () =>
+  const reached = gate()
+  const code = (isStuck: boolean) =>
     serve(store, async (ctx) =>
       ctx.step(
         'flaky',
         ({ attempt }) => {
           tries.push(attempt)
-          throw new Error(`try ${attempt}`)
+          return isStuck && attempt === 2 ? stuck(reached) : Promise.reject(new Error(`try ${attempt}`))
         },
-        { retry: { times: 3, backoffMs: tries.length === 0 ? 3_600_000 : 0, factor: 1 } },
+        { retry: { times: 2, backoffMs: 1 } },
       ),
     )
-  const first = await code()
+  const first = await code(true)
+  const pid = await start(first)
+  await reached.promise
+  expect(await logOf(first, pid, 'step_tried')).toMatchObject([
+    { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
+  ])
+  await first.close()
+  const second = await code(false)
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'failed', reason: 'try 3' })
+  expect(tries).toEqual([1, 2, 2, 3])
+})
+
+test('a backoff is kept across a restart', async () => {
+  const store = tempFile()
+  const tries: number[] = []
+  const flaky = ({ attempt }: { attempt: number }) => {
+    tries.push(attempt)
+    return Promise.reject(new Error('not now'))
+  }
+  const retry = { times: 2, backoffMs: 3_600_000 }
+  const first = await serve(store, async (ctx) => ctx.step('flaky', flaky, { retry }))
   const pid = await start(first)
   await first.waitFor({ pid, types: ['step_tried'] })
-  const [tried] = await logOf(first, pid, 'step_tried')
-  expect(tried).toMatchObject({
-    place: 1,
-    name: 'flaky',
-    tries: 1,
-    error: 'try 1',
-    retryAt: expect.any(Number),
-  })
   await first.close()
+  const begun = gate()
+  const second = await serve(store, async (ctx) => {
+    const answer = ctx.step('flaky', flaky, { retry })
+    await ctx.step('beside', () => begun.resolve())
+    return answer
+  })
+  await begun.promise
+  expect(await second.show({ pid })).toMatchObject({ status: 'running' })
   expect(tries).toEqual([1])
 })
 
