@@ -12,7 +12,7 @@ export const ROUND_MS = 1_000
 /** Commands looked at in one round, those on the screen first; with more, they take turns. */
 const MOST_LOOKS = 64
 /** Questions under way at once: a daemon has others to answer, too. */
-const AT_ONCE = 8
+const AT_ONCE = 16
 /** Of one question for processes that have changed. */
 const MOST_CHANGED = 100
 
