@@ -2,7 +2,7 @@
 // Starts Reeve under Node 24 or newer, whatever Node started this file. So: old syntax only, and no import
 // that an old Node does not know. A clone runs its sources as they are, an installed package what was built.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -42,13 +42,29 @@ function bundledNode() {
   process.exit(1)
 }
 
+// Its group is the one that its terminal listens to.
+function isInForeground() {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8')
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return group === foreground
+  } catch {
+    return process.stdin.isTTY === true
+  }
+}
+
 function startUnder(exe) {
   const flags = isClone ? ['--conditions=reeve-source'] : []
   const child = spawn(exe, [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
-  for (const signal of signals) process.on(signal, () => child.kill(signal))
+  // A terminal sends its signals to all of its foreground group, so the child has heard of them too. To hear of one twice
+  // means something else: a daemon that is asked to stop again stops at once.
+  const ofTerminals = ['SIGINT', 'SIGHUP', 'SIGQUIT']
+  for (const signal of [...ofTerminals, 'SIGTERM'])
+    process.on(signal, () => {
+      if (!ofTerminals.includes(signal) || !isInForeground()) child.kill(signal)
+    })
   child.on('error', (error) => {
     console.error(`Could not start ${exe}: ${error.message}`)
     process.exit(1)

@@ -23,7 +23,7 @@ function open(folder: string): Promise<Reeve> {
 /** The daemon: starts the command, and tells that it printed its first line. */
 async function serve(folder: string) {
   const reeve = await open(folder)
-  const run = 'for step in 1 2 3 4 5 6 7 8; do echo "step $step of 8"; sleep 0.1; done; exit 3'
+  const run = 'for step in 1 2 3 4 5 6 7 8; do echo "step $step of 8"; sleep 0.3; done; exit 3'
   await reeve.spawn({ kind: 'command', name: 'build', spec: { run } })
   await reeve.wait({ pid: 'build', until: { text: 'step 1' } })
   process.send?.('building')

@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
  */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
+  redaction: ['re2js'],
   keeper: ['node:*', '@lydell/node-pty'],
   verbs: ['type core', 'zod'],
   store: ['core', 'node:*', '!node:sqlite'],
@@ -20,12 +21,23 @@ const mayImport: Record<string, readonly string[]> = {
   authority: ['kernel', 'core'],
   memory: ['authority', 'kernel', 'core'],
   command: [
-    ...['memory', 'authority', 'kernel', 'verbs', 'core', 'keeper/protocol', 'node:*', '!node:sqlite'],
+    ...[
+      'memory',
+      'authority',
+      'kernel',
+      'verbs',
+      'core',
+      'redaction',
+      'keeper/protocol',
+      'node:*',
+      '!node:sqlite',
+    ],
     ...['re2js', '@xterm/headless'],
   ],
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
+  worker: ['engine', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
   telemetry: ['type core', 'core/errors.ts', 'verbs', 'node:*', '!node:sqlite'],

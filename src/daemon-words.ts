@@ -104,7 +104,8 @@ function version(): string {
 function calledAs(): string {
   const isInPath = (process.env['PATH'] ?? '')
     .split(delimiter)
-    .some((folder) => isExecutable(join(folder, 'reeve')))
+    // Those that npm and npx add are nobody else's.
+    .some((folder) => !/node_modules[/\\]\.bin[/\\]?$/.test(folder) && isExecutable(join(folder, 'reeve')))
   return isInPath ? 'reeve' : LAUNCHER
 }
 

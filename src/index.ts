@@ -1,7 +1,9 @@
 import './node-version.ts'
+import { type ConnectOptions, connect as connectTo } from './client/connect.ts'
 import type { Embedded, EmbedOptions } from './embed/embed.ts'
+import type { EngineHost, Reeve } from './verbs/reeve.ts'
 
-export { type ConnectOptions, connect } from './client/connect.ts'
+export type { ConnectOptions } from './client/connect.ts'
 export type { CommandsOptions } from './command/commands.ts'
 export type { Environment } from './core/environment/environment.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'
@@ -22,16 +24,30 @@ export type {
 } from './core/process/record.ts'
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
 export type { Embedded, EmbedOptions } from './embed/embed.ts'
+export { StepError } from './engine/step-error.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
+export type {
+  Child,
+  ChildOfEngine,
+  ChildOutcome,
+  EngineContext,
+  EngineFunction,
+  EngineOptions,
+  RetryPolicy,
+  StepInfo,
+  StepOptions,
+} from './verbs/durable-function.ts'
 export type {
   Acting,
   Attachment,
   CallOptions,
+  EngineHost,
   InputOf,
   OutputOf,
   OutputPiece,
   Reeve,
+  ToldNotice,
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
@@ -50,4 +66,38 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   // Not a static import: an older Node would not come as far as the check of its version, and a client needs no kernel.
   const { embed } = await import('./embed/embed.ts')
   return embed(options)
+}
+
+/** A client that serves durable functions of its own program, too. */
+export type Connected = Reeve & EngineHost
+
+/**
+ * Talks to a daemon, which goes on when this client is closed. The same interface as `embed`.
+ *
+ * ```ts
+ * const reeve = await connect()
+ * const { record } = await reeve.spawn({ kind: 'command', spec: { run: 'make' } })
+ * for await (const { bytes } of reeve.followOutput({ pid: record.pid })) process.stdout.write(bytes)
+ * await reeve.close()
+ * ```
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Connected> {
+  const reeve = await connectTo(options)
+  // Loaded when it is asked for: most clients serve nothing.
+  let worker: Promise<import('./worker/worker.ts').Worker> | undefined
+  const serving = () => {
+    worker ??= import('./worker/worker.ts').then(({ Worker }) => new Worker(reeve))
+    return worker
+  }
+  return {
+    ...reeve,
+    engine: async (name, run, given) => (await serving()).add(name, run, given),
+    async close(given) {
+      try {
+        await (await worker)?.close()
+      } finally {
+        await reeve.close(given)
+      }
+    },
+  }
 }

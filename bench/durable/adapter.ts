@@ -1,11 +1,11 @@
 /**
  * Reeve as the peers' benchmark sees it, for its `--adapter`: one peer per store. A unit is a `tool` process that
- * may run again after a crash. bench/README.md says what `--peers` expects of an adapter.
+ * may run again after a crash; steps and signals are those of a durable function. bench/README.md says what `--peers` expects of an adapter.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Reeve, ToolContext, ToolHandler } from '../../src/index.ts'
+import type { EngineFunction, Reeve, ToolHandler } from '../../src/index.ts'
 import { BUILD } from './build.ts'
 
 const built = process.env[BUILD]
@@ -41,7 +41,7 @@ function peer(name: string, durability: string, storeOf: (context: Context) => s
     name,
     version: manifest.version,
     durability,
-    workloads: ['turnover', 'turnover-bulk', 'latency', 'signal', 'recovery'],
+    workloads: ['turnover', 'turnover-bulk', 'latency', 'steps', 'signal', 'recovery'],
     tune: {
       turnover: { outstanding: 256 },
       'turnover-bulk': { chunk: 500, parallel: 2 },
@@ -64,10 +64,13 @@ async function open(store: string, { role, workload }: Context) {
     return reeve
   }
   const waiting = new Map<number, { readonly woke: () => void; readonly pid: Promise<string> }>()
-  const waiter: ToolHandler = async (context: ToolContext) => {
-    await context.waitSignal('go')
-    waiting.get(Number(context.input))?.woke()
-    return undefined
+  const waiter: EngineFunction = async (ctx, id) => {
+    await ctx.signal('go')
+    waiting.get(Number(id))?.woke()
+  }
+  let step: (index: number) => unknown = () => {}
+  const flow: EngineFunction = async (ctx, count) => {
+    for (let index = 0; index < Number(count); index++) await ctx.step('step', () => void step(index))
   }
 
   return {
@@ -76,16 +79,21 @@ async function open(store: string, { role, workload }: Context) {
         await unit(Number(input))
         return undefined
       }
-      reeve = await embed({ store, tools: { unit: run, waiter }, concurrency })
+      reeve = await embed({ store, tools: { unit: run }, engines: { waiter, flow }, concurrency })
     },
     accept: (id: number) => opened().spawn(toolCall('unit', id)),
     acceptMany: (ids: readonly number[]) =>
       opened().spawnMany({ processes: ids.map((id) => toolCall('unit', id)) }),
     unfinished: async () => (await opened().activity({})).live,
+    async steps(count: number, run: (index: number) => unknown) {
+      step = run
+      const { record } = await opened().spawn(engine('flow', count))
+      await opened().wait({ pid: record.pid })
+    },
     async wait(id: number, woke: () => void) {
       const pid = Promise.withResolvers<string>()
       waiting.set(id, { woke, pid: pid.promise })
-      pid.resolve((await opened().spawn(toolCall('waiter', id))).record.pid)
+      pid.resolve((await opened().spawn(engine('waiter', id))).record.pid)
       await opened().waitFor({ pid: await pid.promise, types: ['wait_entered'] })
     },
     async signal(id: number) {
@@ -95,6 +103,10 @@ async function open(store: string, { role, workload }: Context) {
     },
     close: async () => reeve?.close(),
   }
+}
+
+function engine(name: string, input: number) {
+  return { kind: 'engine' as const, spec: { engine: name, input } }
 }
 
 function toolCall(tool: string, input: number) {

@@ -27,6 +27,8 @@ export async function learnAppend(
   address: string,
   pids: readonly string[],
   append: (pid: string) => Promise<unknown>,
+  /** What makes further events, before the raw writer begins. */
+  finish: () => Promise<unknown> = async () => undefined,
 ): Promise<AppendShape> {
   const [first = ''] = pids
   const tables = place.store === 'sqlite' ? sqliteTables(address) : postgresTables(address)
@@ -35,7 +37,9 @@ export async function learnAppend(
     await append(first)
     const after = await tables.look(first)
     if (after.event === undefined) throw new Error('The store appended no event.')
-    return shapeOf(await tables.keys(pids), before.process, after.process, after.event)
+    await finish()
+    const position = await tables.position()
+    return shapeOf(await tables.keys(pids), before.process, after.process, { ...after.event, position })
   } finally {
     await tables.close()
   }
@@ -59,7 +63,12 @@ function shapeOf(keys: Keys, before: Row, after: Row, event: Row): AppendShape {
       const process = keys.of[index % keys.of.length]
       if (process === undefined) throw new Error('There is no process to append to.')
       const seq = ++process.seq
-      const own: Row = { position, seq, [keys.column]: process.key }
+      const isKeyed = typeof event['replay_key'] === 'string'
+      const own: Row = {
+        ...{ position, seq, [keys.column]: process.key },
+        // A key is there once per process.
+        ...(isKeyed ? { replay_key: `raw:${seq}` } : {}),
+      }
       return {
         key: process.key,
         eventValues: Object.entries(event).map(([column, value]) => own[column] ?? value),
@@ -74,11 +83,13 @@ function sqliteTables(file: string) {
   const db = new DatabaseSync(file)
   const process = db.prepare('select * from process where pid = ?')
   const event = db.prepare('select * from event where process = ? order by seq desc limit 1')
+  const last = db.prepare('select max(position) as position from event')
   return {
     async look(pid: string) {
       const row = process.get(pid) as Row
       return { process: row, event: event.get(row['id'] ?? null) as Row | undefined }
     },
+    position: async () => Number(last.get()?.['position']),
     async keys(pids: readonly string[]): Promise<Keys> {
       const rows = pids.map((pid) => process.get(pid) as Row)
       return {
@@ -99,6 +110,8 @@ function postgresTables(url: string) {
       const [event] = await sql`select * from reeve.event where pid = ${pid} order by seq desc limit 1`
       return { process: await process(pid), event: event as Row | undefined }
     },
+    position: async () =>
+      Number((await sql`select max(position) as position from reeve.event`)[0]?.['position']),
     async keys(pids: readonly string[]): Promise<Keys> {
       const rows = await Promise.all(pids.map(process))
       return {

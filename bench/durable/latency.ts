@@ -1,4 +1,4 @@
-import { embed } from '../../src/index.ts'
+import { embed, type InputOf } from '../../src/index.ts'
 import { now, quantile, sleep } from '../clock.ts'
 import { type Figure, figure, ratioAtMost, valueAtMost } from '../figure.ts'
 import type { Place } from './place.ts'
@@ -19,6 +19,12 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
         arrived()
       },
     },
+    engines: {
+      waiter: async (ctx) => {
+        await ctx.signal('go')
+        arrived()
+      },
+    },
   })
   const raw = await place.raw(await place.fresh())
   const arrival = async (begin: () => Promise<unknown>) => {
@@ -31,8 +37,8 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
   }
   const floor = () => arrival(() => raw.commitOne(() => arrived()))
   const spawned = () => arrival(() => reeve.spawn(toolCall('unit')))
-  const signalled = async () => {
-    const { record } = await reeve.spawn(toolCall('waiter'))
+  const signalled = async (request = toolCall('waiter')) => {
+    const { record } = await reeve.spawn(request)
     await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
     await sleep(IDLE_MS)
     return arrival(() => reeve.send({ pid: record.pid, name: 'go' }))
@@ -43,6 +49,9 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
     yield* figures(`spawn → handler, ${place.store}`, spawn)
     const signal = await sampled(samples, signalled, floor)
     yield* figures(`signal → after the wait, ${place.store}`, signal, most)
+    const engine = { kind: 'engine', spec: { engine: 'waiter' } } as const
+    const durable = await sampled(samples, () => signalled(engine), floor)
+    yield* figures(`signal → after the wait of an engine, ${place.store}`, durable, most)
   } finally {
     await reeve.close()
     await raw.close()
@@ -83,6 +92,6 @@ function* figures(name: string, { ours, floor }: Sampled, p99AtMost?: number): G
   yield figure(`${name}: p99`, quantile(ours, 0.99), 'ms', compared(0.99), limit)
 }
 
-function toolCall(tool: string) {
+function toolCall(tool: string): InputOf<'spawn'> {
   return { kind: 'tool' as const, spec: { tool }, recovery: 'rerunnable' as const }
 }

@@ -7,12 +7,14 @@ import { latency } from './latency.ts'
 import { many } from './many.ts'
 import { besidePeers } from './peers.ts'
 import { type Place, sqlitePlace, startPostgresPlace } from './place.ts'
+import { steps } from './steps.ts'
 import { turnover } from './turnover.ts'
 
 const FULL = {
   appends: { count: 20_000, rounds: 5 },
   turnover: { count: 10_000, rounds: 5 },
   latency: 200,
+  steps: { count: 10_000, rounds: 3 },
   kill: 1_000,
   many: 100_000,
 }
@@ -20,13 +22,14 @@ const QUICK: typeof FULL = {
   appends: { count: 2_000, rounds: 3 },
   turnover: { count: 2_000, rounds: 3 },
   latency: 30,
+  steps: { count: 1_000, rounds: 3 },
   kill: 200,
   many: 10_000,
 }
 
 /** What it costs to accept work durably and to carry it through. */
 export const durable: Suite = {
-  summary: 'stores and kernel: appends, turnover, latency, recovery (SQLite and PostgreSQL)',
+  summary: 'stores and kernel: appends, turnover, latency, steps, recovery (SQLite and PostgreSQL)',
   async *run(options) {
     options.say('building Reeve')
     const built = await build()
@@ -51,6 +54,7 @@ async function* measured(place: Place, built: string, options: SuiteOptions): As
     appends: () => appends(place, size.appends),
     turnover: () => turnover(place, size.turnover),
     latency: () => latency(place, size.latency),
+    steps: () => steps(place, size.steps),
     kill: () => kill(place, built, size.kill, options.folder),
     many: () => many(place, built, size.many),
   }
@@ -73,7 +77,7 @@ async function* tried(
   }
 }
 
-const MEASUREMENTS = ['appends', 'turnover', 'latency', 'kill', 'many'] as const
+const MEASUREMENTS = ['appends', 'turnover', 'latency', 'steps', 'kill', 'many'] as const
 
 function isWanted(name: string, store: string, { only }: SuiteOptions): boolean {
   return only === undefined || `${name} ${store}`.includes(only)

@@ -44,7 +44,7 @@ export async function openReeve(site: Site): Promise<Embedded> {
 }
 
 /** As those do who call `child_process` with `shell: true`. */
-export function command(line: string, more: { readonly pty?: boolean } = {}) {
+export function command(line: string, more: { readonly pty?: boolean; readonly keepBytes?: number } = {}) {
   return { kind: 'command' as const, spec: { argv: ['/bin/sh', '-c', line], ...more } }
 }
 

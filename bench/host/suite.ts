@@ -5,6 +5,7 @@ import { buildForDaemons } from './build.ts'
 import { crash } from './crash.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
+import { linesReadMasked } from './masked.ts'
 import { besidePeers } from './peers.ts'
 import { restart } from './restart.ts'
 import type { Site } from './site.ts'
@@ -17,6 +18,7 @@ const FULL = {
   turnover: { count: 500, rounds: 5 },
   latency: { starts: 100, exits: 60 },
   lines: { bytes: 500e6, rounds: 3 },
+  masked: { bytes: 100e6, rounds: 5 },
   terminal: { bytes: 50e6, rounds: 3 },
   kills: 5,
   crash: { ticks: 60, beforeKillMs: 1_500 },
@@ -27,6 +29,7 @@ const QUICK: typeof FULL = {
   turnover: { count: 80, rounds: 3 },
   latency: { starts: 20, exits: 10 },
   lines: { bytes: 200e6, rounds: 3 },
+  masked: { bytes: 100e6, rounds: 3 },
   terminal: { bytes: 20e6, rounds: 3 },
   kills: 1,
   crash: { ticks: 40, beforeKillMs: 500 },
@@ -62,6 +65,7 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
     lines: () => lines(site, size.lines),
     'lines with a wait': () => linesWithWait(site, size.lines),
     'lines followed': () => followed(site, size.lines),
+    'lines read masked': () => linesReadMasked(site, size.masked),
     terminal: () => terminal(site, size.terminal),
     'tree kill': () => treeKill(site, size.kills),
     crash: () => crash(site, size.crash),

@@ -29,6 +29,8 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   readonly around: Surroundings
   readonly words: Words
   readonly print: Printer
+  /** Set while a program has the screen: nothing else is written there. */
+  screenIsTaken = false
   #reeve: Reeve | undefined
   #stoppedSince: number | null = null
 
@@ -114,7 +116,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   async #start(): Promise<void> {
     const before = await this.daemon.running(this.home)
     const { osPid } = await this.daemon.start(this.home, {})
-    if (before?.osPid === osPid || !this.around.stderr.isTTY) return
+    if (before?.osPid === osPid || !this.around.stderr.isTTY || this.screenIsTaken) return
     this.print.aside(`Started a daemon, PID ${osPid}; reeve down stops it.`)
   }
 

@@ -10,12 +10,18 @@ export async function listProcesses(
   reeve: Acting,
   filter: ProcessFilter,
   most = Number.POSITIVE_INFINITY,
+  ports = false,
 ): Promise<Listed[]> {
   const found: Listed[] = []
   let after: string | null = null
   do {
     const limit = Math.min(PAGE, Math.max(1, most - found.length))
-    const page: OutputOf<'list'> = await reeve.list({ filter, limit, ...(after === null ? {} : { after }) })
+    const page: OutputOf<'list'> = await reeve.list({
+      filter,
+      limit,
+      ports,
+      ...(after === null ? {} : { after }),
+    })
     found.push(...page.processes)
     after = page.next
   } while (after !== null && found.length < most)

@@ -14,7 +14,9 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       show: async () => (await import('./words/show.ts')).show,
       logs: async () => (await import('./words/logs.ts')).logs,
       search: async () => (await import('./words/search.ts')).search,
+      inbox: async () => (await import('./words/inbox.ts')).inbox,
       events: async () => (await import('./words/events.ts')).events,
+      engine: async () => (await import('./words/engine.ts')).engine,
     },
   ],
   [

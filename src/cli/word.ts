@@ -12,7 +12,7 @@ export interface Word<Specs extends OptionSpecs = OptionSpecs> {
   /** Options that the daemon's own code knows: what can be configured. */
   moreOptions?(daemon: DaemonWords): Promise<OptionSpecs>
   /** What each of its arguments is, for completion. */
-  readonly completes?: 'process' | 'session' | 'command' | 'word' | readonly string[]
+  readonly completes?: 'process' | 'live process' | 'session' | 'command' | 'word' | readonly string[]
   readonly examples: readonly (readonly [line: string, meaning: string])[]
   /** What a person should know that the options do not say. */
   readonly about?: string

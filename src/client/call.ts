@@ -72,9 +72,13 @@ const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'wai
 const REPEATABLE: ReadonlySet<VerbName> = new Set([
   ...WAITS,
   ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
+  ...(['announceWorker', 'claimWork', 'doWork', 'retireWorker', 'acknowledge', 'takeNotices'] as const),
 ])
 
-/** What changes nothing, and what comes to the same when it is done twice. */
+/**
+ * What changes nothing, and what comes to the same when it is done twice. Notices that were taken in an answer that got lost
+ * are given again when their time is up.
+ */
 function isSafe(name: VerbName, input: Readonly<Record<string, unknown>>): boolean {
   if (routes[name].startsWith('GET ') || REPEATABLE.has(name)) return true
   if (name === 'spawn') return input['idempotencyKey'] !== undefined || input['pid'] !== undefined

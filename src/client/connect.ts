@@ -1,5 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, CallOptions, Reeve, VerbName } from '../verbs/reeve.ts'
+import { followInbox, type InboxVerbs } from '../verbs/follow-inbox.ts'
+import type { Acting, CallOptions, OutputOf, Reeve, VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
 import { addressOf, type ConnectOptions } from './address.ts'
 import { call, type Line } from './call.ts'
@@ -76,15 +77,26 @@ function acting(line: Line, kernel: string): Acting {
       call(line, name, input, options),
   ])
   const made: Acting = {
-    ...(Object.fromEntries(acts) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'attach'>),
+    ...(Object.fromEntries(acts) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'>),
     kernel,
     follow: (input = {}, options = {}) => follow(line, input, options),
     followOutput: (input, options = {}) => followOutput(line, input, options),
+    inbox: (input, options = {}) => followInbox(patient(line), input, options),
     // The WebSocket's library is loaded by whoever attaches.
     attach: async (input, options = {}) => (await import('./attach.ts')).attach(line, input, options),
   }
   lines.set(made, line)
   return made
+}
+
+/** For whoever follows an inbox: a daemon that is away is waited for, however long. */
+function patient(line: Line): InboxVerbs {
+  const asked = { ...line, retryMs: Number.POSITIVE_INFINITY }
+  return {
+    notices: async (input, options) => (await call(asked, 'notices', input, options)) as OutputOf<'notices'>,
+    takeNotices: async (input, options) =>
+      (await call(asked, 'takeNotices', input, options)) as OutputOf<'takeNotices'>,
+  }
 }
 
 /** A session may not ask who runs the store, and so does not learn it. */

@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import type { CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import type { Acting, CallOptions, OutputPiece } from '../verbs/reeve.ts'
 import type { Line } from './call.ts'
 import { type Page, readPage } from './read-stream.ts'
 
@@ -11,18 +11,19 @@ type Gap = NonNullable<OutputPiece['gap']>
  */
 export async function* followOutput(
   line: Line,
-  { pid, offset: from = 0 }: { readonly pid: string; readonly offset?: number },
+  { pid, offset: from = 0, reveal = false, terminal = false }: Parameters<Acting['followOutput']>[0],
   { signal }: CallOptions,
 ): AsyncGenerator<OutputPiece, void, void> {
   const stop = new AbortController()
   const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
   const path = `/processes/${encodeURIComponent(pid)}/output/stream`
+  const query = { ...(reveal ? { reveal: 'true' } : {}), ...(terminal ? { terminal: 'true' } : {}) }
   let offset = from
   let live = false
   let gap: Gap | null = null
   try {
     while (!either.aborted) {
-      const page = await pageOrGap(line, path, { offset, live }, either)
+      const page = await pageOrGap(line, path, { offset, live, query }, either)
       if ('from' in page) {
         gap = gap === null ? page : { from: gap.from, to: page.to }
         offset = page.to
@@ -68,7 +69,11 @@ async function* piecesOf(
 async function pageOrGap(
   line: Line,
   path: string,
-  asked: { readonly offset: number; readonly live: boolean },
+  asked: {
+    readonly offset: number
+    readonly live: boolean
+    readonly query: Readonly<Record<string, string>>
+  },
   signal: AbortSignal,
 ): Promise<Page | Gap> {
   try {

@@ -7,34 +7,55 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited, WaitOptions } from '../kernel/wait.ts'
 import type { OutputPiece } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { CommandSecrets } from './command-secrets.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
 import { type Gap, joined, layoutOf, logEnd, segmentOffsets } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
+import { HeldBack, HOLD_MS, type Masking } from './output/masking.ts'
+import { Nudge } from './output/nudge.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
+import { NEWLINE } from './output/split-lines.ts'
 import { streamsBetween } from './output/streams.ts'
+import { cutText } from './output/text.ts'
 import { offsetAt, timeOf } from './output/times.ts'
 import type { Screens } from './screen/screen.ts'
 
 /** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
 const LOOK_MS = 250
+/** So many bytes are read for each character that is shown: colours and the like take room, too. */
+const TAIL_BYTES_PER_CHAR = 8
 const TERMINAL = { cols: 120, rows: 30 }
+
+/** `masked`: secrets are not shown. `raw`: they are, to whoever may see them. */
+export type View = 'masked' | 'raw'
 
 /** The output logs of all commands, as the verbs show them. */
 export class CommandOutput {
   readonly #home: Home
   readonly #keeperOf: (record: ProcessRecord) => KeeperSide
-  readonly #cursors: Cursors
+  readonly cursors: Cursors
+  readonly #secrets: CommandSecrets
+  readonly #kernel: () => Kernel
+  readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
   #screens: Promise<Screens> | undefined
 
-  constructor(home: Home, keeperOf: (record: ProcessRecord) => KeeperSide) {
+  constructor(parts: {
+    readonly home: Home
+    readonly keeperOf: (record: ProcessRecord) => KeeperSide
+    readonly secrets: CommandSecrets
+    readonly kernel: () => Kernel
+  }) {
+    const { home } = parts
     this.#home = home
-    this.#keeperOf = keeperOf
-    this.#cursors = new Cursors(home.cursors)
+    this.#keeperOf = parts.keeperOf
+    this.cursors = new Cursors(home.cursors)
+    this.#secrets = parts.secrets
+    this.#kernel = parts.kernel
   }
 
   /** Since the cursor that is given, or the one that this reader has reached. */
@@ -46,26 +67,32 @@ export class CommandOutput {
       readonly maxChars: number
       readonly ansi: 'keep' | 'strip'
     },
+    view: View,
   ) {
     const folder = await this.#folderOf(record)
     const from =
       asked.cursor === null
-        ? ((await this.#cursors.get(record.pid, asked.reader)) ?? 0)
+        ? ((await this.cursors.get(record.pid, asked.reader)) ?? 0)
         : Number(asked.cursor.slice(1))
     const { maxChars, ansi } = asked
-    const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record) })
-    if (asked.cursor === null) await this.#cursors.set(record.pid, asked.reader, since.next)
+    const masking = await this.#masking(record, view)
+    const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record), masking })
+    if (asked.cursor === null) await this.cursors.set(record.pid, asked.reader, since.next)
     const { text, more, truncated } = since
     return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
   }
 
-  async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended'>) {
-    const page = await readLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
+  async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended' | 'masking'>, view: View) {
+    const folder = await this.#folderOf(record)
+    const masking = await this.#settled(folder, await this.#masking(record, view))
+    const page = await readLines(folder, { ...options, ended: hasEnded(record), masking })
     return { ...page, lines: page.lines.map(lateFrom(record)), truncated: [...page.truncated] }
   }
 
-  async search(record: ProcessRecord, options: Omit<SearchOptions, 'ended'>) {
-    const found = await searchLines(await this.#folderOf(record), { ...options, ended: hasEnded(record) })
+  async search(record: ProcessRecord, options: Omit<SearchOptions, 'ended' | 'masking'>, view: View) {
+    const folder = await this.#folderOf(record)
+    const masking = await this.#settled(folder, await this.#masking(record, view))
+    const found = await searchLines(folder, { ...options, ended: hasEnded(record), masking })
     const late = lateFrom(record)
     const matches = found.matches.map(({ before, after, ...line }) => ({
       ...late(line),
@@ -75,7 +102,7 @@ export class CommandOutput {
     return { ...found, matches, truncated: [...found.truncated] }
   }
 
-  async screen(record: ProcessRecord, scrollback: number) {
+  async screen(record: ProcessRecord, scrollback: number, view: View) {
     const { pty } = record.spec as unknown as CommandSpec
     if (!pty) {
       throw new RefusedError(
@@ -91,13 +118,14 @@ export class CommandOutput {
     // The terminal is loaded when the first screen is asked for: whoever starts up need not wait for it.
     this.#screens ??= import('./screen/screen.ts').then(({ Screens }) => new Screens())
     const screens = await this.#screens
-    const shown = await screens.show(record.pid, folder, { ...size, scrollback })
+    const masker = (await this.#masking(record, view))?.masker ?? null
+    const shown = await screens.show(record.pid, folder, { ...size, scrollback, masker })
     return { ...shown, lines: [...shown.lines], scrollback: [...shown.scrollback] }
   }
 
-  async bytes(record: ProcessRecord, offset: number, limit: number) {
+  async bytes(record: ProcessRecord, offset: number, limit: number, view: View) {
     const folder = await this.#folderOf(record)
-    const chunk = await readRange(folder, offset, limit)
+    const chunk = await readRange(folder, offset, limit, await this.#masking(record, view))
     return { ...chunk, at: chunk.bytes.length === 0 ? null : await timeOf(folder, chunk.offset) }
   }
 
@@ -113,14 +141,31 @@ export class CommandOutput {
     return (await logEnd(join(this.#home.output, record.pid))) ?? 0
   }
 
+  /** The last characters of it, without escape sequences. What came late, after the end, is not its own. */
+  async tail(record: ProcessRecord, chars: number): Promise<string> {
+    const folder = await this.#folderOf(record)
+    const end = endOf(record) ?? (await logEnd(folder)) ?? 0
+    const from = Math.max(0, end - TAIL_BYTES_PER_CHAR * chars)
+    const masking = await this.#settled(folder, await this.#masking(record, 'masked'))
+    const { offset, bytes } = await readRange(folder, from, end - from, masking)
+    const kept = bytes.subarray(0, Math.max(0, end - offset))
+    // Begun in the middle, the first line may begin in the middle of a character or an escape sequence.
+    const first = from === 0 ? 0 : kept.indexOf(NEWLINE) + 1
+    const { text } = cutText(kept.subarray(first), {
+      ...{ maxChars: Number.POSITIVE_INFINITY, ansi: 'strip', final: true },
+    })
+    return text.slice(-chars).toWellFormed()
+  }
+
   /** From an offset on, then as it comes, until the process has ended. */
   async *follow(
     kernel: Kernel,
     record: ProcessRecord,
     offset: number,
-    signal?: AbortSignal,
+    { signal, view = 'masked' }: { readonly signal?: AbortSignal; readonly view?: View } = {},
   ): AsyncGenerator<OutputPiece> {
     const folder = await this.#folderOf(record)
+    const masking = await this.#masking(record, view)
     const nudge = new Nudge()
     const ended: { at: number | null } = { at: null }
     const stop = new AbortController()
@@ -143,6 +188,7 @@ export class CommandOutput {
         signal: signal ?? stop.signal,
         wake: () => nudge.within(LOOK_MS),
         ended: () => ended.at,
+        masking,
       })
     } finally {
       unfollow()
@@ -172,7 +218,7 @@ export class CommandOutput {
     const gaps: Gap[] = []
     const answer = (waited: Waited<FoundLine | null>) => ({ waited, truncated: joined(gaps) })
     try {
-      for await (const { offset, bytes, gap } of this.follow(kernel, record, from, both)) {
+      for await (const { offset, bytes, gap } of this.follow(kernel, record, from, { signal: both })) {
         if (gap !== null) gaps.push(gap)
         const found = finder.add({ offset, bytes: Buffer.from(bytes), gap })
         if (found !== null) return answer({ type: 'done', value: found })
@@ -188,7 +234,26 @@ export class CommandOutput {
   /** It is not needed any more: screens and cursors go with it. */
   async forget(pid: ProcessRecord['pid']): Promise<void> {
     ;(await this.#screens)?.forget(pid)
-    await this.#cursors.forget(pid)
+    await this.cursors.forget(pid)
+  }
+
+  /** For whoever looks at its output in the name of others: they are told of nothing that they could not see. */
+  maskingOf(record: ProcessRecord): Promise<Masking | null> {
+    return this.#masking(record, 'masked')
+  }
+
+  async #masking(record: ProcessRecord, view: View): Promise<Masking | null> {
+    const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
+    return masker === null ? null : { masker, final: hasEnded(record), mayShow: this.#held.mayShow }
+  }
+
+  /** Whole lines are asked for, with the last one: what is held back of that is waited for. */
+  async #settled(folder: string, masking: Masking | null): Promise<Masking | null> {
+    if (masking === null || masking.final) return masking
+    const end = (await logEnd(folder)) ?? 0
+    const last = await readRange(folder, Math.max(0, end - 1), 1, masking)
+    if (last.next < end) await new Promise((resolve) => setTimeout(resolve, HOLD_MS))
+    return { ...masking, mayShow: () => true }
   }
 
   async #folderOf(record: ProcessRecord): Promise<string> {
@@ -216,29 +281,4 @@ function endOf({ outcome }: ProcessRecord): number | undefined {
 function lateFrom(record: ProcessRecord): (line: Line) => Line & { readonly late?: true } {
   const end = endOf(record) ?? Number.POSITIVE_INFINITY
   return (line) => (line.offset >= end ? { ...line, late: true } : line)
-}
-
-/** Wakes one waiter. Given before anybody waits, it wakes the next. */
-class Nudge {
-  #given = false
-  #wake: (() => void) | undefined
-
-  give(): void {
-    this.#given = true
-    this.#wake?.()
-  }
-
-  async within(ms: number): Promise<void> {
-    if (!this.#given) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    this.#given = false
-    this.#wake = undefined
-  }
 }

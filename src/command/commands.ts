@@ -13,13 +13,17 @@ import type { Lock } from '../keeper/protocol/lock.ts'
 import { type EndAnswer, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
 import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { Redaction } from '../redaction/redaction.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
+import { CommandSecrets } from './command-secrets.ts'
 import { takeHome } from './daemon-lock.ts'
 import { loginEnvironment, userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import { Cursors } from './output/cursors.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
 import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
@@ -69,6 +73,7 @@ export class Commands {
   readonly #lock: Lock
   readonly #keepers: readonly KeeperSide[]
   readonly #environment: BaseEnvironment
+  #kernel: Kernel | undefined
   #tidying: NodeJS.Timeout | undefined
 
   private constructor(parts: {
@@ -78,10 +83,16 @@ export class Commands {
     readonly environment: BaseEnvironment
     readonly settings: Settings
     readonly totalBytes: number
+    readonly redaction: Redaction
     readonly onTrouble: (error: unknown, doing: string) => void
   }) {
     this.home = parts.home
-    this.output = new CommandOutput(parts.home, ({ pid }) => this.keeperOf(pid))
+    this.output = new CommandOutput({
+      home: parts.home,
+      keeperOf: ({ pid }) => this.keeperOf(pid),
+      secrets: new CommandSecrets(parts.redaction, () => parts.environment.variables()),
+      kernel: () => this.#served(),
+    })
     this.#lock = parts.lock
     this.#keepers = parts.keepers
     this.#environment = parts.environment
@@ -94,6 +105,7 @@ export class Commands {
   static async open(
     options: CommandsOptions,
     daemon: Daemon,
+    redaction: Redaction,
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
     if (process.platform !== 'linux') throw needsLinux()
@@ -101,7 +113,7 @@ export class Commands {
     const { id } = preparedHome(home)
     const lock = takeHome(home, daemon)
     try {
-      return await Commands.#open(options, { home, id, lock }, daemon, onTrouble)
+      return await Commands.#open(options, { home, id, lock, redaction }, daemon, onTrouble)
     } catch (error) {
       lock.release()
       throw error
@@ -110,7 +122,12 @@ export class Commands {
 
   static async #open(
     options: CommandsOptions,
-    { home, id, lock }: { readonly home: Home; readonly id: string; readonly lock: Lock },
+    {
+      home,
+      id,
+      lock,
+      redaction,
+    }: { readonly home: Home; readonly id: string; readonly lock: Lock; readonly redaction: Redaction },
     daemon: Daemon,
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
@@ -126,6 +143,7 @@ export class Commands {
         minFreeBytes: options.output?.minFreeBytes ?? MIN_FREE_BYTES,
       },
     }
+    const opened = Promise.withResolvers<Commands>()
     const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
     const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
       homeId: id,
@@ -136,6 +154,12 @@ export class Commands {
         signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
         graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
       }),
+      attend: (work, kernel, keeper) =>
+        attend(work, kernel, {
+          ...{ output: home.output, cursors: new Cursors(home.cursors), shell, onTrouble },
+          follow: (grew) => keeper.follow(work.record.pid, grew),
+          masking: async () => (await opened.promise).output.maskingOf(work.record),
+        }),
       onTrouble,
     }
     const current = await KeeperSide.open({
@@ -148,7 +172,10 @@ export class Commands {
       const older = await reachOlder(home, daemon, { ...shared, gone })
       const keepers = current === undefined ? older : [current, ...older]
       const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-      return new Commands({ home, lock, keepers, environment, settings, totalBytes, onTrouble })
+      const parts = { home, lock, keepers, environment, settings, totalBytes, redaction, onTrouble }
+      const commands = new Commands(parts)
+      opened.resolve(commands)
+      return commands
     } catch (error) {
       await current?.close()
       throw error
@@ -167,7 +194,13 @@ export class Commands {
   }
 
   serve(kernel: Kernel): void {
+    this.#kernel = kernel
     for (const keeper of this.#keepers) keeper.serve(kernel)
+  }
+
+  #served(): Kernel {
+    if (this.#kernel === undefined) throw new Error('No kernel is served yet')
+    return this.#kernel
   }
 
   /** A folder belongs to one store: with another, nobody would know whose its commands are. */

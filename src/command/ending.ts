@@ -3,6 +3,7 @@ import type { Ending } from '../core/process/intent.ts'
 import type { StopHow } from '../core/process/record.ts'
 import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
 import type { Lost } from '../kernel/executor.ts'
+import type { HeldBack } from './attend/attend.ts'
 
 /** What was asked of it last, if it was asked to stop at all. */
 export interface Stop {
@@ -25,9 +26,10 @@ export interface Stop {
 export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
   stop: Stop | undefined,
+  heldBack: HeldBack = {},
 ): Ending | Lost {
   if (state.state === 'lost') return { status: 'abandoned', evidence: state.evidence }
-  if (state.state === 'exited') return exited(state.exit, stop)
+  if (state.state === 'exited') return exited(state.exit, stop, heldBack)
   const { message, remedy } = state
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
 }
@@ -37,9 +39,9 @@ export function neverBegun(stop: Stop | undefined): Ending {
   return { status: 'cancelled', reason: reasonOf(stop) }
 }
 
-function exited(exit: Exit, stop: Stop | undefined): Ending {
+function exited(exit: Exit, stop: Stop | undefined, heldBack: HeldBack): Ending {
   const { exitCode, signal, because, at: endedAt } = exit
-  const seen = { exitCode, signal, endedAt, result: resultOf(exit) }
+  const seen = { exitCode, signal, endedAt, result: resultOf(exit, heldBack) }
   if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
   if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
   return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
@@ -52,9 +54,11 @@ function reasonOf(stop: Stop | undefined): string {
 }
 
 /** What is being ended leaves nothing behind on purpose. */
-function resultOf({ outputEnd, usage, leftBehind, because }: Exit): Json {
+function resultOf({ outputEnd, usage, leftBehind, because }: Exit, heldBack: HeldBack): Json {
   return {
     outputBytes: outputEnd,
+    // Lines that fitted a watch, and are told of by no match any more.
+    ...(Object.keys(heldBack).length === 0 ? {} : { heldBack }),
     ...(usage === null ? {} : { usage: { ...usage } }),
     ...(leftBehind === null || leftBehind === 0 || because !== null ? {} : { leftBehind }),
   }

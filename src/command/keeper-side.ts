@@ -17,11 +17,13 @@ import type {
 } from '../keeper/protocol/messages.ts'
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { Attendance, HeldBack } from './attend/attend.ts'
 import { endingOf, neverBegun } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
+import { succeed } from './succeed.ts'
 import { UsageAsks } from './usage-asks.ts'
 
 type Ended = Exclude<ProgramState, { state: 'running' }>
@@ -40,6 +42,8 @@ export interface KeeperSideOptions {
   readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
   /** What asks this program to end, and how long it may take, for a request that does not say. */
   readonly ends: (record: ProcessRecord, request: StopRequest) => { signal: string; graceMs: number }
+  /** Who looks at its output while it runs, where its spec asks for that. */
+  readonly attend: (work: Work, kernel: Kernel, keeper: KeeperSide) => Attendance | null
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
@@ -141,20 +145,46 @@ export class KeeperSide implements Executor, Keeping {
     const running = runningOf(record)
     this.#running.set(record.pid, running)
     const gone = goneOf(work)
+    let attendance: Attendance | null = null
     const deaf = work.onRequest((request) => this.#request(running, request))
     try {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
-      if (begun.state !== 'running') return endingOf(begun, running.stop)
+      if (begun.state !== 'running') {
+        const held = await Promise.race([this.#attended(work, kernel, begun), gone.promise])
+        return await this.#succeeded(record, endingOf(begun, running.stop, held), kernel)
+      }
       this.#hasBegun(running, begun.paused)
       if (record.program === null)
         await kernel.performAs(work, { type: 'program_started', program: programOf(begun) })
-      return endingOf(await Promise.race([running.ended.promise, gone.promise]), running.stop)
+      attendance = this.#options.attend(work, kernel, this)
+      const ended = await Promise.race([running.ended.promise, gone.promise])
+      // Nothing can be told of it after its end is written.
+      const finished = attendance === null ? {} : attendance.finish(outputEndOf(ended))
+      const held = await Promise.race([finished, gone.promise])
+      return await this.#succeeded(record, endingOf(ended, running.stop, held), kernel)
     } finally {
+      attendance?.stop()
       deaf()
       gone.done()
       if (this.#running.get(record.pid) === running) this.#running.delete(record.pid)
       this.#spares.release(record.pid)
+    }
+  }
+
+  async #succeeded(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<Ending | Lost> {
+    await succeed(record, ending, kernel)
+    return ending
+  }
+
+  /** It ended while nobody looked: what it printed until then is looked at now. */
+  async #attended(work: Work, kernel: Kernel, ended: Ended): Promise<HeldBack> {
+    if (ended.state === 'failed_start') return {}
+    const attendance = this.#options.attend(work, kernel, this)
+    try {
+      return (await attendance?.finish(outputEndOf(ended))) ?? {}
+    } finally {
+      attendance?.stop()
     }
   }
 
@@ -425,6 +455,11 @@ export class KeeperSide implements Executor, Keeping {
       if (!(error instanceof LinkLost)) this.#options.onTrouble(error, doing)
     })
   }
+}
+
+function outputEndOf(ended: Ended): number {
+  if (ended.state === 'failed_start') return 0
+  return ended.state === 'exited' ? ended.exit.outputEnd : ended.outputEnd
 }
 
 function runningOf(record: ProcessRecord): Running {

@@ -1,11 +1,15 @@
 import type { Environment } from './environment/environment.ts'
 import type { Group } from './group/group.ts'
+import type { Inbox } from './inbox/inbox.ts'
 import type { Notice } from './inbox/notice.ts'
 import type { Holder } from './lease/holder.ts'
 import type { ProcessEvent } from './process/event.ts'
 import type { ProcessRow, Tombstone } from './process/row.ts'
 import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
+
+/** How a notice was done with: somebody took and acknowledged it, or took what it tells of from the process itself. */
+export type DoneHow = 'acknowledged' | 'consumed'
 
 /**
  * What a decision does to the store: rows as they become, with the rows they were decided on (`was`), so that a
@@ -20,7 +24,23 @@ export type Change =
     }
   | { readonly type: 'prune'; readonly was: ProcessRow; readonly tombstone: Tombstone }
   | { readonly type: 'notice'; readonly notice: Notice }
+  /** Nobody is told of these any more. Those that are done already stay as they are. */
+  | {
+      readonly type: 'notices_done'
+      readonly scope: string
+      readonly places: readonly number[]
+      readonly how: DoneHow
+    }
+  /** The turns in which whoever is told has looked for themselves. */
+  | {
+      readonly type: 'notice_observed'
+      readonly scope: string
+      readonly place: number
+      readonly turns: readonly string[]
+    }
+  /** With what is known of their inbox. */
   | { readonly type: 'drop_notices'; readonly scope: string }
+  | { readonly type: 'inbox'; readonly was: Inbox | null; readonly inbox: Inbox }
   | { readonly type: 'group'; readonly was: Group | null; readonly group: Group }
   /** A group that is complete has said so: nothing is left to count. */
   | { readonly type: 'group_gone'; readonly id: string }

@@ -28,6 +28,7 @@ export type RefusalCode =
   | 'lifetime_without_scope'
   | 'no_input'
   | 'no_output'
+  | 'no_readiness'
   | 'no_terminal'
   | 'not_begun'
   | 'not_claimable'

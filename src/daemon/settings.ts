@@ -82,10 +82,43 @@ export const configurationSchema = z.strictObject({
   minFreeBytes: bytes
     .default(128 * 1024 * 1024)
     .describe('with less than this free on disk, commands that print are held back'),
+  redact: z
+    .boolean()
+    .default(true)
+    .describe(
+      'mask secrets in what commands print and in their command lines; false: show them to everybody',
+    ),
+  redactValues: z.array(z.string().min(1)).max(1_000).default([]).describe('further texts that are secrets'),
+  redactPatterns: z
+    .array(z.string().min(1).max(1_000))
+    .max(100)
+    .default([])
+    .describe('further secrets, as RE2 patterns within a line; with a group, that alone is one'),
   waitMs: milliseconds
     .min(1)
     .default(180_000)
     .describe('how long a wait lasts that does not say, in milliseconds'),
+  watchEveryMs: milliseconds
+    .default(15_000)
+    .describe('of one watch at most one match is told in this time, in milliseconds'),
+  watchStrikes: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(3)
+    .describe('after so many such times in a row with more matches a watch is disabled'),
+  watchBurst: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(15)
+    .describe('how many matches of all watches together a session is told at once'),
+  watchBurstMs: milliseconds.default(10_000).describe('within which time, in milliseconds'),
+  watchSilenceMs: milliseconds
+    .default(30_000)
+    .describe('for how long matches are held back when there were more, in milliseconds'),
   sessionGraceMs: milliseconds
     .refine(
       (ms) => ms === 0 || ms >= 120_000,
@@ -128,6 +161,9 @@ export interface Setting {
   readonly default: unknown
 }
 
+/** They may hold a password. */
+const SECRET: ReadonlySet<SettingName> = new Set(['store', 'redactValues', 'otelHeaders'])
+
 const names = Object.keys(configurationSchema.shape).filter((name) => name !== '$schema') as SettingName[]
 
 /** One line for each thing that can be set, in the order in which they are shown. */
@@ -141,7 +177,7 @@ export const settings: readonly Setting[] = names.map((name) => {
     standardVariable: STANDARD_VARIABLES[name] ?? null,
     description: shape.description ?? '',
     isSwitch: typeof fallback === 'boolean',
-    isSecret: name === 'store' || name === 'otelHeaders',
+    isSecret: SECRET.has(name),
     default: fallback,
   }
 })

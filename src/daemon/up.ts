@@ -3,6 +3,7 @@ import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../cl
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embed } from '../embed/embed.ts'
 import { bootId } from '../keeper/tree/boot.ts'
+import { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -52,7 +53,8 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
   try {
     prepareHome(home)
     const config = configuration(options.flags ?? {}, env, home)
-    log ??= logOf(home, config.values.logLevel)
+    refuseWrongPatterns(config.values)
+    log ??= logOf(home, config.values)
     refuseSecond(home)
     return await start(home, config, log, options)
   } catch (error) {
@@ -61,10 +63,25 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
   }
 }
 
+function refuseWrongPatterns({ redactPatterns: patterns }: Settings): void {
+  for (const pattern of patterns) {
+    try {
+      new Redaction({ patterns: [pattern] })
+    } catch (error) {
+      throw new ReeveError(
+        'bad_configuration',
+        `redactPatterns has ${JSON.stringify(pattern)} in it, which is no pattern: ${(error as Error).message}.`,
+        'Patterns are RE2: no look-around, no back-references.',
+        { cause: error, details: { key: 'redactPatterns', value: pattern } },
+      )
+    }
+  }
+}
+
 /** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
 function tellWhyNot(log: Log | undefined, error: unknown): void {
   if (log === undefined && process.stderr.isTTY) return
-  const to = log ?? logAt('info')
+  const to = log ?? logAt({})
   const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
   to.error(code === undefined ? { err: error } : { code, message, remedy, details }, 'not started')
 }
@@ -146,7 +163,7 @@ function closer(
     await step('saying that it stops', () => announce(home, { ...announced, stopping: true }))
     if (!keep)
       await step('ending what lives as long as the daemon', async () => {
-        if ((await reeve.endWithDaemon()) > 0) await server.quiet()
+        await server.told(await reeve.endWithDaemon())
       })
     await step('leaving MCP clients', () => guests.close())
     await step('closing the doors', () => server.close())
@@ -209,6 +226,12 @@ async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promis
       },
     },
     waits: { defaultMs: waitMs },
+    flood: {
+      ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
+      ...{ burst: values.watchBurst, burstMs: values.watchBurstMs, silenceMs: values.watchSilenceMs },
+    },
+    redact: values.redact && { values: values.redactValues, patterns: values.redactPatterns },
+    onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
   })
 }

@@ -1,5 +1,7 @@
 import type { Commands } from '../command/commands.ts'
+import { listeningPorts } from '../command/ports.ts'
 import { RefusedError } from '../core/errors.ts'
+import { isDead } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { type Filter, matches } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
@@ -14,11 +16,14 @@ import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { served } from './command-in.ts'
+import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
+import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
+import { workerActs } from './worker-acts.ts'
 
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
 export function actsOf(
@@ -26,6 +31,7 @@ export function actsOf(
   actor: Actor,
   commands: Commands | undefined,
   waits: WaitTimes,
+  reveals: Reveals,
 ): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
@@ -48,10 +54,16 @@ export function actsOf(
     ...spawnActs(kernel, actor, commands),
     ...stopActs(kernel, actor, commands),
     ...waitActs(kernel, actor, commands, waits),
-    ...outputActs(kernel, actor, commands),
+    ...outputActs(kernel, actor, commands, reveals),
     ...inputActs(kernel, actor, commands),
-    show: ({ pid }) => read(pid),
-    async list({ filter, after, limit }) {
+    ...workerActs(kernel, actor),
+    ...inboxActs(kernel, actor, commands),
+    async show({ pid, reveal }) {
+      const record = await read(pid)
+      await reveals.viewFor(actor, record, 'show', reveal)
+      return record
+    },
+    async list({ filter, after, limit, ports: withPorts }) {
       const page = await store.ask({
         ask: 'processes',
         filter,
@@ -64,7 +76,14 @@ export function actsOf(
         if (own || (await refuseRead(edges, actor, record)) === undefined)
           processes.push({ record, shared: !own })
       }
-      return { processes, next: page.next === null ? null : `c${page.next}` }
+      const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
+      return {
+        processes: processes.map((one) => {
+          const found = ports?.get(one.record.pid)
+          return found === undefined ? one : { ...one, ports: found }
+        }),
+        next: page.next === null ? null : `c${page.next}`,
+      }
     },
     async append({ events }) {
       const intents = events.map(
@@ -116,8 +135,10 @@ export function actsOf(
     answer: async ({ key, value }) => ({
       answer: await kernel.answer(actor, key, stored(value ?? null, 'value')),
     }),
-    async events({ pid, after, tail, limit }) {
-      const { pid: found, revision } = await read(pid)
+    async events({ pid, after, tail, limit, reveal }) {
+      const record = await read(pid)
+      const { pid: found, revision } = record
+      await reveals.viewFor(actor, record, 'events', reveal)
       const events = await (tail === undefined
         ? store.ask({ ask: 'events', pid: found, after, limit })
         : store.ask({ ask: 'tail', pid: found, limit: tail }))
@@ -202,10 +223,17 @@ export function actsOf(
         )
       return environment
     },
-    async notices({ scope, after, limit }) {
-      if (scope.startsWith('session:')) permitSession(scope.slice('session:'.length))
-      else if (scope !== actor) permit('read')
-      return { notices: [...(await store.ask({ ask: 'notices', scope, after, limit }))] }
+    async engines() {
+      permit('read')
+      const holders = await store.ask({ ask: 'holders' })
+      const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
+      const names = live.flatMap(({ serves }) =>
+        serves.flatMap(({ kind, targets }) => (kind === 'engine' ? (targets ?? []) : [])),
+      )
+      const counts = new Map<string, number>()
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      const engines = [...counts].map(([name, workers]) => ({ name, workers }))
+      return { engines: engines.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
     async status() {
       permit('read')

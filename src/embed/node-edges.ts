@@ -1,6 +1,7 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import { ownersOwn } from '../core/authority/authorize.ts'
+import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { Edges } from '../kernel/edges.ts'
@@ -12,7 +13,11 @@ const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
 /** The real world, as the kernel meets it in a Node program. */
-export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
+export function nodeEdges(
+  store: Store,
+  onTrouble: Edges['onTrouble'],
+  flood: FloodLimits = FLOOD_LIMITS,
+): Edges {
   return {
     store,
     clock: systemClock,
@@ -25,15 +30,19 @@ export function nodeEdges(store: Store, onTrouble: Edges['onTrouble']): Edges {
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
     // A lock is the better witness: it is seen across PID namespaces. A keeper knows no store, and has none there.
     prove: (holder) =>
-      store.locks === undefined || holder.role === 'keeper'
-        ? proveByPid(holder)
-        : store.locks.prove(holder.id),
+      // Wherever a worker is, all that is known of it is what it says.
+      holder.role === 'worker'
+        ? 'unknown'
+        : store.locks === undefined || holder.role === 'keeper'
+          ? proveByPid(holder)
+          : store.locks.prove(holder.id),
     bury: (holder) => store.locks?.clear(holder),
     authorize: ownersOwn,
     rules: {
       validate: validator(),
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxPendingSignals: MAX_PENDING_SIGNALS,
+      flood,
     },
     onTrouble,
   }

@@ -1,8 +1,10 @@
 import { type Commands, whileUp } from '../command/commands.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
+import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
+import { type Reveals, terminalView } from './reveal.ts'
 
 const NOTHING_USED = {
   cpuMs: null,
@@ -17,37 +19,46 @@ export function outputActs(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
+  reveals: Reveals,
 ): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'streams' | 'usage'> {
   const read = readerFor(kernel, actor)
   const find = async (text: string) => {
     const record = await read(text)
     const served = commandIn(commands, record)
-    return { record, output: served.output, served }
+    const view = (verb: string, reveal: boolean) => reveals.viewFor(actor, record, verb, reveal)
+    return { record, output: served.output, served, view }
   }
   return {
-    async poll({ pid, cursor, maxChars, ansi }) {
-      const { record, output } = await find(pid)
-      const since = await output.poll(record, { cursor: cursor ?? null, reader: actor, maxChars, ansi })
+    async poll({ pid, cursor, turn, maxChars, ansi, reveal }) {
+      const { record, output, view } = await find(pid)
+      const asked = { cursor: cursor ?? null, reader: actor, maxChars, ansi }
+      const since = await output.poll(record, asked, await view('poll', reveal))
+      if (turn !== undefined && hasEnded(record)) await observe(kernel.edges, actor, record.pid, turn)
       const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
       return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
     },
-    async log({ pid, ...options }) {
-      const { record, output } = await find(pid)
-      return output.lines(record, options)
+    async log({ pid, reveal, ...options }) {
+      const { record, output, view } = await find(pid)
+      const page = await output.lines(record, options, await view('log', reveal))
+      // Read to its end: whoever would be told of the end has seen all there is to tell.
+      if (hasEnded(record) && page.next === null && options.stream === undefined)
+        await consume(kernel.edges, actor, record.pid)
+      return page
     },
-    async search({ pid, ...options }) {
-      const { record, output } = await find(pid)
-      return output.search(record, options)
+    async search({ pid, reveal, ...options }) {
+      const { record, output, view } = await find(pid)
+      return output.search(record, options, await view('search', reveal))
     },
-    async screen({ pid, scrollback }) {
-      const { record, output } = await find(pid)
-      return output.screen(record, scrollback)
+    async screen({ pid, scrollback, reveal }) {
+      const { record, output, view } = await find(pid)
+      return output.screen(record, scrollback, await view('screen', reveal))
     },
-    async output({ pid, offset, since, limit }) {
-      const { record, output } = await find(pid)
+    async output({ pid, offset, since, limit, reveal, terminal }) {
+      const { record, output, view } = await find(pid)
       const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
-      return output.bytes(record, from, limit)
+      const shown = terminal ? terminalView(kernel, actor) : await view('output', reveal)
+      return output.bytes(record, from, limit, shown)
     },
     async streams({ pid, from, to = Number.MAX_SAFE_INTEGER }) {
       const { record, output } = await find(pid)

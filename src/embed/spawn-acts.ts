@@ -1,4 +1,5 @@
 import type { Commands } from '../command/commands.ts'
+import { matcherOf } from '../command/output/pattern.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
@@ -8,6 +9,7 @@ import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { ActsFor } from './act.ts'
 import { compile } from './node-edges.ts'
 
@@ -55,11 +57,13 @@ export async function spawnChild(
   kernel: Kernel,
   work: Work,
   input: ParsedInputOf<'spawn'>,
+  place?: number,
 ): Promise<ProcessRecord> {
   for (;;) {
     const fence = work.fence()
     try {
-      const child = { ...registering(input, `process:${work.record.pid}`), fence }
+      const step = place === undefined ? {} : { place }
+      const child = { ...registering(input, `process:${work.record.pid}`), fence, ...step }
       return spawnAnswer((await kernel.register([child]))[0]).record
     } catch (error) {
       const stale = error instanceof RefusedError && error.code === 'stale_fence'
@@ -74,6 +78,7 @@ export function registering(
   commands?: Commands,
 ): Registering {
   for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) checkSchema(type, schema)
+  if (request.kind === 'command') checkPatterns(request.spec)
   return {
     // The daemon may be started from another folder next time; the command is begun again in this one.
     request: {
@@ -91,6 +96,12 @@ function withoutUndefined(request: object): object {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
   stored(given as Json, 'request')
   return given
+}
+
+/** A pattern that can't be read is refused now, not when the first line comes. */
+function checkPatterns({ watch = [], ready }: CommandSpec): void {
+  for (const { pattern } of watch) if (pattern !== undefined) matcherOf({ pattern })
+  if (ready !== undefined && 'log' in ready) matcherOf({ pattern: ready.log })
 }
 
 function checkSchema(type: string, schema: { readonly [key: string]: Json }): void {

@@ -1,5 +1,6 @@
 import { alreadyEnded, type Commands, notOurs, whileUp } from '../command/commands.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
+import { anew } from '../core/process/anew.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
@@ -120,7 +121,10 @@ export function stopActs(
         const { answer } = await kill(old.pid, `restart by ${actor}`, graceMs)
         if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
       }
-      const [registered] = await kernel.register([registering(await anew(kernel, old), actor, commands)])
+      const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
+      const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
+      const request = anew(old, hasParent) as ParsedInputOf<'spawn'>
+      const [registered] = await kernel.register([registering(request, actor, commands)])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
       return { record }
     },
@@ -141,23 +145,6 @@ async function osSignal(
   if (sent === 'ended') throw new RefusedError(alreadyEnded(record))
   if (sent === 'not_ours') throw new RefusedError(notOurs(record.pid))
   return { answer: 'signalled', record }
-}
-
-/** The same once more, under what of its surroundings is still there. */
-async function anew(kernel: Kernel, old: ProcessRecord): Promise<ParsedInputOf<'spawn'>> {
-  const parent =
-    old.parent === null ? null : await kernel.edges.store.ask({ ask: 'process', pid: old.parent })
-  const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-  const { kind, spec, name, owner, lifetime, recovery, envRef, cwd, eventTypes, wakeTarget, limits } = old
-  return {
-    ...{ kind, spec, owner, lifetime, recovery, eventTypes, limits, restartOf: old.pid },
-    ...{ label: old.identity.label, definition: old.identity.definition, replyTo: old.replyTo },
-    ...(name === null ? {} : { name }),
-    ...(envRef === null ? {} : { envRef }),
-    ...(cwd === null ? {} : { cwd }),
-    ...(wakeTarget === null ? {} : { wakeTarget }),
-    ...(hasParent ? { parent: parent.record.pid } : {}),
-  } as ParsedInputOf<'spawn'>
 }
 
 function signalAnswer({ type, row }: Done): OutputOf<'signal'> {

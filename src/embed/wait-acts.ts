@@ -1,6 +1,10 @@
 import type { Commands } from '../command/commands.ts'
-import type { Actor } from '../core/process/record.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { refusal } from '../core/refusal.ts'
+import { consume } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited } from '../kernel/wait.ts'
 import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
@@ -20,11 +24,26 @@ export function waitActs(
   { defaultMs, mostMs }: WaitTimes,
 ): ActsFor<'wait' | 'waitAny' | 'waitAll' | 'waitFor'> {
   const read = readerFor(kernel, actor)
+  /** Whoever waited for the end, and is the one who would be told of it, need not be told. */
+  const ended = async (record: ProcessRecord) => {
+    await consume(kernel.edges, actor, record.pid)
+    return record
+  }
   return {
-    async wait({ pid, timeoutMs: asked = defaultMs, until }, options) {
+    async wait({ pid, timeoutMs: asked = defaultMs, until, ready }, options) {
       const found = await read(pid)
       const timeoutMs = Math.min(asked, mostMs)
       const clamped = asked > mostMs ? { clampedToMs: mostMs } : {}
+      if (ready === true) {
+        if (found.spec['ready'] === undefined) throw new RefusedError(noReadiness(found.pid))
+        const isSettled = ({ type }: StoredEvent) => type === 'ready' || type === 'ready_timed_out'
+        const waited = await kernel.waitForEvent(found.pid, 0, isSettled, waitOptions(timeoutMs, options))
+        if (waited.type === 'interrupted') return waited
+        const record = await read(found.pid)
+        if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped }
+        if (waited.value !== null) return { type: record.readiness?.ready ? 'ready' : 'not_ready', record }
+        return { type: 'ended', record: await ended(record) }
+      }
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
         const { waited, truncated } = await output.waitForLine(
@@ -37,11 +56,11 @@ export function waitActs(
         const record = await read(found.pid)
         if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped, truncated }
         return waited.value === null
-          ? { type: 'ended', record, truncated }
+          ? { type: 'ended', record: await ended(record), truncated }
           : { type: 'matched', record, line: waited.value, truncated }
       }
       const waited = await kernel.waitForEnd(found.pid, waitOptions(timeoutMs, options))
-      if (waited.type === 'done') return { type: 'ended', record: waited.value.record }
+      if (waited.type === 'done') return { type: 'ended', record: await ended(waited.value.record) }
       return waited.type === 'interrupted'
         ? waited
         : { type: 'timed_out', record: await read(found.pid), ...clamped }
@@ -55,7 +74,7 @@ export function waitActs(
         const first = await Promise.race(
           found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
         )
-        return first.type === 'done' ? { type: 'ended', record: first.value.record } : first
+        return first.type === 'done' ? { type: 'ended', record: await ended(first.value.record) } : first
       } finally {
         // The waits that lost the race have nobody to tell.
         enough.abort()
@@ -69,6 +88,7 @@ export function waitActs(
       const done = all.filter(
         (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',
       )
+      for (const { value } of done) await ended(value.record)
       const missing = all.find((one) => one.type !== 'done')
       return {
         type: missing === undefined ? 'ended' : missing.type,
@@ -86,6 +106,14 @@ export function waitActs(
       return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
     },
   }
+}
+
+function noReadiness(pid: string) {
+  return refusal(
+    'no_readiness',
+    `Nothing says when ${pid} is ready.`,
+    'Start it with ready: a log pattern, a port, a URL or a command; or wait for a line with until.',
+  )
 }
 
 function waitOptions(timeoutMs: number | undefined, { signal }: CallOptions) {

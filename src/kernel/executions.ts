@@ -11,10 +11,10 @@ import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
-import type { Executor, Keeping, Lost, Request } from './executor.ts'
+import type { Executor, Keeping, Lost, Parked, Request } from './executor.ts'
 import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
-import { Lookout } from './lookout.ts'
+import { type Looked, Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
 
 const CLAIM_PAGE = 200
@@ -29,6 +29,8 @@ const DRAIN_MS = 15_000
  *
  * | event of the feed                    | what is done                          |
  * | registered, put back, resumed …      | looks for work, if it serves the kind |
+ * | a wait left, of one not executed here | looks for work: it may have been parked |
+ * | parked                               | looks for work when it is due          |
  * | stop requested, of one executed here | aborts it; a kill ends it at once     |
  * | paused, resumed, of one executed here | tells it                              |
  *
@@ -211,6 +213,12 @@ export class Executions {
         case 'registered':
           if (this.#wouldServe(event)) waiting.add(event.pid)
           break
+        case 'wait_left':
+          if (this.#servesEngines && !this.#running.has(event.pid)) waiting.add(event.pid)
+          break
+        case 'parked':
+          this.#parked(event)
+          break
         case 'holder_lost':
         case 'released':
           waiting.add(event.pid)
@@ -233,9 +241,23 @@ export class Executions {
     if (waiting.size > 0) this.look()
   }
 
+  #parked(event: StoredEvent): void {
+    const { until } = event.payload as unknown as Extract<ReservedEvent, { type: 'parked' }>['payload']
+    if (until !== null && this.#servesEngines) this.#lookout.lookAt(until)
+  }
+
+  get #servesEngines(): boolean {
+    return this.#executors.some(({ serves }) => serves.some(({ kind }) => kind === 'engine'))
+  }
+
   /** Looks for work, now or right after the look that is under way. */
   look(): void {
     this.#lookout.look()
+  }
+
+  /** What is served has changed, and so what is due. */
+  lookAnew(): void {
+    this.#lookout.lookAnew()
   }
 
   /** After this kernel's row had lapsed: takes again what is still its own, and gives up the rest. */
@@ -265,9 +287,9 @@ export class Executions {
     for (const attempt of this.#late) await this.#handBack(attempt)
   }
 
-  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with how many it were. */
-  async endWithDaemon(): Promise<number> {
-    if (this.#keeping === undefined) return 0
+  /** What lives as long as the daemon ends with it, in order; the rest stays with its keeper. Answers with which these were. */
+  async endWithDaemon(): Promise<Pid[]> {
+    if (this.#keeping === undefined) return []
     const ending = [...this.#running.values()].filter(
       (attempt) => attempt.record.lifetime === 'daemon' && !this.#askedToEnd.has(attempt),
     )
@@ -288,7 +310,7 @@ export class Executions {
         this.#edges.onTrouble(still, 'closing')
       }),
     )
-    return ending.length
+    return ending.map(({ record }) => record.pid)
   }
 
   async #handBack(attempt: Attempt): Promise<void> {
@@ -307,20 +329,21 @@ export class Executions {
     if (!this.#lookout.isLooking && this.#reserved === 0) this.#whenSettled?.()
   }
 
-  async #claim(): Promise<boolean> {
+  async #claim(): Promise<Looked> {
     const { store, clock } = this.#edges
     // What ended in the same commit is forgotten first, so that one claim refills all of it.
     await undefined
     const free = Math.min(CLAIM_PAGE, this.#concurrency - this.#running.size - this.#reserved)
-    if (free <= 0) return false
     const { serves } = this
+    if (serves.length === 0) return 'none'
+    if (free <= 0) return 'some'
     const at = clock.now()
     const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
-    if (this.#closed || !this.#mayClaim()) return false
+    if (this.#closed || !this.#mayClaim()) return 'none'
     if (pids.length === 0) {
       const due = await store.ask({ ask: 'nextDue', serves, at })
       if (due !== null) this.#lookout.lookAt(due)
-      return false
+      return 'none'
     }
     const holder = this.#holder
     this.#grants.begin(holder)
@@ -329,16 +352,17 @@ export class Executions {
     } finally {
       this.#grants.end(holder)
     }
-    return pids.length === free
+    return pids.length === free ? 'more' : 'some'
   }
 
   async #run(executor: Executor, attempt: Attempt): Promise<void> {
     const ending = await this.#endingOf(executor, attempt)
-    if (ending !== undefined) await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
+    if (ending?.status === 'parked') this.#forget(attempt)
+    else if (ending !== undefined) await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
   }
 
   /** Undefined if its end is not to be written here. */
-  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost | undefined> {
+  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost | Parked | undefined> {
     for (let delay = RETRY_MS; ; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
         return await executor.run(attempt, this.#kernel)

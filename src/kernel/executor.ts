@@ -14,7 +14,7 @@ export interface Executor {
   readonly serves: readonly Served[]
   /** Where somebody else holds what it executes: a keeper, which outlives this kernel. */
   readonly keeping?: Keeping
-  run(work: Work, kernel: Kernel): Promise<Ending | Lost>
+  run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked>
   /** The end is written. */
   settled?(pid: Pid): void
 }
@@ -39,6 +39,11 @@ export interface Keeping {
 export interface Lost {
   readonly status: 'abandoned'
   readonly evidence: Evidence
+}
+
+/** It waits, and has given its lease back: whoever claims it next runs it again. */
+export interface Parked {
+  readonly status: 'parked'
 }
 
 /** One process in one attempt, in the hands of its executor. */

@@ -3,7 +3,7 @@ import { ReeveError, RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import type { StoredEvent, WatchMatch } from '../core/process/event.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Kind, ProcessRecord } from '../core/process/record.ts'
@@ -18,6 +18,8 @@ import { Executions } from './executions.ts'
 import type { Executor, Keeping, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
+import { release } from './inbox.ts'
+import { Releases } from './overflow.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
@@ -53,6 +55,7 @@ export class Kernel {
   readonly #defaultEnvRef: string
   #cancels = new Map<string, () => void>()
   readonly #carriers: Carriers
+  readonly #releases: Releases
   #renewedAt = 0
   #closing: Promise<void> | undefined
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
@@ -73,6 +76,7 @@ export class Kernel {
     this.#options = options
     this.feed = new Feed(edges)
     this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
+    this.#releases = new Releases(edges, async (scope) => void (await release(edges, scope)))
     const inLease = () => !this.#mayHaveLapsed()
     const own = executors.filter(({ keeping }) => keeping === undefined)
     this.#executions = [
@@ -110,6 +114,8 @@ export class Kernel {
     await this.feed.start()
     this.feed.onAll((events) => {
       for (const executions of this.#executions) executions.heard(events)
+      if (events.some(tripsOverflow))
+        this.#inBackground('looking for held back matches', () => this.#releases.look())
     })
     this.#state = 'open'
     this.#boot = await this.#goOn()
@@ -119,10 +125,9 @@ export class Kernel {
     this.#look()
   }
 
-  /** Ends what lives as long as the daemon, while everybody can still be told of it. Answers with how many it were. */
-  async endWithDaemon(): Promise<number> {
-    const ended = await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))
-    return ended.reduce((sum, some) => sum + some, 0)
+  /** Ends what lives as long as the daemon, while everybody can still be told of it. Answers with which these were. */
+  async endWithDaemon(): Promise<Pid[]> {
+    return (await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))).flat()
   }
 
   /** In order: hands back what it holds and takes its row away. The store is left open. */
@@ -134,6 +139,7 @@ export class Kernel {
   async #close(keep: boolean): Promise<void> {
     this.#state = 'closed'
     for (const cancel of this.#cancels.values()) cancel()
+    this.#releases.stop()
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
@@ -145,7 +151,9 @@ export class Kernel {
   }
 
   async register(registering: readonly Registering[]): Promise<Registered[]> {
-    const reserved = registering.map(({ request }) => this.#reserve(request.kind, request.spec))
+    const reserved = registering.map(({ request }) =>
+      request.notBefore === undefined ? this.#reserve(request.kind, request.spec) : {},
+    )
     try {
       const asked = registering.map((one, index) => ({ ...one, ...reserved[index]?.start }))
       const registered = await register(this.edges, asked, this.#defaultEnvRef)
@@ -186,6 +194,24 @@ export class Kernel {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
     return performed
+  }
+
+  /** Lets a process that waits leave memory, if it still waits for all of these. Whoever waits for a child is told of its end. */
+  async park(work: Work, waits: readonly WaitRef[]): Promise<boolean> {
+    const { pid } = work.record
+    const asked = { actor: `process:${pid}`, at: this.edges.clock.now() } as const
+    const children = new Set(waits.filter(({ on }) => on === 'child').map(({ name }) => name))
+    const parked = await performAll(this.edges, [
+      ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
+      { type: 'park', pid, waits, fence: work.fence(), ...asked },
+    ])
+    return !isRefusal(parked)
+  }
+
+  /** What it serves has changed: others are told at once, and it looks for work. */
+  async announce(): Promise<void> {
+    await this.renew()
+    for (const executions of this.#executions) executions.lookAnew()
   }
 
   /** Several intents in one transaction: all of them, or none. */
@@ -365,6 +391,7 @@ export class Kernel {
     }
     const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
     for (const row of carrying.items) this.carryOn(row)
+    await this.#releases.look()
     this.#look()
     return report
   }
@@ -394,4 +421,8 @@ export class Kernel {
       if (this.#state === 'open') this.edges.onTrouble(error, doing)
     })
   }
+}
+
+function tripsOverflow({ type, payload }: StoredEvent): boolean {
+  return type === 'watch_matched' && (payload as unknown as WatchMatch).told === 'tripped'
 }

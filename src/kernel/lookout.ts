@@ -2,11 +2,14 @@ import type { Clock } from '../core/clock.ts'
 
 const RETRY_MS = 200
 
+/** Whether a look took something, and whether there may be more. */
+export type Looked = 'none' | 'some' | 'more'
+
 export interface LookoutOptions {
   /** Whether there is room for more. */
   readonly isIdle: () => boolean
-  /** Takes what it can; true if there may be more. */
-  readonly claim: () => Promise<boolean>
+  /** Takes what it can. Only who takes nothing asks what is due later. */
+  readonly claim: () => Promise<Looked>
   /** After every look, whatever came of it. */
   readonly looked: () => void
   readonly failed: (error: unknown) => void
@@ -28,6 +31,8 @@ export class Lookout {
   #lookAgain = false
   #backingOff = false
   #stopped = false
+  /** What is due next is not known: looks go on until one has asked. */
+  #dueUnknown = true
   #cancelDue: (() => void) | undefined
   #dueAt = Number.POSITIVE_INFINITY
 
@@ -49,10 +54,11 @@ export class Lookout {
     if (!this.#options.isIdle()) return
     this.#looking = true
     this.#options.claim().then(
-      (more) => {
+      (looked) => {
         this.#looking = false
         this.#options.looked()
-        if (!more && !this.#lookAgain) return
+        if (looked === 'none') this.#dueUnknown = false
+        if (looked !== 'more' && !this.#dueUnknown && !this.#lookAgain) return
         this.#lookAgain = false
         this.look()
       },
@@ -70,6 +76,12 @@ export class Lookout {
     )
   }
 
+  /** Looks, and finds out what is due next. */
+  lookAnew(): void {
+    this.#dueUnknown = true
+    this.look()
+  }
+
   /** A backoff that ends later makes no event: a timer looks then. */
   lookAt(due: number): void {
     if (due >= this.#dueAt || this.#stopped) return
@@ -77,7 +89,7 @@ export class Lookout {
     this.#dueAt = due
     this.#cancelDue = this.#clock.after(Math.max(1, due - this.#clock.now()), () => {
       this.#dueAt = Number.POSITIVE_INFINITY
-      this.look()
+      this.lookAnew()
     })
   }
 

@@ -4,9 +4,12 @@ import type { Work } from './executor.ts'
 import { type Performed, perform } from './perform.ts'
 
 /** What an executor asks of its own process; who asks, and under which fence, is added here. */
-export type OwnIntent = Without<
-  Extract<Intent, { type: 'append' | 'program_started' | 'enter_wait' | 'leave_wait' }>
->
+export type OwnIntent = Without<Extract<Intent, { type: OwnType }>>
+
+type OwnType =
+  | ('append' | 'program_started' | 'enter_wait' | 'leave_wait')
+  | ('end_step' | 'retry_step')
+  | ('match' | 'disable_watch' | 'settle_readiness' | 'beat')
 
 /**
  * An executor's write. A kernel whose row lapsed takes its leases again under higher fences, and its executors go on:

@@ -1,16 +1,20 @@
 import type { Right } from '../core/authority/authorize.ts'
 import { groupKeyOf } from '../core/group/group.ts'
+import { emptyInbox } from '../core/inbox/inbox.ts'
+import { listenerOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
+import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { fold } from '../core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refuseScope } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** What became of one intent. */
@@ -77,7 +81,11 @@ export function* performOne(
   if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
-  const decision = decide({ row, replayed }, intent, edges.rules)
+  const listener = intent.type === 'match' ? listenerOf(row.record) : null
+  const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
+  const was = due?.inbox ?? null
+  const overflow = was === null ? {} : { overflow: was.overflow }
+  const decision = decide({ row, replayed, ...overflow }, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
       return { type: 'refused', refusal: decision.refusal }
@@ -96,9 +104,32 @@ export function* performOne(
         actor: intent.actor,
         at: intent.at,
       })
+      if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
+      const { record } = folded.row
+      if (record.awaitedBy.length > 0 && hasEnded(record) && !hasEnded(row.record))
+        yield* tellAwaiting(rows, record, intent)
+      if (decision.overflow !== undefined && listener !== null)
+        rows.add([
+          { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
+        ])
       return { type: 'appended', row: folded.row }
     }
+  }
+}
+
+/** Those that are parked until this one ends go on: in the transaction of its end, so that none is forgotten. */
+function* tellAwaiting(
+  rows: WorkingRows,
+  ended: ProcessRecord,
+  { at, actor }: Intent,
+): Generator<readonly Question[], void, readonly unknown[]> {
+  for (const pid of ended.awaitedBy) {
+    const was = yield* rows.process(pid)
+    if (was === null || hasEnded(was.record)) continue
+    const events = decideAwaitedEnd(was.record, ended)
+    if (events.length === 0) continue
+    rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
   }
 }
 
@@ -121,9 +152,10 @@ function* refuseOwner(
   return refuseScope(facts, { ...record, owner })
 }
 
-/** A live process has no end event yet, so its end need not be looked for: the commonest write asks one question. */
+/** A live process has no end event yet, and no step beyond its last: these need not be looked for, and the commonest writes ask one question. */
 function replayKeyToAsk(row: ProcessRow, intent: Intent): string | null {
   if (intent.type === 'end' && !hasEnded(row.record)) return null
+  if (intent.type === 'end_step' && intent.step.place > (row.record.journal?.last ?? 0)) return null
   return replayKeyOf(intent)
 }
 
@@ -153,13 +185,23 @@ function rightFor(intent: Intent): Right {
       return 'write'
     case 'start':
     case 'program_started':
+    case 'match':
+    case 'disable_watch':
+    case 'settle_readiness':
+    case 'beat':
     case 'end':
     case 'append':
     case 'enter_wait':
     case 'leave_wait':
+    case 'end_step':
+    case 'retry_step':
+    case 'park':
       return 'execute'
+    case 'await_end':
+      return 'read'
     case 'answer':
     case 'clear_wake_target':
+    case 'reveal':
     case 'put_back':
     case 'abandon':
     case 'give_up':

@@ -30,6 +30,8 @@ export interface Registering {
   readonly refuseNew?: Refusal
   /** Of the parent's executor, when it is the one that asks. */
   readonly fence?: Fence
+  /** The step of the parent, an engine, that spawns it. */
+  readonly place?: number
 }
 
 export type Registered =
@@ -64,7 +66,7 @@ export function register(
 
 function toIntent(
   edges: Edges,
-  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence }: Registering,
+  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place }: Registering,
   defaultEnvRef: string,
   at: number,
 ) {
@@ -81,6 +83,7 @@ function toIntent(
     startBy: startBy ?? null,
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
+    place: place ?? null,
   }
   return { intent, isNew: given === undefined }
 }

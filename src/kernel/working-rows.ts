@@ -1,5 +1,6 @@
 import type { Change } from '../core/change.ts'
 import type { Group } from '../core/group/group.ts'
+import type { Inbox } from '../core/inbox/inbox.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -12,6 +13,7 @@ export class WorkingRows {
   readonly changes: Change[] = []
   readonly #processes = new Map<Pid, ProcessRow | null>()
   readonly #groups = new Map<string, Group | null>()
+  readonly #inboxes = new Map<string, Inbox | null>()
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -19,6 +21,7 @@ export class WorkingRows {
       if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
       if (change.type === 'group') this.#groups.set(change.group.id, change.group)
       if (change.type === 'group_gone') this.#groups.set(change.id, null)
+      if (change.type === 'inbox') this.#inboxes.set(change.inbox.scope, change.inbox)
     }
   }
 
@@ -41,6 +44,12 @@ export class WorkingRows {
     const known = this.#groups.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'group', id })
+  }
+
+  *inbox(scope: string): Asking<Inbox | null> {
+    const known = this.#inboxes.get(scope)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'inbox', scope })
   }
 
   /** A pid that was made a moment ago: nothing can be there. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { McpServer } from '@modelcontextprotocol/server'
-import type { McpClient } from './client.ts'
+import { type McpClient, toldBy } from './client.ts'
+import { processTasks } from './process-tasks.ts'
 import { registerResources } from './resources.ts'
+import { serveTasks } from './tasks.ts'
 import { register } from './tool.ts'
 import { inbox } from './tools/inbox.ts'
 import { interrupt } from './tools/interrupt.ts'
@@ -49,6 +51,13 @@ export function mcpServer(client: McpClient): McpServer {
   register(server, client, interrupt)
   register(server, client, inbox)
   registerResources(server, client)
+  if (client.era === 'modern') {
+    const processes = processTasks(async (ctx) => {
+      const { session } = await client.place(toldBy(server, ctx))
+      return session
+    })
+    serveTasks(server, processes)
+  }
   return server
 }
 

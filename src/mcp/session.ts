@@ -32,6 +32,8 @@ export class McpSession {
   #isFound = false
   #finding: Promise<void> | undefined
   #opening: Promise<void> | undefined
+  /** Processes that are followed as tasks under their pids. Only what id a next one gets depends on it. */
+  readonly tasks = new Set<string>()
   #touchedAt = Number.NEGATIVE_INFINITY
   #acting: Acting
 

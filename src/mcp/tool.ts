@@ -4,6 +4,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { type McpClient, type Place, toldBy } from './client.ts'
 import { type Progress, progressOf } from './progress.ts'
+import { asTask, type Task, takesTasks } from './tasks.ts'
 
 /** A tool of the MCP door: arguments for a model, and the verbs that they become. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
@@ -14,7 +15,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly input: Input
   readonly output: Output
   readonly does: 'look' | 'change' | 'end'
-  run(input: z.output<Input>, call: Call): Promise<Answer<z.output<Output>>>
+  run(input: z.output<Input>, call: Call): Promise<Answer<z.output<Output>> | GoesOn>
 }
 
 /** `text` is what the model reads; `structured` says the same to programs. */
@@ -23,9 +24,15 @@ export interface Answer<Structured> {
   readonly text: string
 }
 
+/** Instead of an answer, and only where the client takes tasks. */
+export interface GoesOn {
+  readonly task: Task
+}
+
 export interface Call extends Place, Progress {
   /** Aborted when the client cancelled the call, or went away. */
   readonly signal: AbortSignal
+  readonly takesTasks: boolean
   /** Acts as the client's session, which is opened for it if the tool changes something. */
   perform<Done>(act: (acting: Acting, session: string) => Promise<Done>): Promise<Done>
 }
@@ -55,7 +62,9 @@ export function register<Input extends z.ZodObject, Output extends z.ZodObject>(
       if (does !== 'look' && client.readOnly) throw readOnly(name)
       const place = await client.place(toldBy(server, ctx))
       const call = callOf(place, does, ctx)
-      const { structured, text } = await described.run(given as z.output<Input>, call)
+      const said = await described.run(given as z.output<Input>, call)
+      if ('task' in said) return asTask(said.task)
+      const { structured, text } = said
       return { structuredContent: structured, content: [{ type: 'text', text }] }
     } catch (error) {
       return failed(error)
@@ -68,6 +77,7 @@ function callOf({ session, folder }: Place, does: Tool['does'], ctx: ServerConte
     session,
     folder,
     signal: ctx.mcpReq.signal,
+    takesTasks: takesTasks(ctx),
     ...progressOf(ctx),
     perform: async (act) => (does === 'look' ? act(await session.acting(), session.id) : session.change(act)),
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { Acting, InputOf } from '../verbs/reeve.ts'
 import { gaps } from '../verbs/shapes/output.ts'
 import { count } from '../verbs/shapes/scalars.ts'
 import { tail } from './page.ts'
@@ -14,7 +14,7 @@ export const unreadOutput = {
   readTo: count.describe('how far into the output this is, in bytes: until.from for what comes behind it'),
 }
 
-interface Unread {
+export interface Unread {
   readonly process: ProcessView
   /** The daemon went away as it was asked, and what it answered with may have been lost on the way. */
   readonly askedAgain: boolean
@@ -28,8 +28,16 @@ const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
 const MOST_POLLS = 3
 
-/** Reads on where the session stopped reading. Processes without output have printed nothing. */
-export async function readUnread(acting: Acting, pid: string, maxChars: number): Promise<Unread> {
+/**
+ * Reads on where the session stopped reading, or from an offset, and then does not count as having read. Processes without
+ * output have printed nothing.
+ */
+export async function readUnread(
+  acting: Acting,
+  pid: string,
+  maxChars: number,
+  from?: number,
+): Promise<Unread> {
   try {
     const {
       record,
@@ -38,7 +46,7 @@ export async function readUnread(acting: Acting, pid: string, maxChars: number):
       cursor,
       truncated: lost,
       askedAgain,
-    } = await pollOrAgain(acting, pid, maxChars)
+    } = await pollOrAgain(acting, { pid, maxChars, ...(from === undefined ? {} : { cursor: `o${from}` }) })
     const process = viewOf(record)
     const isLong = more && process.endedAt !== null
     const output = isLong ? await bothEnds(acting, pid, text, maxChars) : text
@@ -52,15 +60,15 @@ export async function readUnread(acting: Acting, pid: string, maxChars: number):
 }
 
 /** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
-async function pollOrAgain(acting: Acting, pid: string, maxChars: number) {
+async function pollOrAgain(acting: Acting, asking: InputOf<'poll'>) {
   for (let asked = 1; ; asked++) {
     try {
-      return { ...(await acting.poll({ pid, maxChars })), askedAgain: asked > 1 }
+      return { ...(await acting.poll(asking)), askedAgain: asked > 1 }
     } catch (error) {
       const isGone = error instanceof ReeveError && error.code === 'daemon_unreachable'
       if (!isGone || asked === MOST_POLLS) throw error
       // This waits for the daemon to come back, and finds a connection to it.
-      await acting.show({ pid })
+      await acting.show({ pid: asking.pid })
     }
   }
 }

@@ -21,8 +21,9 @@ export class LateTerminals {
     await this.#there.upgrade(request, socket, head, door)
   }
 
-  get areOpen(): boolean {
-    return this.#there?.areOpen ?? false
+  /** Whether somebody sits at the terminal of this process. */
+  show(pid: string): boolean {
+    return this.#there?.show(pid) ?? false
   }
 
   async close(): Promise<void> {

@@ -49,7 +49,9 @@ export class Listener {
   readonly server: Server
   readonly #open = new Set<Socket>()
   readonly #busy = new Map<Socket, number>()
-  /** Requests that may change something, and are not answered yet. */
+  /** Requests that are not answered yet. */
+  readonly #asking = new Set<IncomingMessage>()
+  /** Those of them that may change something. */
   readonly #changing = new Set<IncomingMessage>()
   #whenDone: (() => void) | undefined
 
@@ -110,8 +112,9 @@ export class Listener {
     return this.#open.size
   }
 
-  get isBusy(): boolean {
-    return this.#busy.size > 0
+  /** Whether a request about this process is being answered. */
+  hears(pid: string): boolean {
+    return [...this.#asking].some(({ url }) => url?.includes(pid))
   }
 
   async close(): Promise<void> {
@@ -131,12 +134,14 @@ export class Listener {
 
   #begin(request: IncomingMessage): void {
     const { socket, method } = request
+    this.#asking.add(request)
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1)
     if (method !== 'GET' && method !== 'HEAD') this.#changing.add(request)
   }
 
   #end(request: IncomingMessage): void {
     const { socket } = request
+    this.#asking.delete(request)
     const left = (this.#busy.get(socket) ?? 1) - 1
     if (left === 0) this.#busy.delete(socket)
     else this.#busy.set(socket, left)

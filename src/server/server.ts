@@ -35,16 +35,16 @@ export interface Server {
   /** Null where it listens on its socket alone. */
   readonly url: string | null
   acting(caller: Caller): Acting
+  /** When nobody asks about these processes any more, or after a while: they have ended, and whoever waits for that is told. */
+  told(pids: readonly string[]): Promise<void>
   /** What was answered since it listens, and who is there. */
   counted(): ServerCounts
-  /** When nobody is being answered any more, or after a second. */
-  quiet(): Promise<void>
   close(): Promise<void>
 }
 
 /** Whoever heard of an end asks for its record next: a moment without a question may only be a breath. */
-const BREATH_MS = 100
-const MOST_QUIET_MS = 1_000
+const BREATH_MS = 200
+const MOST_TOLD_MS = 5_000
 const LOOK_MS = 10
 
 /** Serves every verb over HTTP, on a Unix socket, on an address, or on both. Listens when it resolves. */
@@ -74,10 +74,13 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await terminals.close()
     await Promise.all(listeners.map((listener) => listener.close()))
   }
-  const quiet = async () => {
-    const until = Date.now() + MOST_QUIET_MS
+  const told = async (pids: readonly string[]) => {
+    const areAsking = () =>
+      pids.some((pid) => terminals.show(pid) || listeners.some((door) => door.hears(pid)))
+    if (!areAsking()) return
+    const until = Date.now() + MOST_TOLD_MS
     for (let since = Date.now(); Date.now() < Math.min(until, since + BREATH_MS); await sleep(LOOK_MS))
-      if (terminals.areOpen || listeners.some(({ isBusy }) => isBusy)) since = Date.now()
+      if (areAsking()) since = Date.now()
   }
   let url: string | null = null
   try {
@@ -102,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     await close()
     throw error
   }
-  return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, quiet, close }
+  return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, told, close }
 }
 
 /** Who listens everywhere is found at home under these. */

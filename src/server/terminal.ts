@@ -37,7 +37,7 @@ const NOT_ALLOWED = 1008
 export class Terminals {
   readonly #parts: TerminalParts
   readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MOST_TYPED })
-  readonly #open = new Set<WebSocket>()
+  readonly #open = new Map<WebSocket, Place>()
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -58,12 +58,13 @@ export class Terminals {
     }
   }
 
-  get areOpen(): boolean {
-    return this.#open.size > 0
+  /** Whether somebody sits at the terminal of this process. */
+  show(pid: string): boolean {
+    return [...this.#open.values()].some((place) => place.pid === pid)
   }
 
   close(): void {
-    for (const ws of this.#open) ws.close(RESTARTING, 'the daemon stops')
+    for (const ws of this.#open.keys()) ws.close(RESTARTING, 'the daemon stops')
   }
 
   async #placeOf(request: IncomingMessage, door: Door): Promise<Place> {
@@ -87,7 +88,7 @@ export class Terminals {
   async #serve(ws: WebSocket, place: Place): Promise<void> {
     const { closing, log, guard } = this.#parts
     const gone = new AbortController()
-    this.#open.add(ws)
+    this.#open.set(ws, place)
     const revoked = () => ws.close(NOT_ALLOWED, 'unauthorized')
     const over = guard.whileGood(place.caller, revoked)
     ws.on('close', () => {
@@ -110,9 +111,11 @@ export class Terminals {
 }
 
 /** What is printed, from the offset on, until the end of the process or of the connection. */
-async function show(ws: WebSocket, { acting, pid, offset }: Place, signal: AbortSignal): Promise<void> {
+async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
+  const { acting, pid, offset } = place
+  const terminal = isOperator(place.caller)
   await send(ws, JSON.stringify({ offset }))
-  for await (const { bytes, gap } of acting.followOutput({ pid, offset }, { signal })) {
+  for await (const { bytes, gap } of acting.followOutput({ pid, offset, terminal }, { signal })) {
     if (gap !== null) await send(ws, JSON.stringify({ gap }))
     if (bytes.length > 0) await send(ws, bytes)
   }
@@ -120,6 +123,11 @@ async function show(ws: WebSocket, { acting, pid, offset }: Place, signal: Abort
   if (signal.aborted || (await acting.show({ pid })).outcome === null) return
   await send(ws, JSON.stringify({ ended: true }))
   ws.close(1000)
+}
+
+/** Who may type sits at the terminal, and sees what it shows. Who only looks, and an agent, sees no secrets. */
+function isOperator({ role, actor }: Caller): boolean {
+  return (role === 'operate' || role === 'admin') && actor === 'host'
 }
 
 /** Resolves when the connection has taken it: what a slow reader has not read stays in the log. */

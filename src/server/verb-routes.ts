@@ -41,6 +41,8 @@ async function perform(
   if (needs === 'read') context.env.onlyReads()
   const body = hasBody(req.method) ? await bodyOf(req.raw, mostBytes) : {}
   const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
+  if (input['reveal'] === true) demand(caller, 'admin')
+  if (input['terminal'] === true) demand(caller, 'operate')
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act
   const answer = await act(input, { signal: req.raw.signal })
   // Where there are no bytes to be wrapped, nothing need be looked at twice.

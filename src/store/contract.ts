@@ -1,6 +1,7 @@
-import type { Change } from '../core/change.ts'
+import type { Change, DoneHow } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
+import type { Inbox } from '../core/inbox/inbox.ts'
 import type { Notice } from '../core/inbox/notice.ts'
 import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -118,10 +119,21 @@ export interface Questions {
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
+  /** In order: the first `limit` behind `after`, or the `newest`; all, or those that are not done (`open`); or of one process. */
   notices: [
-    { readonly scope: string; readonly after: number; readonly limit: number },
+    {
+      readonly scope: string
+      readonly after: number
+      readonly limit: number
+      readonly open?: boolean
+      readonly newest?: boolean
+      readonly pid?: Pid
+    },
     readonly StoredNotice[],
   ]
+  inbox: [{ readonly scope: string }, Inbox | null]
+  /** Inboxes that hold matches back, and must release them some time. */
+  overflowing: [{ readonly limit: number }, readonly Inbox[]]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
   /** Ended before a time, or beyond the newest `keep`; the longest ended first. */
   prunable: [
@@ -152,6 +164,9 @@ export interface Changes {
 
 export interface StoredNotice extends Notice {
   readonly place: number
+  readonly done: DoneHow | null
+  /** The turns in which it was looked at already. */
+  readonly observed: readonly string[]
 }
 
 export interface Activity {

@@ -1,10 +1,10 @@
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, wakesAt } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 
 /** From when on it may be claimed: 0 for at once, whatever a clock says; null while it may not. Kept beside the record, so that it can be indexed. */
 export function dueOf({ record, holder }: ProcessRow): number | null {
-  const claimable = holder === null && record.status === 'ready' && record.recovery !== 'external'
-  return claimable ? (record.retryAt ?? 0) : null
+  if (holder !== null || record.recovery === 'external') return null
+  return record.status === 'ready' ? (record.retryAt ?? 0) : wakesAt(record)
 }
 
 /** What a change does to the number of live processes. */

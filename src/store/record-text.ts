@@ -18,12 +18,18 @@ const USUAL: Usual = {
   pausedFrom: null,
   stopRequest: null,
   wait: null,
+  moreWaits: [],
+  parked: false,
+  awaitedBy: [],
+  journal: null,
   signals: {},
   children: 0,
   attempts: 0,
   retryAt: null,
   firstStarted: null,
   program: null,
+  watches: {},
+  readiness: null,
   abandonRequest: null,
   externalRef: null,
   outcome: null,
@@ -38,12 +44,18 @@ export function movingText(record: ProcessRecord): string {
   if (record.pausedFrom !== null) moving.pausedFrom = record.pausedFrom
   if (record.stopRequest !== null) moving.stopRequest = record.stopRequest
   if (record.wait !== null) moving.wait = record.wait
+  if (record.moreWaits.length > 0) moving.moreWaits = record.moreWaits
+  if (record.parked) moving.parked = true
+  if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
+  if (record.journal !== null) moving.journal = record.journal
   if (!isEmpty(record.signals)) moving.signals = record.signals
   if (record.children !== 0) moving.children = record.children
   if (record.attempts !== 0) moving.attempts = record.attempts
   if (record.retryAt !== null) moving.retryAt = record.retryAt
   if (record.firstStarted !== null) moving.firstStarted = record.firstStarted
   if (record.program !== null) moving.program = record.program
+  if (!isEmpty(record.watches)) moving.watches = record.watches
+  if (record.readiness !== null) moving.readiness = record.readiness
   if (record.abandonRequest !== null) moving.abandonRequest = record.abandonRequest
   if (record.externalRef !== null) moving.externalRef = record.externalRef
   if (record.outcome !== null) moving.outcome = record.outcome

@@ -1,9 +1,11 @@
 import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ends } from './conformance/ends.ts'
+import { engines } from './conformance/engines.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
+import { inbox } from './conformance/inbox.ts'
 import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
@@ -38,9 +40,11 @@ export function storeConformance(suite: Suite): void {
   keeping(behaves)
   signals(behaves)
   answers(behaves)
+  engines(behaves)
   tree(behaves)
   lifetimes(behaves)
   outbox(behaves)
+  inbox(behaves)
   visibility(behaves)
   filters(behaves)
   pruning(behaves)

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { type Authorize, ownersOwn } from '../core/authority/authorize.ts'
 import type { Clock } from '../core/clock.ts'
+import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { HolderRow, Proof } from '../core/lease/holder.ts'
 import { pidFrom } from '../core/process/pid.ts'
@@ -35,7 +36,12 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     sameText: (a, b) => a === b,
     prove: options.prove ?? (() => 'unknown'),
     authorize: options.authorize ?? ownersOwn,
-    rules: { validate: misfitOfType, maxPayloadBytes: 64 * 1024, maxPendingSignals: 100 },
+    rules: {
+      validate: misfitOfType,
+      maxPayloadBytes: 64 * 1024,
+      maxPendingSignals: 100,
+      flood: FLOOD_LIMITS,
+    },
     onTrouble:
       options.onTrouble ??
       ((error) => {

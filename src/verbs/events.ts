@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { storedEvent } from './shapes/event.ts'
+import { reveal } from './shapes/output.ts'
 import { count, pageSize, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -13,6 +14,7 @@ export const events = verb({
     after: count.default(0),
     tail: z.number().int().min(1).max(1_000).exactOptional(),
     limit: pageSize,
+    reveal,
   }),
   output: z.strictObject({ events: z.array(storedEvent), count }),
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],

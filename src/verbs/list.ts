@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { filter } from './shapes/filter.ts'
 import { record } from './shapes/record.ts'
-import { cursor, pageSize } from './shapes/scalars.ts'
+import { count, cursor, pageSize } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** In order of registration. `shared` marks what is listed only because of a grant. */
@@ -9,9 +9,21 @@ export const list = verb({
   summary: 'Lists processes; without a status, those that have not ended.',
   route: 'GET /processes',
   needs: 'read',
-  input: z.strictObject({ filter: filter.default({}), after: cursor.exactOptional(), limit: pageSize }),
+  input: z.strictObject({
+    filter: filter.default({}),
+    after: cursor.exactOptional(),
+    limit: pageSize,
+    ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
+  }),
   output: z.strictObject({
-    processes: z.array(z.strictObject({ record, shared: z.boolean() })),
+    processes: z.array(
+      z.strictObject({
+        record,
+        shared: z.boolean(),
+        /** Of commands that listen on any, where they were asked for. */
+        ports: z.array(count).exactOptional(),
+      }),
+    ),
     next: z.string().nullable(),
   }),
   codes: [],

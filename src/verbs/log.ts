@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ansi, gaps, line, readCodes, stream } from './shapes/output.ts'
+import { ansi, gaps, line, readCodes, reveal, stream } from './shapes/output.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -15,6 +15,7 @@ export const log = verb({
     limit: z.number().int().min(1).max(10_000).default(200),
     stream: stream.exactOptional().describe('of a command with output: tagged, this one alone'),
     ansi,
+    reveal,
   }),
   output: z.strictObject({
     lines: z.array(line),

@@ -1,31 +1,32 @@
 import * as z from 'zod'
-import { json } from './shapes/json.ts'
-import { count, pageSize, time } from './shapes/scalars.ts'
+import { consumer, notice, scope, waitMs } from './shapes/notice.ts'
+import { count, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Go on after the `place` of the last one. */
+/**
+ * Reads without taking: any number of readers may. What nobody has done with is shown, from the place `after` on, or behind
+ * what this consumer has acknowledged.
+ */
 export const notices = verb({
-  summary: 'Reads what a scope has been told.',
-  route: 'GET /notices',
+  summary: 'Reads what a scope is told.',
+  route: 'GET /inbox',
   needs: 'read',
   input: z.strictObject({
-    scope: z.string().regex(/^(session|process|human):.+$/s, 'must be session:…, process:… or human:…'),
-    after: count.default(0),
+    scope,
+    consumer: consumer.exactOptional().describe('go on behind what this consumer has acknowledged'),
+    after: count.exactOptional().describe('next of an earlier answer'),
     limit: pageSize,
+    newest: z.boolean().default(false).describe('the last ones instead of the first'),
+    all: z.boolean().default(false).describe('with those that are done, too'),
+    turn: turnId.exactOptional().describe('leave out what was looked at in this turn'),
+    waitMs: waitMs.describe('how long to wait for one if there is none, in milliseconds'),
   }),
   output: z.strictObject({
-    notices: z.array(
-      z.strictObject({
-        place: count,
-        scope: z.string(),
-        pid: z.string(),
-        seq: count,
-        kind: z.enum(['completion', 'group_completion', 'wake']),
-        at: time,
-        payload: json,
-        replyTo: json,
-      }),
-    ),
+    notices: z.array(notice),
+    /** Go on after it. */
+    next: count,
+    /** There is more already. */
+    more: z.boolean(),
   }),
   codes: ['denied'],
 })

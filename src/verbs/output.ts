@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { gap, readCodes } from './shapes/output.ts'
+import { gap, readCodes, reveal } from './shapes/output.ts'
 import { rawBytes } from './shapes/raw-bytes.ts'
 import { count, processRef, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -21,6 +21,11 @@ export const output = verb({
       .min(1)
       .max(1024 * 1024)
       .default(64 * 1024),
+    reveal,
+    terminal: z
+      .boolean()
+      .default(false)
+      .describe('for a terminal that a person sits at: nothing is masked for the host, and nothing noted'),
   }),
   output: z.strictObject({
     offset: count,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { ansi, gaps, outputCursor, readCodes } from './shapes/output.ts'
+import { ansi, gaps, outputCursor, readCodes, reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
-import { count, processRef } from './shapes/scalars.ts'
+import { count, processRef, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** Without a cursor a session goes on where its last poll of this process ended, also after a restart. */
@@ -12,8 +12,12 @@ export const poll = verb({
   input: z.strictObject({
     pid: processRef,
     cursor: outputCursor.exactOptional().describe('from an earlier poll; o0 is the beginning'),
+    turn: turnId
+      .exactOptional()
+      .describe('whose turn it is: it is not told again in this turn that it ended'),
     maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
     ansi,
+    reveal,
   }),
   output: z.strictObject({
     record,

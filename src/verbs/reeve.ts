@@ -2,16 +2,22 @@ import type * as z from 'zod'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
+import { acknowledge } from './acknowledge.ts'
 import { activity } from './activity.ts'
+import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changes } from './changes.ts'
+import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
+import { doWork } from './do-work.ts'
+import type { EngineFunction, EngineOptions } from './durable-function.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
+import { engines } from './engines.ts'
 import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { grant } from './grant.ts'
@@ -34,6 +40,7 @@ import { refreshEnvironment } from './refresh-environment.ts'
 import { reown } from './reown.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
+import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { screen } from './screen.ts'
 import { search } from './search.ts'
@@ -47,6 +54,7 @@ import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
 import { streams } from './streams.ts'
 import { submit } from './submit.ts'
+import { takeNotices } from './take-notices.ts'
 import { touchSession } from './touch-session.ts'
 import { transferGrants } from './transfer-grants.ts'
 import { usage } from './usage.ts'
@@ -60,16 +68,21 @@ import { write } from './write.ts'
 /** Every act there is. Adding one is a file, and a line here. */
 export const verbs = {
   abandon,
+  acknowledge,
   activity,
+  announceWorker,
   answer,
   append,
   changeCwd,
   changes,
+  claimWork,
   closeInput,
   deleteSession,
+  doWork,
   end,
   endSession,
   endTurn,
+  engines,
   environment,
   events,
   grant,
@@ -92,6 +105,7 @@ export const verbs = {
   reown,
   resize,
   restart,
+  retireWorker,
   revoke,
   screen,
   search,
@@ -105,6 +119,7 @@ export const verbs = {
   whoami,
   streams,
   submit,
+  takeNotices,
   touchSession,
   transferGrants,
   usage,
@@ -144,15 +159,41 @@ export interface Acting extends Acts {
   ): AsyncIterable<StoredEvent>
   /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
   followOutput(
-    input: { readonly pid: string; readonly offset?: number },
+    input: {
+      readonly pid: string
+      readonly offset?: number
+      /** Shows secrets instead of masking them: for an admin or the host, and noted with the process. */
+      readonly reveal?: boolean
+      /** For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. */
+      readonly terminal?: boolean
+    },
     options?: CallOptions,
   ): AsyncIterable<OutputPiece>
-  /** A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. */
+  /**
+   * What a scope is told, as it comes; ends when it is called off. With a `consumer`, from where that one has acknowledged
+   * on. With `take` each is this consumer's alone until it is acknowledged, or its time is up and it is given again.
+   */
+  inbox(
+    input: {
+      readonly scope: string
+      readonly consumer?: string
+      readonly after?: number
+      readonly take?: { readonly visibilityMs?: number }
+      readonly turn?: string
+    },
+    options?: CallOptions,
+  ): AsyncIterable<ToldNotice>
+  /**
+   * A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. Of the host it is a
+   * person's own, and nothing is masked.
+   */
   attach(
     input: { readonly pid: string; readonly scrollback?: number },
     options?: CallOptions,
   ): Promise<Attachment>
 }
+
+export type ToldNotice = OutputOf<'notices'>['notices'][number]
 
 /** A piece of an output log. `gap`: bytes that are not kept any more, right before it. */
 export interface OutputPiece {
@@ -166,6 +207,12 @@ export interface Attachment extends AsyncIterable<OutputPiece> {
   write(text: string | Uint8Array): Promise<{ readonly bytes: number }>
   resize(size: { readonly cols: number; readonly rows: number }): Promise<void>
   detach(): void
+}
+
+/** Serves durable functions of this program. */
+export interface EngineHost {
+  /** Runs the engine processes of this name here, from now until `close`. */
+  engine(name: string, run: EngineFunction, options?: EngineOptions): Promise<void>
 }
 
 /** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */

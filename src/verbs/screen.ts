@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { gap, readCodes } from './shapes/output.ts'
+import { gap, readCodes, reveal } from './shapes/output.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -11,6 +11,7 @@ export const screen = verb({
   input: z.strictObject({
     pid: processRef,
     scrollback: z.number().int().min(0).max(1_000).default(0).describe('lines above the screen, too'),
+    reveal,
   }),
   output: z.strictObject({
     cols: count,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -7,7 +8,7 @@ export const show = verb({
   summary: 'Shows one process.',
   route: 'GET /processes/{pid}',
   needs: 'read',
-  input: z.strictObject({ pid: processRef }),
+  input: z.strictObject({ pid: processRef, reveal }),
   output: record,
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
 })

@@ -10,7 +10,7 @@ export type Role = (typeof ROLES)[number]
 /** An act with one schema and one name on every surface. */
 export interface Verb<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string
-  /** Where it is found below `/v1` on HTTP; `{names}` are members of the input. What is got changes nothing. */
+  /** Where it is found below `/v1` on HTTP; `{names}` are members of the input. What is got changes nothing, but that it was read. */
   readonly route: Route
   /** The least role that may call it. */
   readonly needs: Role

@@ -13,28 +13,37 @@ const truncated = gaps.exactOptional()
  * process ends the wait.
  */
 export const wait = verb({
-  summary: 'Waits until a process has ended, or a command has printed a line.',
+  summary: 'Waits until a process has ended, or a command is ready or has printed a line.',
   route: 'GET /processes/{pid}/wait',
   needs: 'read',
-  input: z.strictObject({
-    pid: processRef,
-    timeoutMs: duration.exactOptional().describe('180 s by default'),
-    until: z
-      .strictObject({
-        text: z.string().min(1).max(10_000).exactOptional(),
-        pattern: z.string().min(1).max(10_000).exactOptional().describe('an RE2 pattern'),
-        from: count
-          .default(0)
-          .describe('a byte offset in the output log; what was printed before it does not count'),
-      })
-      .refine(
-        ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
-        'give either text or pattern',
-      )
-      .exactOptional(),
-  }),
+  input: z
+    .strictObject({
+      pid: processRef,
+      timeoutMs: duration.exactOptional().describe('180 s by default'),
+      ready: z
+        .literal(true)
+        .exactOptional()
+        .describe('until the command is ready, as its spec says; its end ends the wait'),
+      until: z
+        .strictObject({
+          text: z.string().min(1).max(10_000).exactOptional(),
+          pattern: z.string().min(1).max(10_000).exactOptional().describe('an RE2 pattern'),
+          from: count
+            .default(0)
+            .describe('a byte offset in the output log; what was printed before it does not count'),
+        })
+        .refine(
+          ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
+          'give either text or pattern',
+        )
+        .exactOptional(),
+    })
+    .refine(({ until, ready }) => until === undefined || ready === undefined, 'give either until or ready'),
   output: z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('ended'), record, truncated }),
+    z.strictObject({ type: z.literal('ready'), record }),
+    /** It was not ready in the time that its spec gives it, and runs on. */
+    z.strictObject({ type: z.literal('not_ready'), record }),
     z.strictObject({
       type: z.literal('matched'),
       record,
@@ -50,5 +59,14 @@ export const wait = verb({
     }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'not_command', 'not_served', 'no_output'],
+  codes: [
+    'no_readiness',
+    'unknown_pid',
+    'ambiguous_pid',
+    'pruned_pid',
+    'denied',
+    'not_command',
+    'not_served',
+    'no_output',
+  ],
 })

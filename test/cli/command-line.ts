@@ -77,8 +77,12 @@ export class CommandLine {
   }
 
   /** At a terminal of its own. */
-  terminal(words: readonly string[], size = { cols: 80, rows: 24 }): AtTerminal {
-    const pty = spawnPty(process.execPath, [LAUNCHER, ...words], {
+  terminal(
+    words: readonly string[],
+    size = { cols: 80, rows: 24 },
+    flags: readonly string[] = [],
+  ): AtTerminal {
+    const pty = spawnPty(process.execPath, [...flags, LAUNCHER, ...words], {
       ...size,
       env: { ...this.env, TERM: 'xterm' },
     })

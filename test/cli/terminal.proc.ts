@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
@@ -169,3 +171,39 @@ test('the key that lets go is heard also where the daemon does not answer', asyn
   at.type('\u001d')
   expect(await at.ended).toBe(0)
 })
+
+test('what is sent elsewhere at a terminal goes there: the streams are apart', async () => {
+  const reeve = new CommandLine()
+  const shell = reeve.shell()
+  const errors = join(reeve.dwelling.home.folder, 'errors')
+  shell.type(`${reeve.called} run -- sh -c 'echo out; echo err >&2; exit 4' 2>${errors}; echo "code $?"\r`)
+  await shell.until(/^out\r\n.*^code 4/ms)
+  expect(readFileSync(errors, 'utf8')).toBe('err\n')
+})
+
+test('a job in the background runs on, and ends when the shell ends it', async () => {
+  const reeve = new CommandLine()
+  const shell = reeve.shell()
+  shell.type(`${reeve.called} run --name job -- sh -c 'echo begun; exec sleep 300' &\r`)
+  await shell.until(/^begun/m)
+  shell.type('jobs\r')
+  await shell.until(/^\[1\]\+\s+Running/m)
+  shell.type('kill %1; wait %1; echo "code $?"\r')
+  await shell.until('code 143')
+  expect(await reeve.json('show', 'job')).toMatchObject({ outcome: { signal: 'SIGTERM' } })
+})
+
+test('behind the launcher of an older Node one Ctrl-C is one', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(['up'], { cols: 80, rows: 24 }, ['--import', OLDER_NODE])
+  await at.until('Ctrl-C stops it')
+  at.type('\u0003')
+  expect(await at.ended).toBe(0)
+  expect(at.shown).toContain('Stopped.')
+  expect(reeve.dwelling.announced()).toBeNull()
+})
+
+/** The launcher looks at this alone to find out what it runs under. */
+const OLDER_NODE = `data:text/javascript,${encodeURIComponent(
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })",
+)}`

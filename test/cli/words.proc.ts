@@ -172,7 +172,9 @@ test('two sessions are apart, and what belongs to one ends with it', async () =>
 test('a daemon that is told to go ends what lives as long as it does, or with --keep nothing', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'kept', '--', 'sleep', '60'])
-  expect((await reeve.run(['down', '--keep'])).stdout).toMatch(/^Stopped the daemon with PID \d+\.$/m)
+  expect((await reeve.run(['down', '--keep'])).stdout).toMatch(
+    /^Stopped the daemon with PID \d+\. Goes on: kept\.$/m,
+  )
   expect((await reeve.run(['ps', '-q'])).stdout).not.toBe('')
   await reeve.run(['down'])
   expect((await reeve.run(['down'])).stdout).toContain('No daemon runs')
@@ -356,4 +358,34 @@ test('a daemon that a command starts outlives the command', async () => {
   await outer.run(['kill', pid])
   const after = await inner.json<typeof before>('status')
   expect(after.daemon).toEqual(before.daemon)
+})
+
+test('a wait that came to nothing says why', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'short', '-c', 'echo bye'])
+  const never = await reeve.run(['wait', 'short', '--until', 'listening'])
+  expect(never).toMatchObject({ code: 1, stderr: expect.stringContaining('has not printed listening') })
+  await reeve.run(['run', '-d', '--name', 'long', 'sleep', '300'])
+  const late = await reeve.run(['wait', 'long', '-t', '10ms'])
+  expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining('long has not ended in time') })
+})
+
+test('streams that are kept apart are read apart, and others are not taken for empty', async () => {
+  const reeve = new CommandLine()
+  const line = 'echo out; echo err >&2'
+  for (const [name, ...more] of [['one', '--split'], ['both']] as const) {
+    await reeve.run(['run', '-d', '--name', name, ...more, '-c', line])
+    await reeve.run(['wait', name])
+  }
+  expect((await reeve.run(['logs', '--stream', 'stderr', 'one'])).stdout).toBe('err\n')
+  const refused = await reeve.run(['logs', '--stream', 'stderr', 'both'])
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--split') })
+})
+
+test('a stop says what it ends and what goes on', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'bound', 'sleep', '300'])
+  await reeve.run(['run', '-d', '--name', 'free', '--lifetime', 'detached', 'sleep', '300'])
+  expect((await reeve.run(['down'])).stdout).toMatch(/Ended with it: bound\. Goes on: free\.$/m)
+  await reeve.run(['kill', 'free'])
 })

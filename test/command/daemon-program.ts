@@ -9,9 +9,13 @@ export interface DaemonProgram extends Program {
   close(options?: { keep?: boolean }): Promise<void>
 }
 
-export async function startDaemon(house: Household, commands: object = {}): Promise<DaemonProgram> {
+export async function startDaemon(
+  house: Household,
+  commands: object = {},
+  more: object = {},
+): Promise<DaemonProgram> {
   const options = { home: house.home.folder, environment: 'inherit', shell: '/bin/sh', ...commands }
-  const program = await startProgram('daemon', [house.store, JSON.stringify(options)])
+  const program = await startProgram('daemon', [house.store, JSON.stringify(options), JSON.stringify(more)])
   house.keeper()
   let asked = 0
   const call = async (verb: string, input: unknown) => {

@@ -28,7 +28,7 @@ test('keys of the daemon are not passed on unless they are named, and what a com
   daemonHas('FAKE_API_KEY', 'sk-fake')
   daemonHas('REEVE_TEST_PLAIN', 'plain')
   await using house = new Household()
-  const reeve = await house.open()
+  const reeve = await house.open({}, { redact: false })
   const seen = async (spec: object) => variablesIn((await runs(reeve, { run: 'env', ...spec })).text)
   const plain = await seen({})
   expect(plain).toMatchObject({ REEVE_TEST_PLAIN: 'plain', PYTHONUNBUFFERED: '1' })
@@ -41,7 +41,7 @@ test('keys of the daemon are not passed on unless they are named, and what a com
 test('a terminal program gets no key of the daemon either, and the name of its terminal', async () => {
   daemonHas('FAKE_API_KEY', 'sk-fake')
   await using house = new Household()
-  const reeve = await house.open()
+  const reeve = await house.open({}, { redact: false })
   const { text } = await runs(reeve, { run: 'env', pty: true })
   expect(text).toContain('PATH=')
   expect(text).toContain('TERM=xterm-256color')
@@ -51,7 +51,7 @@ test('a terminal program gets no key of the daemon either, and the name of its t
 test('an environment that was stored is used, and the spec wins over it', async () => {
   daemonHas('REEVE_TEST_SECRET', 'from the daemon')
   await using house = new Household()
-  const reeve = await house.open()
+  const reeve = await house.open({}, { redact: false })
   const { envRef } = await reeve.putEnvironment({
     variables: { ONE: '1', TWO: '2', KEY: { secret: 'REEVE_TEST_SECRET' } },
     policy: {},

@@ -69,5 +69,14 @@ function record(fields: Partial<ProcessRecord>): ProcessRecord {
 }
 
 function event(position: number, type: string): StoredEvent {
-  return { pid: 'p_1', seq: position, position, type, at: 0, actor: 'host', replayKey: null, payload: {} }
+  return {
+    pid: 'p_1',
+    seq: position,
+    position,
+    type,
+    at: 0,
+    actor: 'host',
+    replayKey: null,
+    payload: { eventTypes: {} },
+  }
 }

@@ -36,6 +36,18 @@ test('of two workers one dies, and the other finishes what both had begun', asyn
   )
 })
 
+test('a durable function that is killed goes on elsewhere, and does no step twice', async () => {
+  expect(await run('durable-function')).toBe(
+    [
+      'killed after the first step, while it waited',
+      "completed { item: 'a lamp', receipt: 'receipt 1', address: 'Elm Street 5' }",
+      'charged for a lamp',
+      'shipped a lamp to Elm Street 5',
+      '',
+    ].join('\n'),
+  )
+})
+
 test('a follower that stopped goes on from its stored position, without gap or repeat', async () => {
   expect(await run('follow-changes')).toBe(
     [

@@ -29,7 +29,8 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules'))
   // As a user has it: a package among others.
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))
-  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules', '@types'))
+  for (const scope of ['@types', '@durable-streams'])
+    symlinkSync(resolve('node_modules', scope), join(folder, 'node_modules', scope))
   for (const { name, text } of programs) writeFileSync(join(folder, name), text)
 })
 
@@ -50,7 +51,7 @@ test('the programs of the documentation fit the types', () => {
 describe('each page prints what it says', () => {
   test.each(programs)('$page', async ({ name, text }) => {
     const place = mkdtempSync(join(folder, 'run-'))
-    const env = { TMPDIR: place, REEVE_HOME: join(place, 'home'), REEVE_LISTEN: 'off' }
+    const env = { TMPDIR: place, REEVE_HOME: join(place, 'home'), REEVE_LISTEN: '127.0.0.1:0' }
     const talksToDaemon = /\bconnect\(/.test(text)
     if (talksToDaemon) expect(await runNode([REEVE, 'up', '-d'], { env })).toMatchObject({ code: 0 })
     const ran = await runNode([join(folder, name)], { cwd: place, env })

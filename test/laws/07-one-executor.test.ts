@@ -107,6 +107,7 @@ test('an executor that was overtaken has no more children', async () => {
         defaultEnvRef: 'e',
         startBy: null,
         refuseNew: null,
+        place: null,
         fence,
       },
       { maxPayloadBytes: 1_000 },

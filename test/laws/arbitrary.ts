@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Fence, Lease } from '../../src/core/lease/lease.ts'
 import { decide } from '../../src/core/process/decide.ts'
@@ -17,6 +18,7 @@ const rules: Rules = {
     schema['type'] === 'number' && typeof payload !== 'number' ? 'no number' : undefined,
   maxPayloadBytes: 200,
   maxPendingSignals: 1,
+  flood: FLOOD_LIMITS,
 }
 
 /** One process without a store: what decide and evolve make of a list of intents. */
@@ -48,6 +50,7 @@ function begin(request: RegistrationRequest): History {
       defaultEnvRef: 'e',
       startBy: null,
       refuseNew: null,
+      place: null,
       fence: null,
     },
     rules,
@@ -172,6 +175,7 @@ const asks = [
   fc.record({ type: fc.constant('reown'), owner: fc.constantFrom({}, { source: 'x' }) }),
   fc.record({ type: fc.constant('change_cwd'), cwd: fc.constantFrom('/', '/tmp') }),
   fc.record({ type: fc.constant('set_external_ref'), ref: json }),
+  fc.record({ type: fc.constant('reveal'), verb: fc.constantFrom('poll', 'log') }),
   fc.record({ type: fc.constant('clear_wake_target'), session: fc.constant('s1') }),
   fc.record({
     type: fc.constant('put_back'),

@@ -16,11 +16,13 @@ export interface Connecting {
   readonly root?: string
   /** The stdio server's way for what goes on by itself. */
   readonly quiet?: Reeve
+  /** What the client says that it can do. */
+  readonly capabilities?: object
 }
 
-export function clientOf({ era, name = 'tester', root }: Connecting): Client {
+export function clientOf({ era, name = 'tester', root, capabilities: more = {} }: Connecting): Client {
   const versionNegotiation = { mode: era === 'legacy' ? 'legacy' : { pin: '2026-07-28' } } as const
-  const capabilities = root === undefined ? {} : { roots: {} }
+  const capabilities = { ...(root === undefined ? {} : { roots: {} }), ...more }
   const client = new Client({ name, version: '1' }, { versionNegotiation, capabilities })
   if (root !== undefined) {
     client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: `file://${root}`, name: 'work' }] }))

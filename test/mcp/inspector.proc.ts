@@ -66,6 +66,11 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
     const listed = await inspect(era, '--method', 'tools/list', '--strict')
     expect((listed.result ?? listed).tools.map(({ name }: { name: string }) => name)).toEqual(TOOLS)
   }
+  // It knows tasks, and waits for them.
+  expect(await use('process_start', { run: 'sleep 2; echo done' })).toMatchObject({
+    finished: true,
+    output: 'done\n',
+  })
   const run = 'while printf "> " && read -r line; do echo "got $line"; done'
   expect(await use('process_start', { run, name: 'shell', pty: true, waitMs: 0 })).toMatchObject({
     finished: false,
@@ -88,6 +93,6 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   expect(await use('process_restart', { pid: 'shell', waitMs: 0 })).toMatchObject({ finished: false })
   expect(await use('interrupt')).toMatchObject({ matched: 1 })
   expect(await use('process_kill', { pid: 'shell' })).toMatchObject({ process: { status: 'cancelled' } })
-  expect((await use('inbox')).notices).toHaveLength(2)
+  expect((await use('inbox')).notices).toHaveLength(3)
   expect([...called].sort()).toEqual([...TOOLS].sort())
 }, 120_000)

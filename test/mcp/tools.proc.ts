@@ -74,6 +74,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
           pid,
           again.structured.process.pid,
         ])
+        expect(inbox.text).toContain('cancelled (signal SIGTERM, reason killed')
         const { next } = inbox.structured
         expect((await call(client, 'inbox', { after: next })).structured).toMatchObject({ notices: [], next })
       })

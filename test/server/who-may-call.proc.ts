@@ -148,6 +148,16 @@ test('agents of two sessions neither see nor touch the processes of the other', 
       '/usage',
     ])
       expect([what, (await as(`GET /v1/processes/${other.pid}${what}`)).status]).toEqual([what, 403])
+    for (const what of ['/v1/inbox', '/v1/inbox/stream']) {
+      expect((await as(`GET ${what}?scope=session:${session}`)).status).toBe(200)
+      expect((await as(`GET ${what}?scope=session:${other.session}`)).status).toBe(403)
+    }
+    for (const what of ['take', 'acknowledge']) {
+      const body = { consumer: 'x', ...(what === 'take' ? {} : { through: 0 }) }
+      const asked = async (scope: string) =>
+        (await as(`POST /v1/inbox/${what}`, { body: { ...body, scope } })).status
+      expect([await asked(`session:${session}`), await asked(`session:${other.session}`)]).toEqual([200, 403])
+    }
     for (const what of ['kill', 'restart', 'close-input', 'poll'])
       expect([what, (await as(`POST /v1/processes/${other.pid}/${what}`, { body: {} })).status]).toEqual([
         what,

@@ -1,16 +1,19 @@
 import { createHash, hash } from 'node:crypto'
 import { ownersOwn } from '../../src/core/authority/authorize.ts'
 import type { Clock } from '../../src/core/clock.ts'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
+import { Engines } from '../../src/engine/in-kernel.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { inProcess, type SpawnAs } from '../../src/tool/in-process.ts'
+import { runFlow } from './flow.ts'
 import type { Ledger } from './ledger.ts'
 import type { Plant, Planting } from './plant.ts'
 import type { Random } from './random.ts'
@@ -34,10 +37,12 @@ export interface Neighbourhood {
 
 export interface PeerOptions {
   readonly name: string
-  readonly serves: readonly ('tool' | 'agent')[]
+  readonly serves: readonly ('tool' | 'agent' | 'engine')[]
   readonly concurrency: number
 }
 
+/** Short, so that functions leave memory in the middle of things. */
+const PARK_AFTER_MS = 300
 const BACKOFF = { baseMs: 500, maxMs: 4_000 }
 /** How long a commit stays unseen when the word of it was lost: the safety net of the real watcher. */
 const LOOK_MS = 250
@@ -262,7 +267,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       sameText: (a, b) => a === b,
       prove: (row) => this.#prove(row),
       authorize: ownersOwn,
-      rules: { validate, maxPayloadBytes: 10_000, maxPendingSignals: 5 },
+      rules: {
+        validate,
+        maxPayloadBytes: 10_000,
+        maxPendingSignals: 5,
+        flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
+      },
       onTrouble: (error, doing) => this.#trouble(error, doing),
     }
   }
@@ -301,8 +311,27 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     const executors: Executor[] = []
     if (this.serves('tool'))
       executors.push(this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs)))
+    if (this.serves('engine')) executors.push(this.#watch(this.#engines()))
     if (this.serves('agent')) executors.push(this.#watch(this.#agent()))
     return executors
+  }
+
+  #engines(): Executor {
+    const engines = new Engines(async (work, request, place) => {
+      const [child] = await this.kernel.register([
+        {
+          request: { ...request, parent: work.record.pid } as RegistrationRequest,
+          actor: `process:${work.record.pid}`,
+          fence: work.fence(),
+          idempotencyKey: `step:${place}`,
+          place,
+        },
+      ])
+      if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
+      return child.row.record
+    })
+    engines.add('flow', (context) => runFlow(context, this), { parkAfterMs: PARK_AFTER_MS })
+    return engines
   }
 
   /** Raw, as an executor of another kind would be: writes with its fence, and ends as it likes. */

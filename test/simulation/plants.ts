@@ -1,3 +1,4 @@
+import type { Inbox } from '../../src/core/inbox/inbox.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
@@ -62,6 +63,19 @@ export const plants: readonly Plant[] = [
     transaction: (inner) => new Forgetful(inner),
   },
   {
+    name: 'a notice that is given while another has it',
+    laws: ['exclusive delivery'],
+    plan: (plan) => unaware(plan),
+  },
+  {
+    name: 'a release that nobody is told of',
+    laws: ['no lost notice'],
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
+      ),
+  },
+  {
     name: 'a refused write that leaves a grant',
     laws: ['rejected writes change nothing'],
     plan: (plan) =>
@@ -73,6 +87,24 @@ export const plants: readonly Plant[] = [
       }),
   },
 ]
+
+/** Whoever takes from an inbox is not told what others have taken. */
+function unaware<Answer>(plan: Plan<Answer>): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const steps = plan()
+    let known: readonly unknown[] = []
+    for (;;) {
+      const step = steps.next(known)
+      if (step.done) return step.value
+      const answers = yield step.value
+      known = step.value.map(({ ask }, index) =>
+        ask === 'inbox' && answers[index] !== null
+          ? { ...(answers[index] as Inbox), taken: [] }
+          : answers[index],
+      )
+    }
+  }
+}
 
 /** Whoever comes with an end finds the process alive, though it has ended. */
 export function endingTwice<Answer>(plan: Plan<Answer>): Plan<Answer> {

@@ -80,7 +80,13 @@ export const upsets: readonly Upset[] = [
 export function bootSome(world: World): void {
   if (world.peers.length >= MOST_PEERS) return
   const { random } = world.stage
-  const serves = random.pick([['tool', 'agent'], ['tool', 'agent'], ['tool'], []] as const)
+  const serves = random.pick([
+    ['tool', 'agent', 'engine'],
+    ['tool', 'agent', 'engine'],
+    ['tool'],
+    ['engine'],
+    [],
+  ] as const)
   world.boot({ serves, concurrency: random.pick([1, 2, 5, 100]) })
 }
 

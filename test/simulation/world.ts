@@ -3,13 +3,16 @@ import { join } from 'node:path'
 import { ReeveError, RefusedError } from '../../src/core/errors.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
+import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkRefold } from './checks/refold.ts'
 import { checkSignals } from './checks/signals.ts'
+import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { Observer } from './observer.ts'
@@ -48,6 +51,7 @@ export class World implements Neighbourhood {
   readonly turns: { session: string; turn: string }[] = []
   readonly waits: ClientWait[] = []
   readonly followers: Follower[] = []
+  readonly taken: { readonly scope: Scope; readonly consumer: string; readonly place: number }[] = []
   readonly answered = new Set<string>()
   peers: Peer[] = []
   #booted = 0
@@ -65,7 +69,9 @@ export class World implements Neighbourhood {
       checkLeases(stage, ledger),
       checkRefold(stage, ledger),
       checkNotices(stage, ledger),
+      checkDeliveries(stage),
       checkSignals(stage, ledger),
+      checkSteps(stage),
       checkTables(stage, ledger),
     )
   }

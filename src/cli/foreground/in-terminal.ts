@@ -11,12 +11,13 @@ const CTRL_Z = 0x1a
 
 /** The command has a terminal of its own, and this one shows it: keys, colours and size go through. */
 export async function runInTerminal(
-  { around }: Context<unknown>,
+  context: Context<unknown>,
   reeve: Acting,
   record: ProcessRecord,
 ): Promise<ProcessRecord | null> {
   const { pid } = record
-  const terminal = terminalOf(around)
+  const terminal = terminalOf(context.around)
+  context.screenIsTaken = true
   // From its first byte: it may have printed before anybody was attached.
   const attachment = await reeve.attach({ pid, scrollback: Number.MAX_SAFE_INTEGER })
   const over = new AbortController()

@@ -26,7 +26,7 @@ export async function sitDown(
   let detached = false
   let refused: unknown
   const refuse = (error: unknown) => {
-    if (isPassing(error)) return
+    if (detached || isPassing(error)) return
     refused ??= error
     attachment.detach()
   }

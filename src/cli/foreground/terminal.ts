@@ -35,10 +35,14 @@ export function terminalOf({ stdin, stdout }: Surroundings): Terminal {
       const restore = () => setRaw(false)
       setRaw(true)
       process.on('exit', restore)
+      // Whoever had it has taken it back: as if its window had been closed.
+      const gone = () => process.exit(128 + 1)
+      keyboard.on('error', gone)
       keyboard.on('data', heard)
       keyboard.resume()
       return () => {
         keyboard.off('data', heard)
+        keyboard.off('error', gone)
         keyboard.pause()
         process.off('exit', restore)
         restore()

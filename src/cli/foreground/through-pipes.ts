@@ -11,9 +11,10 @@ type ProcessRecord = OutputOf<'show'>
 
 /** Standard input, output and error, byte for byte, until the command has ended. */
 export async function runThroughPipes(
-  { around, print, options }: Context<{ readonly 'no-stdin': boolean }>,
+  { around, print }: Context<unknown>,
   reeve: Acting,
   { pid, spec }: ProcessRecord,
+  hasInput: boolean,
 ): Promise<ProcessRecord | null> {
   const { stdin, stdout, stderr } = around
   const over = new AbortController()
@@ -22,14 +23,15 @@ export async function runThroughPipes(
     reeve.signal({ pid, signal: 'SIGPIPE', to: 'group' }).catch(() => undefined),
   )
   const record = endedLater(reeve, pid, over.signal)
-  const input = options['no-stdin']
-    ? Promise.resolve()
-    : pumpInput(reeve, pid, stdin, { sole: true, signal: over.signal })
+  const input = hasInput
+    ? pumpInput(reeve, pid, stdin, { sole: true, signal: over.signal })
+    : Promise.resolve()
   // Looked at below, when all is over: until then a failure of it must not count as unhandled.
   input.catch(() => undefined)
   let missing = 0
   try {
-    const pieces = reeve.followOutput({ pid })
+    // A person's own: nothing is masked.
+    const pieces = reeve.followOutput({ pid, terminal: true })
     const parts = spec['output'] === 'tagged' ? tagged(reeve, pid, pieces) : withoutTags(pieces)
     for await (const { bytes, gap, stream } of parts) {
       missing += gap === null ? 0 : gap.to - gap.from

@@ -3,6 +3,7 @@ import { toWire } from '../../verbs/request.ts'
 import type { Surroundings } from '../context.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { type Colours, coloursFor } from './colour.ts'
+import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
 /** More would be a flood rather than a word beside the answer. */
@@ -94,6 +95,7 @@ export class Printer {
     }
     const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     this.#around.stderr.write(code === 'usage' ? `${message}\n` : `${red('reeve:')} ${message}\n`)
-    if (remedy !== '') this.#around.stderr.write(`${remedy}\n`)
+    const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy })
+    if (todo !== '') this.#around.stderr.write(`${todo}\n`)
   }
 }

@@ -14,7 +14,7 @@ export const attach = word({
   name: 'attach',
   summary: 'Sits down at the terminal of a command',
   usage: ['attach [options] <process>'],
-  completes: 'process',
+  completes: 'live process',
   options: {
     'detach-key': { type: 'text', value: 'key', about: 'lets go of it; ctrl-] unless it says otherwise' },
     'read-only': { type: 'flag', about: 'keys and size stay here' },
@@ -45,6 +45,7 @@ ended lets go by itself, and its exit code is passed on.`,
         `Use reeve logs -f ${name ?? pid}, or start it with --pty.`,
       )
     const terminal = terminalOf(around)
+    context.screenIsTaken = true
     const { scrollback } = options
     const how = await sitDown(reeve, pid, terminal, { letGo, readOnly: options['read-only'], scrollback })
     if (how === 'ended') return exitCodeOf(await ended(reeve, pid))

@@ -72,7 +72,7 @@ async function valueOffers(context: Context, option: string, specs: OptionSpecs)
   const choices = specs[option]?.choices
   if (choices !== undefined) return choices.map((text) => ({ text, about: '' }))
   if (option === 'session') return sessionOffers(context)
-  if (option === 'parent') return processOffers(context)
+  if (option === 'parent') return processOffers(context, 'live process')
   return option === 'home' || option === 'cwd' ? [file] : []
 }
 
@@ -81,7 +81,7 @@ async function argumentOffers(
   { completes, name }: Word,
   rest: readonly string[],
 ): Promise<Offer[]> {
-  if (completes === 'process') return processOffers(context)
+  if (completes === 'process' || completes === 'live process') return processOffers(context, completes)
   if (completes === 'command') return [command]
   if (completes === 'word') return wordOffers(context)
   if (completes === 'session') return sessionOffers(context)
@@ -92,9 +92,10 @@ async function argumentOffers(
 }
 
 /** Live ones first, names before pids. */
-async function processOffers(context: Context): Promise<Offer[]> {
+async function processOffers(context: Context, which: 'process' | 'live process'): Promise<Offer[]> {
   return asked(context, async (reeve, signal) => {
-    const { processes } = await reeve.list({ filter: { status: 'any' }, limit: 1_000 }, { signal })
+    const filter = which === 'process' ? ({ status: 'any' } as const) : {}
+    const { processes } = await reeve.list({ filter, limit: 1_000 }, { signal })
     const records = processes.map(({ record }) => record).reverse()
     const sorted = [
       ...records.filter(({ outcome }) => outcome === null),

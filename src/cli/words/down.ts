@@ -1,4 +1,6 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
+import type { Context } from '../context.ts'
 import { word } from '../word.ts'
 
 /** After this, whoever waits is told for what. */
@@ -21,15 +23,48 @@ export const down = word({
   async run(context) {
     nothingMore(context, { name: 'down' })
     const { daemon, home, options, print, around } = context
+    const before = await liveOf(context)
     const isLong = setTimeout(() => {
       if (around.stderr.isTTY && !options.quiet) print.aside('Waiting for its commands to end …')
     }, LONG_MS)
     const stopped = await daemon.down(home, { keep: options.keep }).finally(() => clearTimeout(isLong))
     if (print.isJson) print.json({ stopped })
-    else if (!options.quiet)
-      print.line(
-        stopped === null ? `No daemon runs in ${home}.` : `Stopped the daemon with PID ${stopped.osPid}.`,
-      )
+    else if (!options.quiet) {
+      if (stopped === null) print.line(`No daemon runs in ${home}.`)
+      else print.line(`Stopped the daemon with PID ${stopped.osPid}.${fateOf(before, options.keep)}`)
+    }
     return 0
   },
 })
+
+type ProcessRecord = OutputOf<'show'>
+
+/** What runs. Nobody is kept waiting for it: a daemon that does not answer can be stopped all the same. */
+async function liveOf(context: Context<unknown>): Promise<ProcessRecord[]> {
+  const reeve = context.quietly()
+  try {
+    const signal = AbortSignal.timeout(LIST_MS)
+    const { processes } = await reeve.list({ filter: { kind: 'command' } }, { signal })
+    return processes.map(({ record }) => record)
+  } catch {
+    return []
+  } finally {
+    await reeve.close()
+  }
+}
+
+function fateOf(live: readonly ProcessRecord[], keep: boolean): string {
+  const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
+  const others = live.filter((record) => !ended.includes(record))
+  const ends = ended.length === 0 ? '' : ` Ended with it: ${namesOf(ended)}.`
+  return others.length === 0 ? ends : `${ends} ${others.length === 1 ? 'Goes' : 'Go'} on: ${namesOf(others)}.`
+}
+
+function namesOf(records: readonly ProcessRecord[]): string {
+  const names = records.map(({ name, pid }) => name ?? pid)
+  const more = names.length - MOST_NAMES
+  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ')
+}
+
+const LIST_MS = 1_000
+const MOST_NAMES = 5

@@ -6,7 +6,7 @@ export const interrupt = word({
   name: 'interrupt',
   summary: 'Asks a process, or all of a session, a turn or a tool call, to stop',
   usage: ['interrupt [options] [process]'],
-  completes: 'process',
+  completes: 'live process',
   options: {
     session: { type: 'text', value: 'id', about: 'of this session' },
     turn: { type: 'text', value: 'id', about: 'of this turn' },

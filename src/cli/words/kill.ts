@@ -9,7 +9,7 @@ export const kill = word({
   name: 'kill',
   summary: 'Ends processes and everything they started',
   usage: ['kill [options] <process>…', 'kill --all [options]'],
-  completes: 'process',
+  completes: 'live process',
   options: {
     grace: {
       type: 'duration',

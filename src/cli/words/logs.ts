@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { byteCount } from '../print/times.ts'
 import { tagged } from '../tagged.ts'
+import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 import { writeAll } from '../write-all.ts'
 
@@ -25,9 +26,10 @@ export const logs = word({
       choices: ['stdout', 'stderr'],
       about: 'this one alone, of a command whose streams are kept apart',
     },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
   },
   about: `
-Bytes come as they were printed, colours too. What is not kept any more is a gap, which is named on standard
+Bytes come as they were printed, colours too; secrets are masked with *, one for each byte. What is not kept any more is a gap, which is named on standard
 error. With --jsonl: a line each, with its number and offset; with -f its offset and text.`,
   examples: [
     ['reeve logs web', 'all of it'],
@@ -38,15 +40,21 @@ error. With --jsonl: a line each, with its number and offset; with -f its offset
     const { options, print } = context
     const reeve = await context.acting()
     // A name may pass on to another process while this goes on.
-    const { pid } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    const { pid, name, spec } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    if (options.stream !== undefined && spec['output'] !== 'tagged')
+      throw new UsageError(
+        `The streams of ${name ?? pid} are not kept apart.`,
+        'Start it with reeve run -d --split, or leave --stream out.',
+      )
     const stop = new AbortController()
     const from = await startOf(reeve, pid, options)
     if (print.isJson && !options.follow && options.from === undefined && options.since === undefined) {
-      await printLines(context, reeve, pid, options.tail, options.stream)
+      await printLines(context, reeve, pid, options)
       return 0
     }
     const { end } = await reeve.output({ pid, offset: from, limit: 1 })
-    const followed = reeve.followOutput({ pid, offset: from }, { signal: stop.signal })
+    const { reveal } = options
+    const followed = reeve.followOutput({ pid, offset: from, reveal }, { signal: stop.signal })
     const pieces = options.follow ? followed : upTo(followed, end)
     const shown = options.stream === undefined ? pieces : ofStream(reeve, pid, pieces, options.stream)
     if (from < end || options.follow) await printPieces(context, shown)
@@ -103,10 +111,17 @@ async function printLines(
   { print, options }: Context<unknown>,
   reeve: Acting,
   pid: string,
-  tail: number | undefined,
-  stream: string | undefined,
+  {
+    tail,
+    stream,
+    reveal,
+  }: {
+    readonly tail: number | undefined
+    readonly stream: string | undefined
+    readonly reveal: boolean
+  },
 ): Promise<void> {
-  const only = stream === undefined ? {} : { stream: stream as 'stdout' | 'stderr' }
+  const only = { reveal, ...(stream === undefined ? {} : { stream: stream as 'stdout' | 'stderr' }) }
   const found: OutputOf<'log'>['lines'] = []
   if (tail !== undefined) {
     if (tail > 0)

@@ -29,9 +29,10 @@ export const ps = word({
     const filter = filterOf(options)
     const status = filter.status ?? (all || last !== undefined ? 'any' : undefined)
     const reeve = await context.acting()
-    const found = await listProcesses(reeve, { ...filter, ...(status === undefined ? {} : { status }) })
+    const wanted = { ...filter, ...(status === undefined ? {} : { status }) }
+    const found = await listProcesses(reeve, wanted, Number.POSITIVE_INFINITY, !quiet)
     const processes = last === undefined ? found : found.slice(-last)
-    if (print.isJson) print.jsonList(processes.map(({ record, shared }) => ({ ...record, shared })))
+    if (print.isJson) print.jsonList(processes.map(({ record, ...more }) => ({ ...record, ...more })))
     else if (quiet) for (const { record } of processes) print.line(record.pid)
     else {
       const { columns, rows } = processTable(processes, Date.now(), print.colours)
@@ -43,15 +44,17 @@ export const ps = word({
 
 function processTable(processes: readonly Listed[], now: number, colours: Colours) {
   const withSession = processes.some(({ record }) => record.owner.session !== undefined)
+  const withPorts = processes.some(({ ports }) => ports !== undefined)
   const columns: Column[] = [
     { title: 'PID' },
     { title: 'NAME' },
     { title: 'STATUS' },
     { title: 'SINCE' },
     ...(withSession ? [{ title: 'SESSION' }] : []),
+    ...(withPorts ? [{ title: 'PORTS' }] : []),
     { title: 'COMMAND', flexible: true },
   ]
-  const rows = processes.map(({ record, shared }): Cell[] => {
+  const rows = processes.map(({ record, shared, ports }): Cell[] => {
     const { outcome, firstStarted, createdAt } = record
     const since =
       outcome === null ? shortTime(now - (firstStarted?.at ?? createdAt)) : ago(outcome.endedAt, now)
@@ -62,6 +65,7 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
       statusCell(record, colours),
       { text: since, paint: colours.dim },
       ...(withSession ? [{ text: session }] : []),
+      ...(withPorts ? [{ text: (ports ?? []).map((port) => `:${port}`).join(' ') }] : []),
       { text: commandText(record) },
     ]
   })

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
+import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
+import { isInForeground } from '../foreground/is-in-foreground.ts'
 import { isMissing } from '../foreground/is-missing.ts'
 import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
@@ -30,6 +32,10 @@ const OPTIONS = {
     about: 'a variable; without a value, the one of here',
   },
   'pass-env': { type: 'texts', value: 'NAME', about: "a secret of the daemon's environment that it may see" },
+  split: {
+    type: 'flag',
+    about: 'in the background: keeps standard output and error apart, for logs --stream',
+  },
   pty: { type: 'flag', short: 't', about: 'with a terminal of its own, also in the background' },
   'no-pty': { type: 'flag', about: 'without a terminal, also at one' },
   stdin: { type: 'flag', short: 'i', about: 'in the background: with an input, for reeve send' },
@@ -37,6 +43,41 @@ const OPTIONS = {
   timeout: { type: 'duration', about: 'how long it may run; then it is ended, exit code 124' },
   'idle-timeout': { type: 'duration', about: 'how long it may print nothing' },
   grace: { type: 'duration', about: 'how long it may take to end before it is forced' },
+  watch: {
+    type: 'texts',
+    value: 'text',
+    about: 'tell its session of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
+  },
+  ready: {
+    type: 'text',
+    value: 'what',
+    about: 'when it is ready: a URL, a port, /pattern/ of a line, or a line for the shell',
+  },
+  'ready-timeout': {
+    type: 'duration',
+    about: 'how long it may take to be ready; 60s unless it says otherwise',
+  },
+  notify: {
+    type: 'text',
+    value: 'when',
+    choices: ['complete', 'failure', 'none'],
+    about: 'tell its session of its end; with -d complete, else none',
+  },
+  restart: {
+    type: 'text',
+    value: 'when',
+    choices: ['never', 'failure', 'always'],
+    about: 'start it again when it has ended by itself, as a new process of the same name',
+  },
+  'restart-limit': {
+    type: 'number',
+    value: 'count',
+    about: 'how often in a row; 10 unless it says otherwise',
+  },
+  heartbeat: {
+    type: 'duration',
+    about: 'tell its session that it still prints, at most this often; 1m or more',
+  },
   lifetime: {
     type: 'text',
     value: 'scope',
@@ -74,6 +115,7 @@ it cannot be run; 127 if it is not there.`,
   examples: [
     ['reeve run -- npm test', 'in the foreground'],
     ['reeve run -d --name web -- npm run dev', 'in the background, under a name'],
+    ['reeve run -d --session s1 --ready :5173 --watch ERROR -- npm run dev', 'tells s1 (reeve inbox s1)'],
     ["reeve run -c 'make 2>&1 | tee log'", 'a line for the shell'],
     ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a limit'],
   ],
@@ -84,14 +126,20 @@ it cannot be run; 127 if it is not there.`,
         args.length === 0 ? 'reeve run needs a command.' : 'A line for the shell takes no program besides.',
         'For example: reeve run -- npm test',
       )
-    const atTerminal = around.stdin.isTTY === true && around.stdout.isTTY === true
+    const { stdin, stdout, stderr } = around
+    const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
+    // Whoever sends one of the streams elsewhere wants them apart, and a job in the background has no terminal.
+    const atTerminal = areTerminals && isInForeground()
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
-    const request = await requestFor(context, reeve, pty)
+    const hasInput = options.detach ? options.stdin : !options['no-stdin'] && (atTerminal || !isJobAt(stdin))
+    const request = await requestFor(context, reeve, { pty, hasInput })
     const { record, warning } = await reeve.spawn(request)
     const failure = startFailure(record)
     if (failure !== undefined) {
-      print.failure(failure)
+      print.failure(
+        isLine(args) ? { ...failure, remedy: `A line is for the shell: reeve run -c '${args[0]}'` } : failure,
+      )
       return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
     }
     if (options.detach) {
@@ -100,7 +148,12 @@ it cannot be run; 127 if it is not there.`,
       else print.line(record.pid)
       return 0
     }
-    const ended = await (pty && atTerminal ? runInTerminal : runThroughPipes)(context, reeve, record)
+    const ended = await (pty && atTerminal
+      ? runInTerminal(context, reeve, record)
+      : runThroughPipes(context, reeve, record, hasInput)
+    ).catch((error: unknown) => {
+      throw lostSightOf(record.pid, error)
+    })
     if (ended === null) return OWN_ERROR
     if (ended.outcome?.status === 'abandoned')
       print.failure({
@@ -111,6 +164,25 @@ it cannot be run; 127 if it is not there.`,
     return exitCodeOf(ended)
   },
 })
+
+/** A whole line in quotes, as `docker run` and others do not take it either. */
+function isLine(args: readonly string[]): boolean {
+  return args.length === 1 && /\s/.test(args[0] ?? '')
+}
+
+/** To read from the terminal would stop a job in the background, also where its program would never read. */
+function isJobAt(stdin: { readonly isTTY?: boolean }): boolean {
+  return stdin.isTTY === true && !isInForeground()
+}
+
+/** It may run on, or have ended with its daemon: to start it again is not what helps. */
+function lostSightOf(pid: string, error: unknown): unknown {
+  if (!(error instanceof ReeveError) || error.code !== 'daemon_unreachable') return error
+  const message = `${error.message} What became of ${pid} was not heard.`
+  return new ReeveError(error.code, message, `reeve show ${pid} tells, and starts a daemon if none runs.`, {
+    details: { ...error.details, pid },
+  })
+}
 
 /** A shell stops its loop, and begins a new line, only where it sees that Ctrl-C ended the program. */
 function dieOfInterrupt(): void {
@@ -123,13 +195,12 @@ function dieOfInterrupt(): void {
 async function requestFor(
   context: Context<RunOptions>,
   reeve: Acting,
-  pty: boolean,
+  { pty, hasInput }: { readonly pty: boolean; readonly hasInput: boolean },
 ): Promise<CommandRequest> {
   const { options, around, args } = context
   const cwd = resolve(around.cwd, options.cwd ?? '.')
   const { session, parent, timeout, grace, lifetime, name } = options
   const idle = options['idle-timeout']
-  const hasInput = options.detach ? options.stdin : !options['no-stdin']
   return {
     kind: 'command',
     idempotencyKey: randomUUID(),
@@ -139,17 +210,67 @@ async function requestFor(
       env: environmentOf(around.env, cwd, options.env, pty),
       ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
       ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
-      ...(pty || options.detach ? {} : { output: 'tagged' as const, keepBytes: KEEP_BYTES }),
+      ...(pty || (options.detach && !options.split) ? {} : { output: 'tagged' as const }),
+      ...(pty || options.detach ? {} : { keepBytes: KEEP_BYTES }),
       ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
       ...(grace === undefined ? {} : { graceMs: grace }),
+      ...attendedBy(options),
     },
     ...(name === undefined ? {} : { name }),
     ...(session === undefined ? {} : { owner: { session } }),
     ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
     ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
   }
+}
+
+/** What its session is told of it. */
+function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
+  const { watch, ready, heartbeat, notify, restart } = options
+  const told = notify ?? (options.detach ? undefined : 'none')
+  const timeoutMs = options['ready-timeout']
+  if (timeoutMs !== undefined && ready === undefined)
+    throw new UsageError(
+      '--ready-timeout needs --ready.',
+      'Say what shows that it is ready, like --ready :8080',
+    )
+  return {
+    ...(watch.length === 0 ? {} : { watch: watch.map(watchedIn) }),
+    ...(ready === undefined
+      ? {}
+      : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
+    ...(told === undefined ? {} : { notify: told as 'complete' | 'failure' | 'none' }),
+    ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeat }),
+    ...(restart === undefined
+      ? {}
+      : {
+          restart: {
+            on: restart as 'never' | 'failure' | 'always',
+            ...(options['restart-limit'] === undefined ? {} : { limit: options['restart-limit'] }),
+          },
+        }),
+  }
+}
+
+function watchedIn(text: string): { readonly text: string } | { readonly pattern: string } {
+  const pattern = patternIn(text)
+  return pattern === null ? { text } : { pattern }
+}
+
+type ReadyWhen = NonNullable<CommandRequest['spec']['ready']>
+
+function readyIn(text: string): ReadyWhen {
+  const pattern = patternIn(text)
+  if (pattern !== null) return { log: pattern }
+  if (/^https?:\/\//.test(text)) return { http: text }
+  const port = /^:?(\d{1,5})$/.exec(text)?.[1]
+  return port === undefined ? { command: text } : { port: Number(port) }
+}
+
+/** As it is written elsewhere: between slashes. */
+function patternIn(text: string): string | null {
+  return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null
 }
 
 /** What makes a command the same one that would run here: where programs are found, and what the terminal can do. */

@@ -13,6 +13,7 @@ export const screen = word({
       value: 'lines',
       about: 'lines above the screen, too; up to 1,000',
     },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
   },
   about: 'For programs that were started with a terminal (run --pty): editors, installers, shells.',
   examples: [
@@ -23,8 +24,8 @@ export const screen = word({
     const pid = oneProcess(context, { name: 'screen' })
     const { options, print } = context
     const reeve = await context.acting()
-    const { scrollback } = options
-    const shown = await reeve.screen({ pid, ...(scrollback === undefined ? {} : { scrollback }) })
+    const { scrollback, reveal } = options
+    const shown = await reeve.screen({ pid, reveal, ...(scrollback === undefined ? {} : { scrollback }) })
     if (print.isJson) print.json(shown)
     else for (const line of [...shown.scrollback, ...withoutLastBlanks(shown.lines)]) print.line(line)
     return 0

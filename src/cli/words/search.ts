@@ -19,6 +19,7 @@ export const search = word({
     limit: { type: 'number', short: 'n', value: 'count', about: '50 unless it says otherwise, up to 1,000' },
     from: { type: 'number', value: 'offset', about: 'begin at this byte of the output' },
     stream: { type: 'text', value: 'stream', choices: ['stdout', 'stderr'], about: '' },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
   },
   about: 'Exit code 1 if nothing is found, as with grep.',
   examples: [
@@ -37,6 +38,7 @@ export const search = word({
       pid,
       ...(options.pattern ? { pattern: wanted } : { text: wanted }),
       ignoreCase: options['ignore-case'],
+      reveal: options.reveal,
       ...(around === undefined ? {} : { context: around }),
       ...(limit === undefined ? {} : { limit }),
       ...(from === undefined ? {} : { from }),

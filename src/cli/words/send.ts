@@ -16,7 +16,7 @@ export const send = word({
     'send <process> -',
     'send --signal <name> [--value <json>] <process>',
   ],
-  completes: 'process',
+  completes: 'live process',
   options: {
     'no-enter': { type: 'flag', short: 'n', about: 'no Enter behind the text' },
     key: {

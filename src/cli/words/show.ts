@@ -1,4 +1,5 @@
 import { oneProcess } from '../arguments.ts'
+import { listProcesses } from '../list-processes.ts'
 import { commandText, type ProcessRecord, statusColour, statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
@@ -9,7 +10,9 @@ export const show = word({
   summary: 'Shows one process: what it is, how it is, what it has used',
   usage: ['show [options] <process>'],
   completes: 'process',
-  options: {},
+  options: {
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+  },
   examples: [
     ['reeve show web', 'by its name'],
     ['reeve show p_7k3m --json', 'the whole record'],
@@ -19,7 +22,7 @@ export const show = word({
     const { print } = context
     const { colours } = print
     const reeve = await context.acting()
-    const record = await reeve.show({ pid })
+    const record = await reeve.show({ pid, reveal: context.options.reveal })
     if (print.isJson) {
       print.json(record)
       return 0
@@ -27,6 +30,7 @@ export const show = word({
     const now = Date.now()
     const { outcome, program, owner } = record
     const usage = record.kind === 'command' ? await reeve.usage({ pid: record.pid }).catch(() => null) : null
+    const [listed] = await listProcesses(reeve, { pid: [record.pid] }, 1, true)
     const failure = startFailure(record)
     print.facts([
       ['pid', colours.blue(record.pid)],
@@ -38,6 +42,8 @@ export const show = word({
       ['to do', clean(failure?.remedy)],
       ['folder', clean(record.cwd)],
       ['PID', outcome === null ? program?.osPid.toString() : undefined],
+      ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
+      ['ready', readyText(record)],
       ['started', startedText(record, now)],
       [
         'ended',
@@ -66,6 +72,12 @@ export const show = word({
     return 0
   },
 })
+
+function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
+  if (spec['ready'] === undefined) return undefined
+  if (readiness === null) return outcome === null ? 'not yet' : undefined
+  return readiness.ready ? clockTime(readiness.at) : 'not in the time it was given'
+}
 
 function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {
   const at = firstStarted?.at ?? createdAt

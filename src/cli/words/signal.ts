@@ -8,7 +8,7 @@ export const signal = word({
   name: 'signal',
   summary: 'Pauses, resumes, interrupts or cancels a process, or sends its program an OS signal',
   usage: ['signal [options] <process> <signal>'],
-  completes: 'process',
+  completes: 'live process',
   options: {
     group: { type: 'flag', about: "an OS signal goes to the program's whole group" },
     reason: { type: 'text', value: 'text', about: 'why, for the record' },

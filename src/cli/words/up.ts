@@ -36,9 +36,11 @@ before reeve.json in the home; reeve config shows what is in force.`,
       greet(context, running, before?.osPid === running.osPid ? 'runs already' : 'is ready', true)
       return 0
     }
-    return daemon.up(home, flags, (running) => {
+    const code = await daemon.up(home, flags, (running) => {
       if (!options.quiet) greet(context, running, 'is ready', false)
     })
+    if (context.around.stdout.isTTY && !options.quiet) context.print.line('\nStopped.')
+    return code
   },
 })
 

@@ -11,32 +11,41 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const wait = word({
   name: 'wait',
-  summary: 'Waits until processes have ended, and passes the exit code on; or until one prints a line',
+  summary:
+    'Waits until processes have ended, and passes the exit code on; or until one is ready or prints a line',
   usage: ['wait [options] <process>…'],
   completes: 'process',
   failure: OWN_ERROR,
   options: {
     timeout: { type: 'duration', short: 't', about: 'for how long; exit code 124 when it is over' },
     until: { type: 'text', value: 'text', about: 'a line with this text; what was printed before counts' },
+    ready: { type: 'flag', about: 'until it is ready, as reeve run --ready said' },
     pattern: { type: 'text', value: 'RE2', about: 'a line that this pattern fits' },
   },
   about: `
 The exit code is the command's own, 128 + n if a signal ended it, 125 if nobody saw how it ended or Reeve failed.
+Of a line that it never printed it is 1 if the command itself ended with 0.
 Of several processes it is the first that is not 0, in the order they are given.`,
   examples: [
     ['reeve wait build && reeve run -- ./deploy', 'go on if it succeeded'],
-    ['reeve wait web --until "listening on" -t 30s', 'until it is ready'],
+    ['reeve wait web --until "listening on" -t 30s', 'until it prints a line'],
+    ['reeve wait web --ready && open http://localhost:5173', 'until it is ready'],
   ],
   async run(context) {
     const { options, print } = context
     const { until: text, pattern, timeout } = options
     const pids = someProcesses(context, { name: 'wait' })
-    if (text !== undefined && pattern !== undefined)
-      throw new UsageError('--until and --pattern do not go together.', 'Give either of them.')
+    if ([text !== undefined, pattern !== undefined, options.ready].filter(Boolean).length > 1)
+      throw new UsageError('--until, --pattern and --ready do not go together.', 'Give one of them.')
     const reeve = await context.acting()
     const by = Date.now() + (timeout ?? Number.POSITIVE_INFINITY)
-    const until =
-      text === undefined ? (pattern === undefined ? {} : { until: { pattern } }) : { until: { text } }
+    const until = options.ready
+      ? { ready: true as const }
+      : text === undefined
+        ? pattern === undefined
+          ? {}
+          : { until: { pattern } }
+        : { until: { text } }
     const waitOn = async (pid: string): Promise<OutputOf<'wait'>> => {
       while (true) {
         const left = Math.max(0, Math.min(DAY_MS, by - Date.now()))
@@ -48,7 +57,8 @@ Of several processes it is the first that is not 0, in the order they are given.
     const answers = await Promise.all(pids.map(waitOn))
     if (print.isJson) print.jsonList(answers)
     else for (const answer of answers) for (const line of said(answer, answers.length > 1)) print.line(line)
-    const wanted = text !== undefined || pattern !== undefined
+    const wanted = text !== undefined || pattern !== undefined || options.ready
+    for (const line of answers.flatMap((answer) => inVain(answer, text ?? pattern))) print.aside(line)
     return answers.map((answer) => codeOf(answer, wanted)).find((code) => code !== 0) ?? 0
   },
 })
@@ -57,12 +67,27 @@ Of several processes it is the first that is not 0, in the order they are given.
 function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
   if (answer.type === 'timed_out') return TIMED_OUT
   if (answer.type === 'ended') return exitCodeOf(answer.record) || (lineWanted ? FAILED : 0)
-  return answer.type === 'matched' ? 0 : OWN_ERROR
+  if (answer.type === 'not_ready') return TIMED_OUT
+  return answer.type === 'interrupted' ? OWN_ERROR : 0
+}
+
+/** Why a wait for a line, or a wait with a time, came to nothing. */
+function inVain(answer: OutputOf<'wait'>, wanted: string | undefined): string[] {
+  if (answer.type === 'timed_out')
+    return [
+      `${nameOf(answer.record)} has not ${wanted === undefined ? 'ended' : `printed ${wanted}`} in time.`,
+    ]
+  if (answer.type !== 'ended' || wanted === undefined) return []
+  return [`${nameOf(answer.record)} is ${statusText(answer.record)}, and has not printed ${wanted}.`]
+}
+
+function nameOf({ name, pid }: OutputOf<'show'>): string {
+  return name ?? pid
 }
 
 /** The line that was waited for; of several processes, how each is. */
 function said(answer: OutputOf<'wait'>, several: boolean): string[] {
   if (answer.type === 'matched') return [answer.line.text]
   if (answer.type === 'interrupted' || !several) return []
-  return [`${answer.record.name ?? answer.record.pid}  ${statusText(answer.record)}`]
+  return [`${nameOf(answer.record)}  ${statusText(answer.record)}`]
 }

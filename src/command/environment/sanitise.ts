@@ -1,3 +1,5 @@
+import { isSecretName } from '../../redaction/secret-name.ts'
+
 /**
  * Variables that carry keys and passwords by their name. A command gets them only when it names them: what an agent runs
  * must not see, and print, the keys that the daemon itself was given.
@@ -8,10 +10,7 @@ export function withoutSecrets(
 ): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && (named.includes(entry[0]) || !SECRET.test(entry[0])),
+      entry[1] !== undefined && (named.includes(entry[0]) || !isSecretName(entry[0])),
   )
   return Object.fromEntries(kept)
 }
-
-const SECRET =
-  /(^|_)(API_?KEY|ACCESS_?KEY(_ID)?|SECRET(_?KEY)?|PRIVATE_?KEY|TOKEN|PAT|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|CONNECTION_STRING|DSN)(_|$)|^(PGPASSWORD|DATABASE_URL|REDIS_URL|MONGO(DB)?_URI)$|(KEY|TOKEN|SECRET|PASSWORD|_AUTH)$/i

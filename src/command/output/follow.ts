@@ -1,4 +1,5 @@
 import { type Gap, layoutOf } from './layout.ts'
+import type { Masking } from './masking.ts'
 import { type Chunk, readRange } from './read.ts'
 
 export interface FollowOptions {
@@ -11,6 +12,9 @@ export interface FollowOptions {
   readonly wake: () => Promise<void>
   /** The length of the log when the process ended; null while it runs. */
   readonly ended: () => number | null
+  /** How much is read at a time. */
+  readonly readBytes?: number
+  readonly masking?: Masking | null
 }
 
 export interface Followed {
@@ -29,7 +33,7 @@ export interface Followed {
  * | nothing to read   | waits for a nudge | waits for what is still to be written; then it is a gap |
  */
 export async function* followOutput(folder: string, options: FollowOptions): AsyncGenerator<Followed> {
-  const { signal, wake, ended } = options
+  const { signal, wake, ended, readBytes = READ_BYTES, masking = null } = options
   let at = options.from
   let nudge: Promise<void> | null = null
   let waitsLeft = WAITS_AFTER_END
@@ -39,7 +43,8 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
     // Before the log is read: what was written before the end is then there to be read.
     const final = ended()
     if (final !== null && at >= final) return
-    const chunk = await readRange(folder, at, READ_BYTES)
+    const masked = masking === null ? null : { ...masking, final: final !== null }
+    const chunk = await readRange(folder, at, readBytes, masked)
     if (chunk.bytes.length > 0 || chunk.gap !== null) {
       const part = upTo(chunk, final)
       at = part.offset + part.bytes.length

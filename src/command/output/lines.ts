@@ -1,5 +1,6 @@
 import type { Gap } from './layout.ts'
 import { type LinePlan, planLines } from './line-plan.ts'
+import type { Masking } from './masking.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream, streamsOf } from './streams.ts'
 import { type Ansi, cutText } from './text.ts'
@@ -28,6 +29,7 @@ export interface LinesOptions {
   /** The lines of one stream alone, as if the other had written nothing. */
   readonly stream?: Stream
   readonly ended?: boolean
+  readonly masking?: Masking | null
 }
 
 export interface LinesAnswer {
@@ -90,7 +92,8 @@ const MAX_TRIES = 4
 const MAX_PAGE_LINES = 10_000
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024
 
-async function readPage(folder: string, plan: LinePlan, { from, offset, limit, stream }: LinesOptions) {
+async function readPage(folder: string, plan: LinePlan, options: LinesOptions) {
+  const { from, offset, limit, stream, masking = null } = options
   const most = Math.min(limit, MAX_PAGE_LINES)
   const last = from === 'start' ? Math.min(plan.total, offset + most) : Math.max(0, plan.total - offset)
   const first = from === 'start' ? offset : Math.max(0, last - most)
@@ -99,7 +102,7 @@ async function readPage(folder: string, plan: LinePlan, { from, offset, limit, s
   let bytes = 0
   const start = plan.entries.findLast(({ line, open }) => line < first || (line === first && !open))
   if (start === undefined || first >= last) return { raw, lost }
-  for await (const step of walkLines(folder, plan, start, stream ?? null, first)) {
+  for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, first, masking })) {
     if (step.lost !== null) lost.push(step.lost)
     for (const line of step.lines) {
       if (line.number >= last) return { raw, lost }

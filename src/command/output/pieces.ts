@@ -1,4 +1,5 @@
 import type { Gap } from './layout.ts'
+import type { Masking } from './masking.ts'
 import { readRange } from './read.ts'
 
 /** A stretch of a log's bytes on their way to a reader, and what is missing before it. */
@@ -9,10 +10,15 @@ export interface Piece {
 }
 
 /** What is kept of a log between two offsets, piece by piece: never more in memory than one of them. */
-export async function* pieces(folder: string, from: number, to: number): AsyncGenerator<Piece> {
+export async function* pieces(
+  folder: string,
+  from: number,
+  to: number,
+  masking: Masking | null = null,
+): AsyncGenerator<Piece> {
   let at = from
   while (at < to) {
-    const { offset, bytes, gap, next } = await readRange(folder, at, Math.min(PIECE_BYTES, to - at))
+    const { offset, bytes, gap, next } = await readRange(folder, at, Math.min(PIECE_BYTES, to - at), masking)
     if (next <= at) {
       // The log has become shorter, or was dropped: the rest is missing.
       yield { offset: to, bytes, gap: { from: at, to } }

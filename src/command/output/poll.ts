@@ -1,4 +1,5 @@
 import type { Gap } from './layout.ts'
+import type { Masking } from './masking.ts'
 import { readRange } from './read.ts'
 import { type Ansi, cutText } from './text.ts'
 
@@ -8,6 +9,7 @@ export interface SinceOptions {
   readonly ansi: Ansi
   /** The process has ended: what is unfinished at the end of its log stays so, and is shown as it is. */
   readonly ended?: boolean
+  readonly masking?: Masking | null
 }
 
 /** Text of one stretch: a gap lies before it, never within. */
@@ -25,9 +27,9 @@ export interface SinceAnswer {
 
 /** What has been written since a byte offset, as text. Answer after answer makes up the whole of it, nothing twice. */
 export async function readSince(folder: string, cursor: number, options: SinceOptions): Promise<SinceAnswer> {
-  const { maxChars, ansi, ended = false } = options
+  const { maxChars, ansi, ended = false, masking = null } = options
   const readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, maxChars * 4))
-  const first = await readRange(folder, cursor, readBytes)
+  const first = await readRange(folder, cursor, readBytes, masking)
   let { bytes, end } = first
   let text = ''
   let chars = 0
@@ -54,7 +56,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
       more = ended && bytes.length > 0
       break
     }
-    const chunk = await readRange(folder, readTo, readBytes)
+    const chunk = await readRange(folder, readTo, readBytes, masking)
     end = chunk.end
     if (chunk.gap !== null) {
       // Nothing will ever be joined to what is held, and the gap belongs to the next answer.

@@ -1,117 +1,110 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { segmentName } from '../../keeper/protocol/log-format.ts'
-import { holesOf } from './holes.ts'
-import { type Gap, joined, MAX_LISTINGS, segmentOffsets, segmentSize, unsteady } from './layout.ts'
+import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES } from '../../redaction/masker.ts'
+import { segmentOffsets } from './layout.ts'
+import type { Masking } from './masking.ts'
 import { orMissing } from './missing.ts'
+import { type Chunk, rawRange } from './raw-range.ts'
 
-/** Bytes of one stretch of a log; never across a gap. */
-export interface Chunk {
-  /** Where `bytes` begin: where they were asked for, or behind the gap that lay there. */
-  readonly offset: number
-  readonly bytes: Buffer
-  /** Where to go on. */
-  readonly next: number
-  /** What is missing between the offset that was asked for and `offset`. */
-  readonly gap: Gap | null
-  /** How long the log was, as this was read. */
-  readonly end: number
-}
+export type { Chunk } from './raw-range.ts'
 
 /**
- * The one way to the bytes of an output log: whatever shows, searches or follows output gets it here. So whatever must
- * happen to all of it (bytes may be changed for as many others) has its place between `attempt` and the answer.
+ * The one way to the bytes of an output log: whatever shows, searches or follows output gets it here, and here secrets are
+ * masked. Null shows them: for a person at a terminal, and for whoever has the right and says so.
  *
- * The keeper writes meanwhile, and deletes. A segment that is gone when it is opened has become a gap, and the folder is
- * listed again; one that is open can be read to its end.
+ * To know what is a secret, some of what lies before and behind is read too. At the end of a log that grows, what may be the
+ * beginning of one is held back for a moment; the log then counts as ending before it.
  */
-export async function readRange(folder: string, from: number, maxBytes: number): Promise<Chunk> {
-  for (let listing = 0; listing < MAX_LISTINGS; listing++) {
-    const chunk = await attempt(folder, from, maxBytes)
-    if (chunk !== null) return chunk
-  }
-  throw unsteady(folder)
-}
-
-/** Null if what was listed had changed when it was read. */
-async function attempt(folder: string, from: number, maxBytes: number): Promise<Chunk | null> {
-  const offsets = await segmentOffsets(folder)
-  const last = offsets?.at(-1)
-  if (offsets === null || last === undefined) return nothingAt(0)
-  const lastSize = await segmentSize(folder, last)
-  if (lastSize === null) return null
-  const end = last + lastSize
-  if (from >= end) return nothingAt(end)
-
-  const own = offsets.findLastIndex((offset) => offset <= from)
-  if (offsets.length === 1 && own === 0) return readAroundHoles(folder, last, from, maxBytes, end)
-  const found = own === -1 ? NOTHING : await readSegment(folder, offsets, own, from, maxBytes)
-  if (found === null) return null
-  if (found.length > 0) return chunkOf(from, from, found, end)
-
-  const following = offsets[own + 1]
-  if (following === undefined) return nothingAt(from)
-  const behind = await readSegment(folder, offsets, own + 1, following, maxBytes)
-  return behind === null ? null : chunkOf(from, following, behind, end)
-}
-
-/** A log of one segment may have holes. What was read counts only if it was no hole afterwards. */
-async function readAroundHoles(
+export async function readRange(
   folder: string,
-  segment: number,
   from: number,
   maxBytes: number,
-  end: number,
-): Promise<Chunk | null> {
-  const before = joined(await holesOf(folder, end))
-  const at = before.find((hole) => hole.from <= from && from < hole.to)?.to ?? from
-  const stop = before.find((hole) => hole.from > at)?.from ?? end
-  const bytes = await readSegment(folder, [segment], 0, at, Math.min(maxBytes, stop - at))
-  if (bytes === null) return null
-  const after = await holesOf(folder, end)
-  const isHole = after.some((hole) => hole.from < at + bytes.length && at < hole.to)
-  return isHole ? null : chunkOf(from, at, bytes, end)
+  masking: Masking | null = null,
+): Promise<Chunk> {
+  if (masking === null) return rawRange(folder, from, maxBytes)
+  const found = await around(folder, from, maxBytes)
+  if (found.bytes.length === 0) return found.chunk
+  const { chunk, bytes, start } = found
+  const wanted = Math.min(bytes.length - start, chunk.bytes.length, maxBytes)
+  const open = !masking.final && chunk.offset + bytes.length - start >= chunk.end
+  const { masker } = masking
+  const decided = masker.stretch({ bytes, from: start, to: start + wanted, clean: found.clean, open })
+  const undecided = chunk.offset + decided
+  const isHeld = decided < wanted && !masking.mayShow(folder, undecided, await writtenAt(folder))
+  const shown = bytes.subarray(start, start + (isHeld ? decided : wanted))
+  const next = chunk.offset + shown.length
+  return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
 }
 
-/** The bytes from `from` on in the segment at `index`, at most to where the next one begins; null if it is gone. */
-async function readSegment(
-  folder: string,
-  offsets: readonly number[],
-  index: number,
-  from: number,
-  maxBytes: number,
-): Promise<Buffer | null> {
-  const offset = offsets[index] ?? 0
-  const file = await orMissing(open(join(folder, segmentName(offset))))
-  if (file === null) return null
-  try {
-    const { size } = await file.stat()
-    const to = Math.min(offset + size, offsets[index + 1] ?? Number.POSITIVE_INFINITY, from + maxBytes)
-    return to <= from ? NOTHING : await filled(file, Buffer.allocUnsafe(to - from), from - offset)
-  } finally {
-    await file.close()
+interface Around {
+  /** What was asked for, and maybe more of it. */
+  readonly chunk: Chunk
+  /** The same, with what lies around it. */
+  readonly bytes: Buffer
+  /** Where it begins in there. */
+  readonly start: number
+  /** Nothing lies before the first of `bytes`, or nothing that is kept. */
+  readonly clean: boolean
+}
+
+/** Mostly one read; where a segment ends or a gap lies close by, some more. */
+async function around(folder: string, from: number, maxBytes: number): Promise<Around> {
+  const back = Math.min(from, LOOK_BACK_BYTES)
+  const whole = await rawRange(folder, from - back, back + maxBytes + LOOK_AHEAD_BYTES)
+  if (whole.gap === null && whole.bytes.length > back) {
+    const bytes = whole.bytes.subarray(back)
+    const chunk = { ...whole, offset: from, bytes }
+    return ahead(folder, maxBytes, { chunk, bytes: whole.bytes, start: back, clean: from === back })
   }
+  const chunk = await rawRange(folder, from, maxBytes + LOOK_AHEAD_BYTES)
+  if (chunk.bytes.length === 0) return { chunk, bytes: chunk.bytes, start: 0, clean: true }
+  const before = chunk.gap === null ? await bytesBefore(folder, chunk.offset) : NOTHING
+  return ahead(folder, maxBytes, {
+    chunk,
+    bytes: before.length === 0 ? chunk.bytes : Buffer.concat([before, chunk.bytes]),
+    start: before.length,
+    clean: before.length < Math.min(chunk.offset, LOOK_BACK_BYTES) || chunk.offset <= LOOK_BACK_BYTES,
+  })
 }
 
-/** Shorter where the file is: a program that writes its log itself may have truncated it. */
-async function filled(file: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
-  let length = 0
-  while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, position + length)
-    if (bytesRead === 0) break
-    length += bytesRead
+/** A segment that ends too soon is looked ahead of into those that follow. */
+async function ahead(folder: string, maxBytes: number, found: Around): Promise<Around> {
+  const { chunk } = found
+  const wanted = chunk.offset + Math.min(maxBytes, chunk.bytes.length) + LOOK_AHEAD_BYTES
+  const more: Buffer[] = []
+  let reached = chunk.offset + chunk.bytes.length
+  let { end } = chunk
+  while (reached < wanted && reached < end) {
+    const next = await rawRange(folder, reached, wanted - reached)
+    if (next.gap !== null || next.bytes.length === 0) break
+    more.push(next.bytes)
+    reached = next.next
+    end = next.end
   }
-  return buffer.subarray(0, length)
+  if (more.length === 0) return found
+  return { ...found, chunk: { ...chunk, end }, bytes: Buffer.concat([found.bytes, ...more]) }
 }
 
-function chunkOf(asked: number, offset: number, bytes: Buffer, end: number): Chunk {
-  const next = offset + bytes.length
-  const gap = offset > asked ? { from: asked, to: offset } : null
-  return { offset, bytes, next, gap, end: Math.max(end, next) }
+/** What is kept right before an offset, without a gap in between. */
+async function bytesBefore(folder: string, offset: number): Promise<Buffer> {
+  let parts: Buffer[] = []
+  let at = Math.max(0, offset - LOOK_BACK_BYTES)
+  while (at < offset) {
+    const part = await rawRange(folder, at, offset - at)
+    if (part.bytes.length === 0 || part.offset >= offset) return NOTHING
+    if (part.gap !== null) parts = []
+    parts.push(part.bytes)
+    at = part.next
+  }
+  return Buffer.concat(parts)
 }
 
-function nothingAt(offset: number): Chunk {
-  return { offset, bytes: NOTHING, next: offset, gap: null, end: offset }
+/** When something was last written to the log; 0 if it is gone. */
+async function writtenAt(folder: string): Promise<number> {
+  const last = (await segmentOffsets(folder))?.at(-1)
+  const found = last === undefined ? null : await orMissing(stat(join(folder, segmentName(last))))
+  return found?.mtimeMs ?? 0
 }
 
 const NOTHING = Buffer.alloc(0)

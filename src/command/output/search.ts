@@ -1,6 +1,7 @@
 import type { Gap } from './layout.ts'
 import { planLines } from './line-plan.ts'
 import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
+import type { Masking } from './masking.ts'
 import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream } from './streams.ts'
@@ -18,6 +19,7 @@ export interface SearchOptions extends Wanted {
   readonly ansi?: Ansi
   readonly stream?: Stream
   readonly ended?: boolean
+  readonly masking?: Masking | null
 }
 
 interface Match extends Line {
@@ -42,7 +44,7 @@ export interface SearchAnswer {
 
 /** The lines that contain a text or match a pattern, with those around them. */
 export async function searchLines(folder: string, options: SearchOptions): Promise<SearchAnswer> {
-  const { from = 0, stream } = options
+  const { from = 0, stream, masking = null } = options
   const search = new Search(matcherOf(options), options)
   if (stream !== undefined) await refuseUntagged(folder)
   const plan = await planLines(folder, stream ?? null)
@@ -50,7 +52,7 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
   const lost: Gap[] = []
   const start = plan.entries.findLast(({ offset }) => offset <= from) ?? plan.entries[0]
   if (start !== undefined)
-    for await (const step of walkLines(folder, plan, start, stream ?? null)) {
+    for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, masking })) {
       if (step.lost !== null) lost.push(step.lost)
       for (const line of step.lines) if (line.offset >= from) search.see(line)
       if (search.isDone) break

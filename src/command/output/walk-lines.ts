@@ -1,5 +1,6 @@
 import { type Gap, joined } from './layout.ts'
 import type { LinePlan, PlanEntry } from './line-plan.ts'
+import type { Masking } from './masking.ts'
 import { pieces } from './pieces.ts'
 import { LineSplitter, type RawLine } from './split-lines.ts'
 import { ofStream, type Stream } from './streams.ts'
@@ -9,6 +10,12 @@ export interface Step {
   readonly lines: readonly RawLine[]
   /** What the plan counted, and was gone when it was to be read. */
   readonly lost: Gap | null
+}
+
+export interface WalkOptions {
+  readonly stream: Stream | null
+  readonly first?: number
+  readonly masking: Masking | null
 }
 
 /**
@@ -21,28 +28,34 @@ export async function* walkLines(
   folder: string,
   plan: LinePlan,
   start: PlanEntry,
-  stream: Stream | null,
-  first = 0,
+  { stream, first = 0, masking }: WalkOptions,
 ): AsyncGenerator<Step> {
   const splitter = new LineSplitter(start, first)
   let at = start.offset
   while (at < plan.end) {
     const planned = plan.gaps.find(({ from }) => from >= at)
     let vanished: Gap | null = null
-    for await (const piece of pieces(folder, at, planned?.from ?? plan.end)) {
+    for await (const piece of pieces(folder, at, planned?.from ?? plan.end, masking)) {
       vanished = piece.gap
       if (vanished !== null) break
       const parts = stream === null ? [piece] : await ofStream(folder, piece, stream)
-      yield { lines: parts.flatMap((part) => splitter.split(part)), lost: null }
+      const lines = parts.flatMap((part) => splitter.split(part))
+      yield { lines: stream === null ? lines : remasked(lines, masking), lost: null }
     }
     const gap = vanished ?? planned
     if (gap === undefined) break
     const entry = plan.entries.find(({ offset }) => offset >= gap.to)
     at = entry?.offset ?? plan.end
     const lost = vanished === null ? null : { from: vanished.from, to: at }
-    yield { lines: splitter.breakOff(entry?.line ?? plan.total), lost }
+    yield { lines: remasked(splitter.breakOff(entry?.line ?? plan.total), masking), lost }
   }
-  yield { lines: splitter.end(), lost: null }
+  yield { lines: remasked(splitter.end(), masking), lost: null }
+}
+
+/** What one stream wrote in pieces, with the other in between, is put together only here. */
+function remasked(lines: readonly RawLine[], masking: Masking | null): readonly RawLine[] {
+  if (masking === null) return lines
+  return lines.map((line) => ({ ...line, bytes: masking.masker.bytes(line.bytes) }))
 }
 
 /** All that a reader must be told of as missing. */

@@ -1,5 +1,7 @@
 import type { Pid } from '../../core/process/pid.ts'
+import type { Masker } from '../../redaction/masker.ts'
 import type { Gap } from '../output/layout.ts'
+import { maskedRows } from './masked-rows.ts'
 import { MAX_SCROLLBACK, TerminalReplay } from './terminal-replay.ts'
 
 export interface ShowOptions {
@@ -8,6 +10,8 @@ export interface ShowOptions {
   readonly rows: number
   /** So many lines above the window, too. */
   readonly scrollback?: number
+  /** Keeps secrets out of what is shown. */
+  readonly masker?: Masker | null
 }
 
 /** What a terminal shows. */
@@ -41,7 +45,8 @@ export class Screens {
     const held = this.#hold(pid, folder, options)
     const answer = held.turn.then(async () => {
       await held.replay.catchUp()
-      return screenOf(held.replay, Math.min(options.scrollback ?? 0, MAX_SCROLLBACK))
+      const scrollback = Math.min(options.scrollback ?? 0, MAX_SCROLLBACK)
+      return screenOf(held.replay, scrollback, options.masker ?? null)
     })
     // One after the other: a terminal can't be fed by two. An error is the caller's; the next one tries again.
     held.turn = answer.then(ignore, ignore)
@@ -85,22 +90,22 @@ interface HeldTerminal {
   turn: Promise<void>
 }
 
-function screenOf(replay: TerminalReplay, scrollback: number): Screen {
+function screenOf(replay: TerminalReplay, scrollback: number, masker: Masker | null): Screen {
   const { terminal, title } = replay
   const { cols, rows } = terminal
   const buffer = terminal.buffer.active
-  const textOf = (row: number) => buffer.getLine(row)?.translateToString(true).trimEnd() ?? ''
   const above = Math.min(scrollback, buffer.baseY)
+  const shown = maskedRows(buffer, buffer.baseY - above, buffer.baseY + rows, masker)
   return {
     cols,
     rows,
-    lines: Array.from({ length: rows }, (_, row) => textOf(buffer.baseY + row)),
-    scrollback: Array.from({ length: above }, (_, row) => textOf(buffer.baseY - above + row)),
+    lines: shown.slice(above),
+    scrollback: shown.slice(0, above),
     // Behind the last column, the terminal waits with the cursor on it: what comes next goes to the next line.
     cursor: { row: buffer.cursorY, column: Math.min(buffer.cursorX, cols - 1) },
     offset: replay.offset,
     alternate: buffer.type === 'alternate',
-    ...(title === undefined ? {} : { title }),
+    ...(title === undefined ? {} : { title: masker?.text(title) ?? title }),
     truncated: replay.gap,
   }
 }

@@ -1,16 +1,21 @@
 import type { Group } from '../group/group.ts'
 import { isComplete } from '../group/group.ts'
-import { type Json, own } from '../json/json.ts'
-import type { ProcessEvent } from '../process/event.ts'
+import { type Json, type JsonObject, own } from '../json/json.ts'
+import type { ProcessEvent, ReservedEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
-import type { ProcessRecord, Scope } from '../process/record.ts'
+import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
 
-/** One durable thing a scope is told, written with the event that caused it. Unique per scope and source event. */
+export type NoticeKind =
+  | ('completion' | 'group_completion' | 'wake')
+  | ('watch_match' | 'watch_disabled' | 'overflow_tripped' | 'overflow_released')
+  | ('ready' | 'heartbeat')
+
+/** One durable thing a scope is told, written with the event that caused it. Unique per scope, source event and kind. */
 export interface Notice {
   readonly scope: Scope
   readonly pid: Pid
   readonly seq: number
-  readonly kind: 'completion' | 'group_completion' | 'wake'
+  readonly kind: NoticeKind
   readonly at: number
   readonly payload: Json
   readonly replyTo: Json
@@ -18,38 +23,18 @@ export interface Notice {
 
 /** What `event`, which led to `record`, says to whom. Pure, so that the outbox can be checked against the log. */
 export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Group | null): Notice[] {
-  const told = { pid: record.pid, seq: event.seq, at: event.at, replyTo: record.replyTo }
-  if (record.outcome !== null && isEndOf(record, event)) {
-    if (group !== null) {
-      if (!isComplete(group) || group.scope === null) return []
-      return [
-        {
-          ...told,
-          scope: group.scope,
-          kind: 'group_completion',
-          payload: { group: group.name, seats: group.seats as unknown as Json },
-        },
-      ]
-    }
-    const scope = listenerOf(record)
-    const { status, exitCode, reason } = record.outcome
-    const payload = {
-      label: record.identity.label,
-      status,
-      exitCode,
-      reason,
-      endedAt: record.outcome.endedAt,
-    }
-    return scope === null ? [] : [{ ...told, scope, kind: 'completion', payload }]
-  }
-  const wakes = own(record.eventTypes, event.type)?.wake === true && record.wakeTarget !== null
-  if (!wakes) return []
+  if (record.outcome !== null && isEndOf(record, event)) return ofEnd(record, record.outcome, event, group)
+  const type = own(record.eventTypes, event.type)
+  const said = type === undefined ? saidBy(record, event) : null
+  if (said !== null) return toListener(record, event, said)
+  if (type?.wake !== true || record.wakeTarget === null) return []
+  const scope: Scope = `session:${record.wakeTarget}`
   return [
     {
-      ...told,
-      scope: `session:${record.wakeTarget}`,
+      ...about(record, event),
+      scope,
       kind: 'wake',
-      payload: { type: event.type, value: event.payload },
+      payload: { ...namesOf(record), type: event.type, value: event.payload },
     },
   ]
 }
@@ -59,6 +44,89 @@ export function listenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 
   const session = record.wakeTarget ?? record.owner.session
   if (session !== undefined) return `session:${session}`
   return record.parent === null ? null : `process:${record.parent}`
+}
+
+/** What is held back by a flood is released in a notice of its own, which has the event that tripped it as its source. */
+export function releasedNotice(
+  scope: Scope,
+  tripped: { readonly seq: number; readonly at: number; readonly held: number },
+  by: ProcessRecord,
+  at: number,
+): Notice {
+  const { seq, held } = tripped
+  const payload = { ...namesOf(by), held, trippedAt: tripped.at }
+  return { scope, pid: by.pid, seq, kind: 'overflow_released', at, payload, replyTo: by.replyTo }
+}
+
+function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, group: Group | null): Notice[] {
+  if (group !== null) {
+    if (!isComplete(group) || group.scope === null) return []
+    const payload = { group: group.name, seats: group.seats as unknown as Json }
+    return [{ ...about(record, event), scope: group.scope, kind: 'group_completion', payload }]
+  }
+  if (!isWanted(record, outcome)) return []
+  const { status, exitCode, signal, reason, source, evidence, startedAt, endedAt } = outcome
+  const payload = {
+    ...namesOf(record),
+    ...{ status, exitCode, signal, reason, source, evidence, startedAt, endedAt },
+    ...heldBackIn(outcome),
+  }
+  return toListener(record, event, { kind: 'completion', payload })
+}
+
+/** What a command's spec says of its end. A watch that was disabled is made up for by its completion, whatever it says. */
+function isWanted({ spec, watches }: ProcessRecord, { status }: Outcome): boolean {
+  if (Object.values(watches).some(({ disabled }) => disabled)) return true
+  if (spec['notify'] === 'none') return false
+  return spec['notify'] !== 'failure' || status !== 'completed'
+}
+
+/** Matches of its watches that were held back for a next one that never came. */
+function heldBackIn({ result }: Outcome): JsonObject {
+  const held = typeof result === 'object' && result !== null && 'heldBack' in result ? result.heldBack : null
+  return held === null || held === undefined ? {} : { heldBack: held }
+}
+
+interface Said {
+  readonly kind: NoticeKind
+  readonly payload: JsonObject
+}
+
+function saidBy(record: ProcessRecord, event: ProcessEvent): Said | null {
+  const known = event as unknown as ReservedEvent
+  switch (known.type) {
+    case 'watch_matched': {
+      const { told, ...match } = known.payload
+      if (told === 'held') return null
+      const kind = told === 'match' ? 'watch_match' : 'overflow_tripped'
+      return { kind, payload: { ...namesOf(record), ...(match as unknown as JsonObject) } }
+    }
+    case 'watch_disabled':
+      return { kind: 'watch_disabled', payload: { ...namesOf(record), ...known.payload } }
+    case 'ready':
+    case 'ready_timed_out':
+      return {
+        kind: 'ready',
+        payload: { ...namesOf(record), ready: known.type === 'ready', ...known.payload },
+      }
+    case 'heartbeat':
+      return { kind: 'heartbeat', payload: { ...namesOf(record), ...known.payload } }
+    default:
+      return null
+  }
+}
+
+function toListener(record: ProcessRecord, event: ProcessEvent, said: Said): Notice[] {
+  const scope = listenerOf(record)
+  return scope === null ? [] : [{ ...about(record, event), scope, ...said }]
+}
+
+function about(record: ProcessRecord, event: ProcessEvent) {
+  return { pid: record.pid, seq: event.seq, at: event.at, replyTo: record.replyTo }
+}
+
+function namesOf({ identity, name }: ProcessRecord) {
+  return { label: identity.label, name }
 }
 
 /** An end is always the last event. */

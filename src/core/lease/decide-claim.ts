@@ -1,4 +1,4 @@
-import { hasEnded, type ProcessRecord } from '../process/record.ts'
+import { hasEnded, type ProcessRecord, wakesAt } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import type { Lease } from './lease.ts'
 
@@ -37,6 +37,8 @@ export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefi
 function whyNot(record: ProcessRecord, at: number) {
   if (hasEnded(record)) return 'ended'
   if (record.recovery === 'external') return 'external'
+  const due = wakesAt(record)
+  if (due !== null) return due > at ? 'not_due' : undefined
   if (record.status !== 'ready') return 'not_ready'
   if (record.retryAt !== null && record.retryAt > at) return 'not_due'
   return undefined

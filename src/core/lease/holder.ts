@@ -6,10 +6,10 @@ export interface Served {
   readonly targets: readonly string[] | null
 }
 
-/** One kernel incarnation, or one keeper: whoever may hold leases. */
+/** One kernel incarnation, one keeper, or one worker that a daemon speaks for: whoever may hold leases. */
 export interface Holder {
   readonly id: string
-  readonly role: 'kernel' | 'keeper'
+  readonly role: 'kernel' | 'keeper' | 'worker'
   readonly host: string
   readonly boot: string
   readonly pidNamespace: string

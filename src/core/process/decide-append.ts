@@ -31,7 +31,7 @@ export function decideAppend(
     const unfenced = needsFence(row, intent.fence)
     if (unfenced) return refuse(unfenced)
   }
-  const type = isReserved(intent.event) ? undefined : own(record.eventTypes, intent.event)
+  const type = own(record.eventTypes, intent.event)
   if (type === undefined) {
     return refuse(
       refusal(

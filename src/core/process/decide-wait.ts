@@ -1,5 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
-import { own } from '../json/json.ts'
+import { type Json, own } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { stopping } from './decide-stop.ts'
@@ -7,6 +7,7 @@ import {
   alreadyEnded,
   type Decision,
   type Facts,
+  type NewEvent,
   newEvent,
   type Rules,
   refuse,
@@ -16,7 +17,10 @@ import {
 } from './decision.ts'
 import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
-import { hasEnded, type Wait } from './record.ts'
+import { hasEnded, type ProcessRecord, type Wait, waitsOf } from './record.ts'
+
+/** Of one engine at a time: enough for any fan-out that fits in memory, and a bound for the record. */
+const MAX_WAITS = 1_000
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
 
@@ -48,9 +52,8 @@ export function decideSignal(
     )
   }
   const signalled = newEvent({ type, payload, replayKey: key })
-  const { wait } = record
-  if (wait === null || wait.on !== 'signal' || wait.name !== intent.name)
-    return { type: 'append', events: [signalled] }
+  const wait = waitsOf(record).find(({ on, name }) => on === 'signal' && name === intent.name)
+  if (wait === undefined) return { type: 'append', events: [signalled] }
   return {
     type: 'append',
     events: [signalled, left(wait, { how: 'signal', signalSeq: record.revision + 1, value: null })],
@@ -69,13 +72,16 @@ export function decideEnterWait(
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (replayed !== null) return { type: 'replay', event: replayed }
-  if (record.wait !== null) {
-    if (isWait(record.wait, intent.wait)) return { type: 'keep' }
+  const waits = waitsOf(record)
+  if (waits.some((wait) => isWait(wait, intent.wait))) return { type: 'keep' }
+  if (record.wait !== null && (record.kind !== 'engine' || waits.length >= MAX_WAITS)) {
     return refuse(
       refusal(
         'conflict',
-        `${record.pid} already waits on ${record.wait.on} ${record.wait.name}.`,
-        'Finish that wait before the next one: a process waits for one thing at a time.',
+        `${record.pid} already waits on ${record.wait.on} ${record.wait.name}${waits.length > 1 ? ` and ${waits.length - 1} more` : ''}.`,
+        record.kind === 'engine'
+          ? 'Wait for fewer things at a time.'
+          : 'Finish that wait before the next one: a process waits for one thing at a time.',
       ),
     )
   }
@@ -107,11 +113,11 @@ export function decideLeaveWait(
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (replayed !== null) return { type: 'replay', event: replayed }
-  if (record.wait === null || !isWait(record.wait, intent.wait))
-    return refuse(notWaiting(record.pid, intent.wait))
+  const wait = waitsOf(record).find((one) => isWait(one, intent.wait))
+  if (wait === undefined) return refuse(notWaiting(record.pid, intent.wait))
   return {
     type: 'append',
-    events: [left(intent.wait, { how: intent.how, signalSeq: null, value: intent.value })],
+    events: [left(wait, { how: intent.how, signalSeq: null, value: intent.value })],
   }
 }
 
@@ -127,18 +133,27 @@ export function decideAnswer(
   if (replayed !== null || hasEnded(row.record)) return { type: 'keep' }
   const tooLarge = refuseSize('The answer', intent.value, rules)
   if (tooLarge !== undefined) return refuse(tooLarge)
+  const wait = waitsOf(row.record).find((one) => isWait(one, intent.wait)) ?? intent.wait
   return {
     type: 'append',
-    events: [left(intent.wait, { how: 'answered', signalSeq: null, value: intent.value })],
+    events: [left(wait, { how: 'answered', signalSeq: null, value: intent.value })],
   }
 }
 
-function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {
-  const { on, name, ordinal } = wait
-  return newEvent({ type: 'wait_left', payload: { on, name, ordinal, ...how }, replayKey: waitLeftKey(wait) })
+/** What the end of one process says to another that waits for it: the wait is over, and here is the outcome. */
+export function decideAwaitedEnd(record: ProcessRecord, ended: ProcessRecord): readonly NewEvent[] {
+  return waitsOf(record)
+    .filter(({ on, name }) => on === 'child' && name === ended.pid)
+    .map((wait) => left(wait, { how: 'ended', signalSeq: null, value: ended.outcome as unknown as Json }))
 }
 
-function isWait(wait: Wait, ref: WaitRef): boolean {
+function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {
+  const { on, name, ordinal, place } = wait
+  const payload = { on, name, ordinal, ...how, ...(place === undefined ? {} : { place }) }
+  return newEvent({ type: 'wait_left', payload, replayKey: waitLeftKey(wait) })
+}
+
+export function isWait(wait: Wait, ref: WaitRef): boolean {
   return wait.on === ref.on && wait.name === ref.name && wait.ordinal === ref.ordinal
 }
 

@@ -3,6 +3,8 @@ import type { Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
+import { decideAwaitEnd, decideEndStep, decidePark, decideRetryStep } from './decide-engine.ts'
+import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
   decideGiveUp,
@@ -30,7 +32,7 @@ import {
 } from './decision.ts'
 import type { StoredEvent } from './event.ts'
 import type { Intent } from './intent.ts'
-import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
+import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
@@ -40,6 +42,14 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideStart(facts.row, intent)
     case 'program_started':
       return decideProgramStarted(facts.row, intent)
+    case 'match':
+      return decideMatch(facts, intent, rules)
+    case 'disable_watch':
+      return decideDisableWatch(facts.row, intent)
+    case 'settle_readiness':
+      return decideReadiness(facts.row, intent)
+    case 'beat':
+      return decideBeat(facts.row, intent)
     case 'end':
       return decideEnd(facts, intent, rules)
     case 'append':
@@ -58,6 +68,14 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideLeaveWait(facts, intent)
     case 'answer':
       return decideAnswer(facts, intent, rules)
+    case 'end_step':
+      return decideEndStep(facts, intent, rules)
+    case 'retry_step':
+      return decideRetryStep(facts, intent)
+    case 'park':
+      return decidePark(facts.row, intent)
+    case 'await_end':
+      return decideAwaitEnd(facts.row, intent)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
     case 'reown':
@@ -70,6 +88,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return facts.row.record.wakeTarget === intent.session && !hasEnded(facts.row.record)
         ? append({ type: 'wake_target_cleared', payload: { session: intent.session } })
         : { type: 'keep' }
+    case 'reveal':
+      return decideReveal(facts.row, intent)
     case 'put_back':
       return decidePutBack(facts.row, intent)
     case 'abandon':
@@ -89,7 +109,8 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
-  if (record.status !== 'ready') {
+  const due = wakesAt(record)
+  if (record.status !== 'ready' && (due === null || due > intent.at)) {
     return refuse(
       refusal(
         'not_claimable',
@@ -171,6 +192,13 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
 function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: 'end' }>): number {
   const earliest = record.firstStarted?.at ?? record.createdAt
   return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
+}
+
+/** An end is always the last event, so of what has ended nothing more is said here. Whoever lets it be shown says it elsewhere. */
+function decideReveal(row: ProcessRow, { actor, verb }: Extract<Intent, { type: 'reveal' }>): Decision {
+  return hasEnded(row.record)
+    ? { type: 'keep' }
+    : append({ type: 'revealed', payload: { source: actor, verb } })
 }
 
 function decideExternalRef(row: ProcessRow, ref: Json, rules: Rules): Decision {

@@ -1,3 +1,4 @@
+import type { FloodLimits, Overflow } from '../inbox/flood.ts'
 import type { Json } from '../json/json.ts'
 import { sizeOf } from '../json/size.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
@@ -10,6 +11,8 @@ import type { ProcessRow } from './row.ts'
 export interface Facts {
   readonly row: ProcessRow
   readonly replayed: StoredEvent | null
+  /** Of whoever is told of a watch match: how much that is already. */
+  readonly overflow?: Overflow
 }
 
 /** Judgements that are passed in because they need more than the facts. Pure, like everything here. */
@@ -18,6 +21,7 @@ export interface Rules {
   readonly validate: (schema: { readonly [key: string]: Json }, payload: Json) => string | undefined
   readonly maxPayloadBytes: number
   readonly maxPendingSignals: number
+  readonly flood: FloodLimits
 }
 
 export interface NewEvent {
@@ -28,7 +32,13 @@ export interface NewEvent {
 
 export type Decision =
   /** These happen, together, and the lease becomes this one. */
-  | { readonly type: 'append'; readonly events: readonly NewEvent[]; readonly lease?: Lease }
+  | {
+      readonly type: 'append'
+      readonly events: readonly NewEvent[]
+      readonly lease?: Lease
+      /** What the flood control of whoever is told becomes. */
+      readonly overflow?: Overflow
+    }
   /** It happened before: here is the event. */
   | { readonly type: 'replay'; readonly event: StoredEvent }
   /** It is so already; nothing needs to happen. */

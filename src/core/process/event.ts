@@ -19,8 +19,16 @@ export type ReservedEvent =
   | { readonly type: 'registered'; readonly payload: Registration }
   | {
       readonly type: 'child_registered'
-      readonly payload: { readonly pid: Pid; readonly kind: Kind; readonly label: string }
+      readonly payload: {
+        readonly pid: Pid
+        readonly kind: Kind
+        readonly label: string
+        /** Of an engine's child: which step spawned it. */
+        readonly place?: number
+      }
     }
+  /** It is to be begun later. */
+  | { readonly type: 'postponed'; readonly payload: { readonly until: number } }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
   | { readonly type: 'program_started'; readonly payload: Program }
   /** Its keeper died; another one has it now. */
@@ -30,6 +38,15 @@ export type ReservedEvent =
       readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number }
     }
   | { readonly type: 'released'; readonly payload: { readonly holder: string } }
+  /** It waits, and has left memory. `until`: it comes back by itself then. */
+  | {
+      readonly type: 'parked'
+      readonly payload: { readonly holder: string; readonly until: number | null }
+    }
+  /** `by` is parked, and waits for this one to end. */
+  | { readonly type: 'awaited'; readonly payload: { readonly by: Pid } }
+  | { readonly type: 'step_ended'; readonly payload: StepEnded }
+  | { readonly type: 'step_tried'; readonly payload: StepTried }
   | { readonly type: 'paused'; readonly payload: { readonly source: Actor } }
   | { readonly type: 'resumed'; readonly payload: { readonly source: Actor } }
   | {
@@ -49,6 +66,7 @@ export type ReservedEvent =
         readonly name: string
         readonly ordinal: number
         readonly until: number | null
+        readonly place?: number
       }
     }
   | {
@@ -60,6 +78,7 @@ export type ReservedEvent =
         readonly how: WaitLeftHow
         readonly signalSeq: number | null
         readonly value: Json
+        readonly place?: number
       }
     }
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
@@ -71,7 +90,75 @@ export type ReservedEvent =
     }
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
+  | { readonly type: 'watch_matched'; readonly payload: WatchMatch }
+  /** Too much fitted, too often: nothing more is told of this watch. */
+  | { readonly type: 'watch_disabled'; readonly payload: WatchDisabled }
+  | { readonly type: 'ready'; readonly payload: { readonly by: ReadyBy; readonly detail: string } }
+  | {
+      readonly type: 'ready_timed_out'
+      readonly payload: { readonly by: ReadyBy; readonly detail: string; readonly timeoutMs: number }
+    }
+  /** It has printed something since the last one. */
+  | {
+      readonly type: 'heartbeat'
+      readonly payload: { readonly outputBytes: number; readonly newBytes: number }
+    }
+  /** Somebody had the secrets in it shown, by this verb. */
+  | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
+
+export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+
+/** One step of an engine is over, for good: it has a result, or was tried for the last time. */
+export type StepEnded = {
+  /** From 1, in the order the steps were begun. */
+  readonly place: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly began: number
+  readonly tries: number
+} & (
+  | { readonly how: 'done' /** Absent where the step returned nothing. */; readonly value?: Json }
+  | { readonly how: 'failed'; readonly error: string }
+)
+
+/** A step failed, and is tried again at a time. */
+export interface StepTried {
+  readonly place: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly tries: number
+  readonly error: string
+  readonly retryAt: number
+}
+
+export type ReadyBy = 'log' | 'port' | 'http' | 'command'
+
+/** Lines that a watch was waiting for. */
+export interface WatchMatch {
+  readonly watch: string
+  readonly wanted: string
+  /** Of the first line that fits; where scanning goes on. */
+  readonly offset: number
+  readonly end: number
+  readonly lines: readonly string[]
+  /** Lines that fit beside those that are shown. */
+  readonly more: number
+  /** Lines that fitted since the last match was told, and were only counted. */
+  readonly heldBack: number
+  /** Output that was not kept long enough to be looked at. */
+  readonly missed: { readonly from: number; readonly to: number } | null
+  readonly strikes: number
+  /** What the scope is told of it, where there is one: too many matches at once are held back. */
+  readonly told: 'match' | 'tripped' | 'held'
+}
+
+export interface WatchDisabled {
+  readonly watch: string
+  readonly wanted: string
+  readonly end: number
+  readonly heldBack: number
+}
 
 /** A stored fact about one process, in the past tense. */
 export interface ProcessEvent {
@@ -94,11 +181,16 @@ export interface StoredEvent extends ProcessEvent {
 const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'registered',
   'child_registered',
+  'postponed',
   'started',
   'program_started',
   'taken_over',
   'holder_lost',
   'released',
+  'parked',
+  'awaited',
+  'step_ended',
+  'step_tried',
   'paused',
   'resumed',
   'stop_requested',
@@ -109,6 +201,12 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'abandon_requested',
   'external_ref_set',
   'wake_target_cleared',
+  'watch_matched',
+  'watch_disabled',
+  'ready',
+  'ready_timed_out',
+  'heartbeat',
+  'revealed',
   'ended',
 ])
 

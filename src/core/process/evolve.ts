@@ -1,6 +1,7 @@
 import { type Json, own } from '../json/json.ts'
 import type { ProcessEvent, ReservedEvent } from './event.ts'
-import type { Outcome, ProcessRecord, Registration, Wait } from './record.ts'
+import { type Outcome, type ProcessRecord, type Registration, type Wait, waitsOf } from './record.ts'
+import type { PausedFrom } from './status.ts'
 
 /**
  * What a stored event means. It never says no: what was once appended can always be folded again, and the
@@ -13,14 +14,20 @@ export function evolve(record: ProcessRecord | null, event: ProcessEvent): Proce
 
 function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   if (event.type.startsWith('signal.')) return signalled(record, event)
+  // What a process declared before that type became one of Reeve's own still means what it meant.
+  if (own(record.eventTypes, event.type) !== undefined) return declared(record, event)
   const known = event as unknown as ReservedEvent
   switch (known.type) {
     case 'child_registered':
       return { ...record, children: record.children + 1 }
+    case 'postponed':
+      return { ...record, retryAt: known.payload.until }
     case 'started':
       return {
         ...record,
-        status: 'running',
+        // What it waited for when it was parked it still waits for.
+        status: record.wait === null ? 'running' : 'waiting',
+        parked: false,
         attempts: known.payload.attempt,
         retryAt: null,
         firstStarted: record.firstStarted ?? { at: event.at, holder: known.payload.holder },
@@ -28,11 +35,22 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'program_started':
       return { ...record, program: known.payload }
     case 'taken_over':
+    case 'revealed':
       return record
     case 'holder_lost':
       return { ...putBack(record), retryAt: known.payload.retryAt }
     case 'released':
       return { ...putBack(record), attempts: record.attempts - 1 }
+    case 'parked':
+      return { ...record, parked: true, attempts: record.attempts - 1 }
+    case 'awaited':
+      return { ...record, awaitedBy: [...record.awaitedBy, known.payload.by] }
+    case 'step_ended': {
+      const last = Math.max(record.journal?.last ?? 0, known.payload.place)
+      return { ...record, journal: { last, attempts: record.attempts - 1 } }
+    }
+    case 'step_tried':
+      return record
     case 'paused':
       return { ...record, status: 'paused', pausedFrom: pausedFrom(record) }
     case 'resumed':
@@ -58,6 +76,24 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       return { ...record, externalRef: record.externalRef ?? known.payload.ref }
     case 'wake_target_cleared':
       return { ...record, wakeTarget: null }
+    case 'watch_matched': {
+      const { watch, end: scannedTo, strikes, lines } = known.payload
+      // A gap was met, and nothing matched.
+      const toldAt = lines.length === 0 ? (own(record.watches, watch)?.toldAt ?? null) : event.at
+      const state = { scannedTo, toldAt, strikes, disabled: false }
+      return { ...record, watches: { ...record.watches, [watch]: state } }
+    }
+    case 'watch_disabled': {
+      const { watch, end: scannedTo } = known.payload
+      const { toldAt = null, strikes = 0 } = own(record.watches, watch) ?? {}
+      const state = { scannedTo, toldAt, strikes, disabled: true }
+      return { ...record, watches: { ...record.watches, [watch]: state } }
+    }
+    case 'ready':
+    case 'ready_timed_out':
+      return { ...record, readiness: { at: event.at, ready: known.type === 'ready' } }
+    case 'heartbeat':
+      return record
     case 'ended':
       return end(record, known.payload)
     default:
@@ -74,12 +110,18 @@ function begin(event: ProcessEvent): ProcessRecord {
     pausedFrom: null,
     stopRequest: null,
     wait: null,
+    moreWaits: [],
+    parked: false,
+    awaitedBy: [],
+    journal: null,
     signals: {},
     children: 0,
     attempts: 0,
     retryAt: null,
     firstStarted: null,
     program: null,
+    watches: {},
+    readiness: null,
     abandonRequest: null,
     externalRef: null,
     outcome: null,
@@ -93,7 +135,8 @@ function begin(event: ProcessEvent): ProcessRecord {
 /** Back in line. What it waited for is forgotten: the next attempt enters its waits again. */
 function putBack(record: ProcessRecord): ProcessRecord {
   const status = record.status === 'paused' || record.status === 'stopping' ? record.status : 'ready'
-  return { ...record, status, wait: null, pausedFrom: status === 'paused' ? 'ready' : null }
+  const waits = { wait: null, moreWaits: [], parked: false }
+  return { ...record, ...waits, status, pausedFrom: status === 'paused' ? 'ready' : null }
 }
 
 function pausedFrom(record: ProcessRecord) {
@@ -109,6 +152,7 @@ function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
 
 /** What is paused stays so, and will wait when it is resumed. */
 function waitEntered(record: ProcessRecord, wait: Wait): ProcessRecord {
+  if (record.wait !== null) return { ...record, moreWaits: [...record.moreWaits, wait] }
   return record.status === 'paused'
     ? { ...record, pausedFrom: 'waiting', wait }
     : { ...record, status: 'waiting', wait }
@@ -118,15 +162,19 @@ function waitLeft(
   record: ProcessRecord,
   left: Extract<ReservedEvent, { type: 'wait_left' }>['payload'],
 ): ProcessRecord {
-  const { wait } = record
-  const isThis =
-    wait !== null && wait.on === left.on && wait.name === left.name && wait.ordinal === left.ordinal
+  const waits = waitsOf(record)
+  const [wait = null, ...moreWaits] = waits.filter(
+    ({ on, name, ordinal }) => on !== left.on || name !== left.name || ordinal !== left.ordinal,
+  )
+  const isOne = moreWaits.length + Number(wait !== null) < waits.length
   // An answer may come before its wait is entered: what is waited for now goes on.
-  if (!isThis) return record
-  const status = record.status === 'waiting' ? 'running' : record.status
-  const pausedFrom = record.pausedFrom === 'waiting' ? 'running' : record.pausedFrom
+  if (!isOne) return record
+  // Parked, it is not executed: whoever claims it goes on from here.
+  const then: PausedFrom = record.parked ? 'ready' : wait === null ? 'running' : 'waiting'
+  const status = record.status === 'waiting' ? then : record.status
+  const pausedFrom = record.pausedFrom === 'waiting' ? then : record.pausedFrom
   const queue = own(record.signals, left.name)
-  const moved = { ...record, status, pausedFrom, wait: null }
+  const moved = { ...record, status, pausedFrom, wait, moreWaits }
   if (left.how !== 'signal' || queue === undefined) return moved
   const pending = queue.pending.filter((seq) => seq !== left.signalSeq)
   return {
@@ -166,5 +214,6 @@ function outcomeOf(
 }
 
 function end(record: ProcessRecord, outcome: Outcome): ProcessRecord {
-  return { ...record, status: outcome.status, outcome, wait: null, pausedFrom: null, retryAt: null }
+  const waits = { wait: null, moreWaits: [], parked: false }
+  return { ...record, ...waits, status: outcome.status, outcome, pausedFrom: null, retryAt: null }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
-import type { WaitLeftHow } from './event.ts'
+import type { ReadyBy, StepEnded, StepTried, WaitLeftHow, WatchDisabled, WatchMatch } from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
@@ -27,12 +27,31 @@ export interface WaitRef {
   readonly on: WaitOn
   readonly name: string
   readonly ordinal: number
+  /** Of an engine: its place among the steps. */
+  readonly place?: number
 }
 
 /** Everything that can be asked of a registered process. */
 export type Intent =
   | (Asked & { readonly type: 'start'; readonly fence: Fence })
   | (Asked & { readonly type: 'program_started'; readonly program: Program; readonly fence: Fence })
+  /** What was seen in its output; the same place is told of once. */
+  | (Asked & { readonly type: 'match'; readonly match: Omit<WatchMatch, 'told'>; readonly fence: Fence })
+  | (Asked & { readonly type: 'disable_watch'; readonly disabled: WatchDisabled; readonly fence: Fence })
+  | (Asked & {
+      readonly type: 'settle_readiness'
+      readonly by: ReadyBy
+      readonly detail: string
+      /** After which it was given up; null if it is ready. */
+      readonly timeoutMs: number | null
+      readonly fence: Fence
+    })
+  | (Asked & {
+      readonly type: 'beat'
+      readonly outputBytes: number
+      readonly newBytes: number
+      readonly fence: Fence
+    })
   | (Asked & {
       readonly type: 'end'
       readonly ending: Ending
@@ -71,11 +90,19 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
+  /** Of an engine: one step is over, or failed and is tried again later. */
+  | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
+  | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
+  /** Leaves memory, if it still waits for all of these. */
+  | (Asked & { readonly type: 'park'; readonly waits: readonly WaitRef[]; readonly fence: Fence })
+  /** `by` is being parked until this one ends. */
+  | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
   | (Asked & { readonly type: 'reown'; readonly owner: Owner })
   | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
+  | (Asked & { readonly type: 'reveal'; readonly verb: string })
   /** Recovery and shutdown. `observed` is the lease the verdict was reached on: another one means that somebody was faster. */
   | (Asked & {
       readonly type: 'put_back'
@@ -99,6 +126,15 @@ export function waitEnteredKey(wait: WaitRef, fence: number): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${fence}`
 }
 
+/** A step is in the log once. */
+export function stepKey(place: number): string {
+  return `step:${place}`
+}
+
+export function stepTriedKey(place: number, tries: number): string {
+  return `step:${place}:tried:${tries}`
+}
+
 /** The key of the event that would make this intent a repetition, where it has one. */
 export function replayKeyOf(intent: Intent): string | null {
   switch (intent.type) {
@@ -106,12 +142,18 @@ export function replayKeyOf(intent: Intent): string | null {
     case 'append':
     case 'stop':
       return intent.replayKey
+    case 'match':
+      return `watch:${intent.match.watch}:${intent.match.offset}`
     case 'signal':
       return `signal:${intent.name}:${intent.id}`
     case 'enter_wait':
     case 'leave_wait':
     case 'answer':
       return waitLeftKey(intent.wait)
+    case 'end_step':
+      return stepKey(intent.step.place)
+    case 'retry_step':
+      return stepTriedKey(intent.step.place, intent.step.tries)
     default:
       return null
   }

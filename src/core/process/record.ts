@@ -65,6 +65,16 @@ export interface Wait {
   readonly ordinal: number
   readonly since: number
   readonly until: number | null
+  /** Of an engine: its place among the steps. */
+  readonly place?: number
+}
+
+/** How far an engine has come. Its steps are events; the record only counts. */
+interface Journal {
+  /** The last place that has a step on record. */
+  readonly last: number
+  /** How many attempts there had been before the one that took it: what fails without progress is given up, not what lives long. */
+  readonly attempts: number
 }
 
 export const EVIDENCES = [
@@ -88,6 +98,21 @@ export interface Outcome {
   readonly evidence: Evidence | null
   readonly startedAt: number | null
   readonly endedAt: number
+}
+
+/** What is told of a watch so far. Scanning goes on behind `scannedTo`, whoever scans: nothing is told twice. */
+export interface WatchState {
+  readonly scannedTo: number
+  readonly toldAt: number | null
+  /** Windows in a row in which something was held back. */
+  readonly strikes: number
+  readonly disabled: boolean
+}
+
+/** Whether it is what it is to be when it is ready, where its spec says what that is. */
+interface Readiness {
+  readonly at: number
+  readonly ready: boolean
 }
 
 export const STOPS = ['interrupt', 'cancel', 'kill'] as const
@@ -159,6 +184,13 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   readonly pausedFrom: PausedFrom | null
   readonly stopRequest: StopRequest | null
   readonly wait: Wait | null
+  /** What an engine waits for at the same time, in the order it began to. */
+  readonly moreWaits: readonly Wait[]
+  /** It waits, and nobody has it in memory: what it waits for makes it ready. */
+  readonly parked: boolean
+  /** Parked processes that wait for the end of this one. */
+  readonly awaitedBy: readonly Pid[]
+  readonly journal: Journal | null
   readonly signals: { readonly [name: string]: SignalQueue }
   /** How many children were ever registered under it. */
   readonly children: number
@@ -167,6 +199,9 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   readonly retryAt: number | null
   readonly firstStarted: { readonly at: number; readonly holder: string } | null
   readonly program: Program | null
+  /** By name; those that have told something. */
+  readonly watches: { readonly [watch: string]: WatchState }
+  readonly readiness: Readiness | null
   readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
   readonly externalRef: Json
   readonly outcome: Outcome | null
@@ -179,6 +214,18 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
 
 export function hasEnded(record: ProcessRecord): boolean {
   return record.outcome !== null
+}
+
+/** Everything it waits for now. */
+export function waitsOf({ wait, moreWaits }: ProcessRecord): readonly Wait[] {
+  return wait === null ? moreWaits : [wait, ...moreWaits]
+}
+
+/** When a parked process is to be begun again by itself, if ever: the earliest time that it waits for. */
+export function wakesAt(record: ProcessRecord): number | null {
+  if (!record.parked || record.status !== 'waiting') return null
+  const times = waitsOf(record).flatMap(({ until }) => (until === null ? [] : [until]))
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** The tool or engine a process asks for by name; kinds that name nothing are served whole. */

@@ -39,6 +39,8 @@ export interface RegistrationRequest {
   readonly definition?: Json
   readonly parent?: Pid
   readonly restartOf?: Pid
+  /** Not to be begun before then. */
+  readonly notBefore?: number
   readonly group?: { readonly id: string; readonly size: number; readonly index?: number }
   readonly owner?: Owner
   readonly causedBy?: JsonObject
@@ -71,6 +73,8 @@ export interface RegisterIntent {
   readonly refuseNew: Refusal | null
   /** Of the parent's executor, when it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
+  /** The step of the parent, an engine, that spawns it. */
+  readonly place: number | null
 }
 
 export interface RegisterFacts {
@@ -132,9 +136,10 @@ export function decideRegister(
     refuseGroup(facts, registration)
   if (refused !== undefined) return no(refused)
   const registered = newEvent({ type: 'registered', payload: registration })
+  const { notBefore } = intent.request
   const events =
     intent.startBy === null
-      ? [registered]
+      ? [registered, ...(notBefore === undefined ? [] : [postponed(notBefore)])]
       : [registered, newEvent({ type: 'started', payload: { holder: intent.startBy, attempt: 1 } })]
   const parentEvents =
     facts.parent === null
@@ -142,10 +147,19 @@ export function decideRegister(
       : [
           newEvent({
             type: 'child_registered',
-            payload: { pid: intent.pid, kind: registration.kind, label: registration.label },
+            payload: {
+              pid: intent.pid,
+              kind: registration.kind,
+              label: registration.label,
+              ...(intent.place === null ? {} : { place: intent.place }),
+            },
           }),
         ]
   return { type: 'register', registration, events, parentEvents }
+}
+
+function postponed(until: number): NewEvent {
+  return newEvent({ type: 'postponed', payload: { until } })
 }
 
 /** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */

@@ -26,6 +26,7 @@ export type Verdict =
  * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
  * | rerunnable, no attempts left     | give up                                       | leave                 |
  *
+ * Attempts count from the last step that an engine took: one that gets on may be killed as often as it likes.
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
 export function verdict(
@@ -44,8 +45,9 @@ export function verdict(
   if (started && record.recovery === 'bound') return { type: 'abandon', evidence: 'holder_dead' }
   if (record.stopRequest !== null) return { type: 'settle_stop' }
   if (!started) return { type: 'put_back', retryAt: at }
-  if (record.attempts >= record.limits.attempts) return { type: 'give_up', reason: 'attempts_exhausted' }
-  return { type: 'put_back', retryAt: at + delay(record.attempts, jitter, backoff) }
+  const attempts = record.attempts - (record.journal?.attempts ?? 0)
+  if (attempts >= record.limits.attempts) return { type: 'give_up', reason: 'attempts_exhausted' }
+  return { type: 'put_back', retryAt: at + delay(attempts, jitter, backoff) }
 }
 
 function delay(attempts: number, jitter: number, { baseMs, maxMs }: Backoff): number {

@@ -1,22 +1,25 @@
 import * as z from 'zod'
-import { notices as verb } from '../../verbs/notices.ts'
+import { ReeveError } from '../../core/errors.ts'
+import type { Acting } from '../../verbs/reeve.ts'
+import { notice } from '../../verbs/shapes/notice.ts'
 import { count } from '../../verbs/shapes/scalars.ts'
-import { type Notice, newestNotices } from '../newest-notices.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
 import { tool } from '../tool.ts'
-import { duration } from '../words.ts'
 
-const notice = verb.output.shape.notices.element
+/** Clients of one session share what they have read. */
+const CONSUMER = 'mcp'
 
 export const inbox = tool({
   name: 'inbox',
   title: 'Read the inbox',
   description: [
-    'What your session was told while you were not looking: which processes have ended, and how. The newest notices by',
-    'default; pass next of an answer as after to see only what came since. Look here when you come back.',
+    'What your session was told while you were not looking: which processes have ended and how, which are ready, which',
+    'printed a line that you watch for. Each is told again until you have acknowledged it: pass next of an answer as',
+    'after, and you see only what came since. Look here when you come back. What you waited for with process_wait, or',
+    'read to the end with process_log, is not told.',
   ].join(' '),
   input: z.strictObject({
-    after: count.exactOptional().describe('next of an earlier answer: only what came since'),
+    after: count.exactOptional().describe('next of an earlier answer: everything up to there has been read'),
     limit: z.number().int().min(1).max(200).default(20),
   }),
   output: z.strictObject({
@@ -27,29 +30,40 @@ export const inbox = tool({
   does: 'look',
   async run({ after, limit }, { perform, session }) {
     return perform(async (acting, id) => {
-      const read =
-        after === undefined
-          ? await newestNotices(acting, id, limit)
-          : (await acting.notices({ scope: `session:${id}`, after, limit })).notices
+      const scope = `session:${id}`
+      if (after !== undefined && after > 0) await acknowledge(acting, scope, after)
+      const { notices: read } = await acting.notices({
+        ...{ scope, consumer: CONSUMER, limit },
+        ...(after === undefined ? {} : { after }),
+      })
       const { previous } = session
       const before =
         after === undefined && previous !== null && read.length < limit
-          ? await newestNotices(previous.acting, previous.id, limit - read.length)
+          ? (
+              await previous.acting.notices({
+                ...{
+                  scope: `session:${previous.id}`,
+                  consumer: CONSUMER,
+                  newest: true,
+                  limit: limit - read.length,
+                },
+              })
+            ).notices
           : []
       const kept = fitting(
         read,
         // What a process declared for itself may be long; all of it is in the resource of the inbox.
-        (one) => Math.max(sentenceOf(one).length, JSON.stringify(one.payload).length / 2),
+        (one) => Math.max(one.text.length, JSON.stringify(one.payload).length / 2),
         PAGE_CHARS,
-        after === undefined ? 'end' : 'start',
+        'start',
       )
       const next = kept.at(-1)?.place ?? after ?? 0
       const text = [
         ...(before.length === 0
           ? []
-          : ['Of your session before this one, which has ended:', ...before.map(sentenceOf)]),
+          : ['Of your session before this one, which has ended:', ...before.map((one) => one.text)]),
         ...(before.length === 0 || kept.length === 0 ? [] : ['Of this session:']),
-        ...kept.map(sentenceOf),
+        ...kept.map((one) => one.text),
         before.length + kept.length === 0 ? 'Nothing new.' : `Go on with after: ${next}`,
       ].join('\n')
       return { structured: { notices: kept, next, before }, text }
@@ -57,12 +71,13 @@ export const inbox = tool({
   },
 })
 
-function sentenceOf({ pid, kind, at, payload }: Notice): string {
-  const ago = `${duration(Date.now() - at)} ago`
-  const said = Object(payload) as { label?: unknown; status?: unknown; exitCode?: unknown; reason?: unknown }
-  if (kind !== 'completion') return `${pid} ${kind}, ${ago}: ${JSON.stringify(payload).slice(0, 300)}`
-  const code = typeof said.exitCode === 'number' ? [`exit code ${said.exitCode}`] : []
-  const reason = typeof said.reason === 'string' ? [said.reason] : []
-  const how = [...code, ...reason].join(', ')
-  return `${pid} ${String(said.status)}${how === '' ? '' : ` (${how})`}, ${ago}: ${String(said.label).slice(0, 120)}`
+const REFUSED: readonly string[] = ['denied', 'forbidden']
+
+/** Who may only look goes on from where they say, and is told again when they do not. */
+async function acknowledge(acting: Acting, scope: string, through: number): Promise<void> {
+  try {
+    await acting.acknowledge({ scope, consumer: CONSUMER, through })
+  } catch (error) {
+    if (!(error instanceof ReeveError && REFUSED.includes(error.code))) throw error
+  }
 }

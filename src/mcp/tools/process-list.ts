@@ -25,7 +25,10 @@ export const processList = tool({
   }),
   output: z.strictObject({
     processes: z.array(
-      processView.extend({ shared: z.boolean().describe('seen through a grant: not yours') }),
+      processView.extend({
+        shared: z.boolean().describe('seen through a grant: not yours'),
+        ports: z.array(z.number()).exactOptional().describe('TCP ports that it listens on'),
+      }),
     ),
     next: list.output.shape.next.describe('after for the processes behind these; null if there are none'),
   }),
@@ -36,11 +39,12 @@ export const processList = tool({
       ...(called === undefined ? {} : { name: called }),
     }
     const page = await perform((acting) =>
-      acting.list({ filter, limit, ...(after === undefined ? {} : { after }) }),
+      acting.list({ filter, limit, ports: true, ...(after === undefined ? {} : { after }) }),
     )
-    const processes = page.processes.map(({ record, shared }) => ({ ...viewOf(record), shared }))
+    const processes = page.processes.map(({ record, ...more }) => ({ ...viewOf(record), ...more }))
     const lines = processes.map(
-      (process) => `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}`,
+      (process) =>
+        `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}${portsText(process.ports)}`,
     )
     const said = fitting(lines, (line) => line.length + 1, PAGE_CHARS)
     const rest = lines.length - said.length
@@ -52,3 +56,7 @@ export const processList = tool({
     return { structured: { processes, next: page.next }, text }
   },
 })
+
+function portsText(ports: readonly number[] | undefined): string {
+  return ports === undefined ? '' : ` [listens on ${ports.join(', ')}]`
+}

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { commandSpec } from '../../verbs/shapes/command-spec.ts'
 import { lifetime } from '../../verbs/shapes/record.ts'
 import { registration } from '../../verbs/shapes/registration.ts'
-import { begun, begunOutput, startWaitMs } from '../begun.ts'
+import { begunOrTask, begunOutput, startOrTaskMs } from '../begun.ts'
 import { maxChars } from '../page.ts'
 import { tool } from '../tool.ts'
 
@@ -25,11 +25,24 @@ const input = z
       "'pipe' if you want to write to it with process_write; or { text }: all of its input",
     ),
     timeoutMs: spec.timeoutMs.describe('end it if it runs longer than this'),
+    watch: spec.watch.describe(
+      'lines that you want to be told of, in the inbox: [{ text: "ERROR" }] or { pattern }',
+    ),
+    ready: spec.ready.describe(
+      'what shows that it is ready: { log: pattern }, { port }, { http: url } or { command }; the inbox tells you, and process_wait with ready waits for it',
+    ),
+    notify: spec.notify.describe('whether the inbox tells of its end: complete (default), failure or none'),
+    restart: spec.restart.describe(
+      '{ on: "failure" } or { on: "always" }: start it again when it has ended by itself',
+    ),
+    heartbeatMs: spec.heartbeatMs.describe(
+      '60000 or more: the inbox tells, at most this often, that it still prints',
+    ),
     lifetime: lifetime
       .extract(['session', 'detached'])
       .default('session')
       .describe('session: it may be ended when you are gone for long. detached: it runs until it is killed'),
-    waitMs: startWaitMs,
+    waitMs: startOrTaskMs,
     maxChars,
     idempotencyKey: asked.idempotencyKey.describe('the same key again answers with the process there is'),
   })
@@ -63,7 +76,8 @@ export const processStart = tool({
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })
-      const answer = await begun(acting, record.pid, { waitMs, maxChars: most }, call)
+      const answer = await begunOrTask(acting, record.pid, { waitMs, maxChars: most }, call)
+      if ('task' in answer) return answer
       if (warning?.code !== 'duplicate_of') return answer
       const note = `Note: ${warning.pid} runs the same command, started moments ago.`
       return {

@@ -2,18 +2,23 @@ import * as z from 'zod'
 import { duration } from '../../verbs/shapes/scalars.ts'
 import { wait } from '../../verbs/wait.ts'
 import { maxChars } from '../page.ts'
-import { processView } from '../process-view.ts'
+import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, unreadOutput } from '../unread.ts'
-import { firstLine, duration as inWords, sentenceOn } from '../words.ts'
+import { readUnread } from '../unread.ts'
+import { waitedFor, waitedOutput } from '../waited.ts'
 
-const { pid, until } = wait.input.shape
+const { pid, until, ready } = wait.input.shape
+
+const DEFAULT_MS = 30_000
+/** How long a wait that may become a task is held before it does. */
+const HELD_MS = 1_000
 
 export const processWait = tool({
   name: 'process_wait',
   title: 'Wait for a process',
   description: [
-    'Waits until a process has ended or, with until, until it has printed a line: "listening on", an error, a prompt.',
+    'Waits until a process has ended or, with until, until it has printed a line: "listening on", an error, a prompt;',
+    'with ready: true, until it is ready.',
     'A line that was printed before counts, too: to wait for the next one, give readTo of an earlier answer as',
     'until.from. Answers with what is new in its output. A timeout is no error: the process runs on, and you can wait',
     'again. Cancelling the call ends the wait, never the process.',
@@ -21,36 +26,42 @@ export const processWait = tool({
   input: z.strictObject({
     pid,
     until: until.describe('a text or an RE2 pattern that a line must have'),
-    timeoutMs: duration.max(3_600_000).default(30_000).describe('how long to wait, up to an hour'),
+    ready: ready.describe('true: until it is ready, as process_start was told with ready'),
+    timeoutMs: duration
+      .max(3_600_000)
+      .exactOptional()
+      .describe('how long to wait, up to an hour: 30 s, unless your client runs calls as tasks'),
     maxChars,
   }),
-  output: z.strictObject({
-    answer: z.enum(['ended', 'matched', 'timed_out']),
-    line: z.string().nullable().describe('the line that matched'),
-    process: processView,
-    ...unreadOutput,
-  }),
+  output: waitedOutput,
   does: 'look',
-  async run({ pid: asked, until: what, timeoutMs, maxChars: most }, { perform, signal, waiting }) {
+  async run({ pid: asked, until: what, ready: isReady, timeoutMs, maxChars: most }, call) {
+    const { perform, session, signal, waiting, takesTasks } = call
     return perform(async (acting) => {
-      const input = { pid: asked, timeoutMs, ...(what === undefined ? {} : { until: what }) }
-      const message = `waiting for ${what === undefined ? 'the end of ' : 'a line of '}${asked}`
-      const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(input, { signal }))
-      signal.throwIfAborted()
-      const answer = waited.type === 'interrupted' ? 'timed_out' : waited.type
-      const line = waited.type === 'matched' ? waited.line.text : null
-      const unread = await readUnread(acting, asked, most)
-      const { process, output, more, lost, readTo } = unread
-      const happened =
-        answer === 'timed_out'
-          ? `Not yet, after ${inWords(timeoutMs)}. `
-          : line === null
-            ? ''
-            : `Printed: ${firstLine(line, 300)}\n`
-      return {
-        structured: { answer, line, process, output, more, lost, readTo },
-        text: `${happened}${sentenceOn(process)}\n${shown(unread)}`,
+      const wanted = {
+        ...(what === undefined ? {} : { until: what }),
+        ...(isReady === undefined ? {} : { ready: isReady }),
       }
+      const awaited = what === undefined ? (isReady === true ? 'the readiness' : 'the end') : 'a line'
+      const message = `waiting for ${awaited} of ${asked}`
+      const wait = async (ms: number) => {
+        const waited = acting.wait({ pid: asked, timeoutMs: ms, ...wanted }, { signal })
+        const answer = await waiting({ totalMs: ms, message }, waited)
+        signal.throwIfAborted()
+        return answer
+      }
+      const mostMs = timeoutMs ?? DEFAULT_MS
+      const by = Date.now() + mostMs
+      const isTask = takesTasks && mostMs > HELD_MS
+      let waited = await wait(isTask ? HELD_MS : mostMs)
+      if (isTask && waited.type === 'timed_out') {
+        // The end comes in its time. A line may never come, so that is not waited for without an end.
+        const unbounded = what === undefined && timeoutMs === undefined
+        const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...wanted })
+        if (task !== null) return { task }
+        waited = await wait(Math.max(0, by - Date.now()))
+      }
+      return waitedFor(waited, await readUnread(acting, asked, most), mostMs)
     })
   },
 })

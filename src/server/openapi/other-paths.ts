@@ -18,6 +18,7 @@ const streamParameters = [
     schema: { enum: ['long-poll', 'sse'] },
   },
   { name: 'cursor', in: 'query', description: 'the Stream-Cursor of the last live answer', schema: text },
+  { name: 'If-None-Match', in: 'header', description: 'the ETag of an answer that is there', schema: text },
 ]
 
 const streamHeaders = {
@@ -40,12 +41,20 @@ function stream(operationId: string, summary: string, type: string, parameters: 
       responses: {
         200: {
           description: 'What lies from the offset on.',
-          headers: streamHeaders,
+          headers: { ...streamHeaders, ETag: header('of what lies between the two offsets') },
           content: { [type]: { schema }, 'text/event-stream': { schema: text } },
         },
         204: { description: 'Nothing came within the time, or nothing will.', headers: streamHeaders },
+        304: { description: 'There is no more than the reader has.', headers: streamHeaders },
         default: problem,
       },
+      'x-reeve-needs': 'read',
+    },
+    head: {
+      operationId: `${operationId}Head`,
+      summary: 'Where it ends now.',
+      parameters: [...parameters],
+      responses: { 200: { description: 'It is there.', headers: streamHeaders }, default: problem },
       'x-reeve-needs': 'read',
     },
   }
@@ -56,13 +65,17 @@ const json = (description: string) => ({
   content: { 'application/json': { schema: { type: 'object' } } },
 })
 
+function shows(name: string, description: string) {
+  return { name, in: 'query', description, schema: { type: 'string', enum: ['true'] } }
+}
+
 /** What is served beside the verbs. */
 export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   '/v1/processes/{pid}/output/stream': stream(
     'outputStream',
     "A command's output as a durable stream of bytes.",
     'application/octet-stream',
-    [pid],
+    [pid, shows('reveal', 'show secrets; needs the role admin'), shows('terminal', 'as a terminal shows it')],
   ),
   '/v1/processes/{pid}/events/stream': stream(
     'eventStream',
@@ -81,6 +94,12 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Filter' } } },
       },
     ],
+  ),
+  '/v1/inbox/stream': stream(
+    'inboxStream',
+    'What a scope is told, as a durable stream.',
+    'application/json',
+    [{ name: 'scope', in: 'query', required: true, schema: { type: 'string' } }],
   ),
   '/v1/processes/{pid}/terminal': {
     get: {

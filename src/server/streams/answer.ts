@@ -1,7 +1,7 @@
 import type { Asked } from './asked.ts'
-import { nextCursor, offsetText } from './asked.ts'
+import { askedOf, nextCursor, offsetText } from './asked.ts'
 import { sseOf } from './sse.ts'
-import type { Page, Stream } from './stream.ts'
+import { isJson, isText, type Page, type Stream } from './stream.ts'
 
 export interface StreamTimes {
   /** How long a long poll is held when there is nothing to tell. */
@@ -12,14 +12,21 @@ export interface StreamTimes {
 
 export const STREAM_TIMES: StreamTimes = { pollMs: 25_000, sseMs: 60_000 }
 
-/** One answer of a stream: what there is, what comes within the time, or a flow of events. `signal`: the reader is gone. */
+export interface Reader {
+  readonly times: StreamTimes
+  /** The reader is gone, or the server is about to. */
+  readonly signal: AbortSignal
+  whenSent(done: () => void): void
+}
+
+/** One answer of a stream, to a `GET` or a `HEAD`: what there is, what comes within the time, or a flow of events. */
 export async function streamAnswer(
   stream: Stream,
-  asked: Asked,
-  { pollMs, sseMs }: StreamTimes,
-  signal: AbortSignal,
-  whenSent: (done: () => void) => void,
+  request: Request,
+  { times: { pollMs, sseMs }, signal, whenSent }: Reader,
 ): Promise<Response> {
+  if (request.method === 'HEAD') return headOf(stream)
+  const asked = askedOf(request)
   const first = asked.from === 'now' ? await nothingAt(stream) : await stream.read(asked.from, 'page')
   if (asked.live === 'sse') {
     const until = AbortSignal.any([signal, AbortSignal.timeout(sseMs)])
@@ -27,7 +34,7 @@ export async function streamAnswer(
       headers: {
         'Content-Type': 'text/event-stream',
         'Cache-Control': 'no-cache',
-        ...(stream.contentType === 'application/json' ? {} : { 'Stream-SSE-Data-Encoding': 'base64' }),
+        ...(isText(stream.contentType) ? {} : { 'Stream-SSE-Data-Encoding': 'base64' }),
       },
     })
   }
@@ -53,7 +60,7 @@ function letGo({ buffer, byteLength }: Uint8Array): void {
 const SMALL = 64 * 1024
 
 /** The head of a stream: where it ends now. */
-export async function streamHead(stream: Stream): Promise<Response> {
+async function headOf(stream: Stream): Promise<Response> {
   const { at, closed } = await stream.tail()
   const headers = { 'Content-Type': stream.contentType, 'Stream-Next-Offset': offsetText(at) }
   return new Response(null, { headers: { ...headers, ...(closed ? { 'Stream-Closed': 'true' } : {}) } })
@@ -63,9 +70,10 @@ async function nothingAt(stream: Stream): Promise<Page> {
   const { at } = await stream.tail()
   const { heardUpTo, ...page } = await stream.read(at, 'page')
   // What came between the two is left for whoever goes on from here.
-  const empty = stream.contentType === 'application/json' ? '[]' : new Uint8Array()
+  const nothing = isJson(stream.contentType) ? '[]' : new Uint8Array()
   const isClosed = page.closed && page.isEmpty
-  return { body: empty, isEmpty: true, next: at, upToDate: page.isEmpty, closed: isClosed, heardUpTo }
+  const empty = { of: page.of, body: nothing, isEmpty: true }
+  return { ...empty, next: at, upToDate: page.isEmpty, closed: isClosed, heardUpTo }
 }
 
 async function whenThereIsMore(stream: Stream, first: Page, signal: AbortSignal): Promise<Page> {
@@ -78,7 +86,8 @@ async function whenThereIsMore(stream: Stream, first: Page, signal: AbortSignal)
   return page
 }
 
-function answered(stream: Stream, page: Page, { live, cursor }: Asked): Response {
+function answered(stream: Stream, page: Page, { from, live, cursor, has }: Asked): Response {
+  const tag = tagOf(page, from)
   const headers = {
     'Stream-Next-Offset': offsetText(page.next),
     ...(page.upToDate ? { 'Stream-Up-To-Date': 'true' } : {}),
@@ -86,7 +95,14 @@ function answered(stream: Stream, page: Page, { live, cursor }: Asked): Response
     ...(live === null || page.closed ? {} : { 'Stream-Cursor': nextCursor(cursor, Date.now()) }),
   }
   if (live !== null && page.isEmpty) return new Response(null, { status: 204, headers })
+  const tagged = from === 'now' ? headers : { ...headers, ETag: tag }
+  if (from !== 'now' && has.includes(tag)) return new Response(null, { status: 304, headers: tagged })
   return new Response(page.body as string | Uint8Array<ArrayBuffer>, {
-    headers: { 'Content-Type': stream.contentType, ...headers },
+    headers: { 'Content-Type': stream.contentType, ...tagged },
   })
+}
+
+/** What lies between two offsets never changes; that nothing will follow it may be news. */
+function tagOf({ of, next, closed }: Page, from: Asked['from']): string {
+  return `"${of}:${from}:${next}${closed ? ':c' : ''}"`
 }

@@ -5,9 +5,12 @@ export interface Asked {
   readonly from: number | 'now'
   readonly live: 'long-poll' | 'sse' | null
   readonly cursor: string | null
+  /** Tags of pages that the reader has already. */
+  readonly has: readonly string[]
 }
 
-export function askedOf(query: URLSearchParams): Asked {
+export function askedOf({ url, headers }: Request): Asked {
+  const query = new URL(url).searchParams
   const offsets = query.getAll('offset')
   const live = query.get('live')
   if (live !== null && live !== 'long-poll' && live !== 'sse')
@@ -21,7 +24,8 @@ export function askedOf(query: URLSearchParams): Asked {
       'Give one offset: 16 digits as an earlier answer had them, -1 for the beginning, or now.',
     )
   const from = offset === 'now' ? offset : Math.max(0, Number(offset))
-  return { from, live, cursor: query.get('cursor') }
+  const has = (headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return { from, live, cursor: query.get('cursor'), has }
 }
 
 /** As text that sorts like the number. */

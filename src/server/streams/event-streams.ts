@@ -18,12 +18,12 @@ export function eventStream(acting: Acting, position: () => number, pid: string)
     async read(from, most) {
       const heardUpTo = position()
       // Before its events are read: the last of those it had is then among them.
-      const { outcome } = await acting.show({ pid })
+      const { outcome, pid: of } = await acting.show({ pid })
       const limit = MOST_EVENTS[most]
       const { events } = await acting.events({ pid, after: from, limit })
       const upToDate = events.length < limit
       const next = events.at(-1)?.seq ?? from
-      return pageOf(events, { next, upToDate, closed: upToDate && outcome !== null, heardUpTo })
+      return pageOf(events, { of, next, upToDate, closed: upToDate && outcome !== null, heardUpTo })
     },
     async wait({ heardUpTo }, signal) {
       const { pid: whole } = await acting.show({ pid })
@@ -45,7 +45,13 @@ export function changeStream(acting: Acting, position: () => number, filter: Fil
       if (from === 0) await passPruned(acting, page, wanted)
       // Nothing at all lies between: whoever goes on from here need not look there again.
       const next = page.position === from ? Math.max(from, heardUpTo) : page.position
-      return pageOf(page.events, { next, upToDate: next >= heardUpTo, closed: false, heardUpTo })
+      return pageOf(page.events, {
+        of: 'changes',
+        next,
+        upToDate: next >= heardUpTo,
+        closed: false,
+        heardUpTo,
+      })
     },
     wait: ({ heardUpTo }, signal) => heard(acting, heardUpTo, filter, signal),
   }

@@ -5,6 +5,12 @@ import type { Page, Stream } from './stream.ts'
 
 const MOST_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
 
+/** Whether secrets are shown: noted with the process, or to a person at a terminal of their own. */
+export interface OutputView {
+  readonly reveal?: boolean
+  readonly terminal?: boolean
+}
+
 /**
  * The output log of a command, as bytes; offsets are those of the log. What it left running may print after its end:
  * that is late, and no part of the stream.
@@ -15,32 +21,33 @@ const MOST_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
  * | nothing, and it still runs  | nothing, up to date                           |
  * | nothing, and it has ended   | nothing, closed                               |
  */
-export function outputStream(acting: Acting, pid: string): Stream {
+export function outputStream(acting: Acting, pid: string, view: OutputView = {}): Stream {
   return {
     contentType: 'application/octet-stream',
     async tail() {
       const record = await acting.show({ pid })
-      const { end } = await acting.output({ pid, limit: 1 })
+      const { end } = await acting.output({ pid, limit: 1, ...view })
       return { at: finalOf(record, end) ?? end, closed: record.outcome !== null }
     },
     async read(from, most) {
       // Before the log is read: what it printed before its end is then there to be read.
       const record = await acting.show({ pid })
-      const page = await acting.output({ pid, offset: from, limit: MOST_BYTES[most] })
+      const page = await acting.output({ pid, offset: from, limit: MOST_BYTES[most], ...view })
       const final = finalOf(record, page.end)
-      if (final !== null && from >= final) return { ...NOTHING, next: from, closed: true }
+      const of = record.pid
+      if (final !== null && from >= final) return { ...NOTHING, of, next: from, closed: true }
       if (page.gap !== null) throw gapAt(record, page.gap, final)
-      return pageOf(page, from, final)
+      return { of, ...pageOf(page, from, final) }
     },
     async wait({ next }, signal) {
-      for await (const _ of acting.followOutput({ pid, offset: next }, { signal })) return
+      for await (const _ of acting.followOutput({ pid, offset: next, ...view }, { signal })) return
     },
   }
 }
 
 const NOTHING = { body: new Uint8Array(), isEmpty: true, upToDate: true, closed: false, heardUpTo: 0 }
 
-function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number | null): Page {
+function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number | null): Omit<Page, 'of'> {
   // A program that writes its log itself may have truncated it, and writes on from there.
   if (bytes.length === 0) return { ...NOTHING, next: final === null ? Math.min(from, end) : from }
   const body = final === null ? bytes : bytes.subarray(0, final - from)

@@ -4,10 +4,12 @@ import type { Acting, InputOf } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import type { AppParts, Env } from '../app.ts'
 import { actingFor, demand } from '../caller.ts'
-import { STREAM_TIMES, streamAnswer, streamHead } from './answer.ts'
-import { askedOf } from './asked.ts'
+import { problemResponse } from '../problem.ts'
+import { STREAM_TIMES, streamAnswer } from './answer.ts'
+import { offsetText } from './asked.ts'
 import { changeStream, eventStream } from './event-streams.ts'
-import { outputStream } from './output-stream.ts'
+import { inboxStream } from './inbox-stream.ts'
+import { type OutputView, outputStream } from './output-stream.ts'
 import type { Stream } from './stream.ts'
 
 /** What can be followed: it is caught up with from any offset, then comes as it is made. Nothing is written here. */
@@ -20,18 +22,43 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
       context.set('verb', 'stream')
       demand(context.get('caller'), 'read')
       const stream = streamOf(actingFor(reeve, context.get('caller')), context)
-      if (req.method === 'HEAD') return streamHead(stream)
-      const asked = askedOf(new URL(req.url).searchParams)
       const signal = AbortSignal.any([req.raw.signal, closing])
-      return streamAnswer(stream, asked, times, signal, (done) => context.env.outgoing.once('close', done))
+      const whenSent = (done: () => void) => context.env.outgoing.once('close', done)
+      try {
+        return await streamAnswer(stream, req.raw, { times, signal, whenSent })
+      } catch (error) {
+        const goOnAt = behind(error)
+        if (goOnAt === null) throw error
+        return problemResponse(error, { 'Stream-Next-Offset': offsetText(goOnAt) })
+      }
     })
-  serve('/v1/processes/:pid/output/stream', (acting, { req }) => outputStream(acting, req.param('pid') ?? ''))
+  serve('/v1/processes/:pid/output/stream', (acting, context) =>
+    outputStream(acting, context.req.param('pid') ?? '', viewIn(context)),
+  )
   serve('/v1/processes/:pid/events/stream', (acting, { req }) =>
     eventStream(acting, position, req.param('pid') ?? ''),
   )
   serve('/v1/changes/stream', (acting, { req }) =>
     changeStream(acting, position, filterIn(req.query('filter'))),
   )
+  serve('/v1/inbox/stream', (acting, { req }) => inboxStream(acting, position, req.query('scope')))
+}
+
+/** Secrets are shown to an admin who says so; a terminal is for whoever may type at it, too. */
+function viewIn(context: Context<Env>): OutputView {
+  const reveal = context.req.query('reveal') === 'true'
+  const terminal = context.req.query('terminal') === 'true'
+  if (reveal) demand(context.get('caller'), 'admin')
+  if (terminal) demand(context.get('caller'), 'operate')
+  return { ...(reveal ? { reveal } : {}), ...(terminal ? { terminal } : {}) }
+}
+
+/** Where what is not kept any more ends: a reader of any stream can go on from there, and knows that it missed something. */
+function behind(error: unknown): number | null {
+  if (!(error instanceof ReeveError)) return null
+  const { to, prunedThrough } = error.details
+  const at = error.code === 'gap' ? to : error.code === 'behind_pruned' ? prunedThrough : null
+  return typeof at === 'number' ? at : null
 }
 
 /** What is no filter is refused by the verb that it is given to. */

@@ -1,5 +1,5 @@
 import { nextCursor, offsetText } from './asked.ts'
-import type { Page, Stream } from './stream.ts'
+import { isText, type Page, type Stream } from './stream.ts'
 
 /**
  * A stream as server-sent events, from a page that has been read: each `data` is followed by a `control` that says where
@@ -14,7 +14,7 @@ export async function* sseOf(
   const utf8 = new TextEncoder()
   let page = first
   for (let said = -1; ; said = page.next) {
-    if (!page.isEmpty) yield utf8.encode(event('data', dataOf(page)))
+    if (!page.isEmpty) yield utf8.encode(dataOf(stream, page))
     if (!page.isEmpty || page.closed || said !== page.next)
       yield utf8.encode(event('control', control(page, cursor)))
     if (page.closed) return
@@ -28,8 +28,17 @@ export async function* sseOf(
   }
 }
 
-function dataOf({ body }: Page): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString('base64')
+/** Whatever is in a text, none of it is taken for a line of the protocol. */
+function dataOf({ contentType }: Stream, { body }: Page): string {
+  if (!isText(contentType)) return event('data', Buffer.from(body).toString('base64'))
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
+  const [first = '', ...more] = text.split(/\r\n|[\r\n]/).map(asItIs)
+  return event('data', [first, ...more.map((line) => `\ndata:${line}`)].join(''))
+}
+
+/** A reader takes one space away. */
+function asItIs(line: string): string {
+  return line.startsWith(' ') ? ` ${line}` : line
 }
 
 function control({ next, upToDate, closed }: Page, cursor: string | null): string {
@@ -40,7 +49,6 @@ function control({ next, upToDate, closed }: Page, cursor: string | null): strin
   })
 }
 
-/** Neither base64 nor JSON on one line has a line break. */
 function event(name: string, data: string): string {
   return `event: ${name}\ndata:${data}\n\n`
 }

@@ -1,6 +1,6 @@
 /** Something that only grows, and may be read from any offset: the shape that a route makes a durable stream of. */
 export interface Stream {
-  readonly contentType: 'application/octet-stream' | 'application/json'
+  readonly contentType: string
   /** The offset behind everything there is now, and whether that is all there will ever be. */
   tail(): Promise<{ readonly at: number; readonly closed: boolean }>
   /** What lies from an offset on. Throws what the caller is to be told instead: a gap, a process that is not there. */
@@ -10,6 +10,8 @@ export interface Stream {
 }
 
 export interface Page {
+  /** What it is a page of. A name may stand for another process tomorrow, and its pages are others. */
+  readonly of: string
   readonly body: Uint8Array | string
   readonly isEmpty: boolean
   readonly next: number
@@ -19,4 +21,13 @@ export interface Page {
   readonly closed: boolean
   /** The place in the change feed from which on to listen for more; everything before it was looked at. */
   readonly heardUpTo: number
+}
+
+/** Of JSON each page is an array, as text. Of everything else pages are bytes, one behind the other. */
+export function isJson(contentType: string): boolean {
+  return contentType === 'application/json'
+}
+
+export function isText(contentType: string): boolean {
+  return isJson(contentType) || contentType.startsWith('text/')
 }

@@ -1,5 +1,6 @@
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
+import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Holder } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -41,6 +42,7 @@ export class MemoryTables {
   environments = new Map<string, Environment>()
   /** By scope, in order of place. */
   notices = new Map<string, StoredNotice[]>()
+  inboxes = new Map<string, Inbox>()
   nextId = 1
   nextPlace = 1
   position = 0

@@ -6,7 +6,16 @@ import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, targetOf } from '../../core/process/record.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
 import type { Grant } from '../../core/session/grant.ts'
-import type { Activity, Change, Changes, Commit, Page, Question, Questions } from '../contract.ts'
+import type {
+  Activity,
+  Change,
+  Changes,
+  Commit,
+  Page,
+  Question,
+  Questions,
+  StoredNotice,
+} from '../contract.ts'
 import { becameLive, dueOf } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import type { HeldHolder, MemoryTables, NumberedRow } from './memory-tables.ts'
@@ -136,8 +145,13 @@ export class Tables implements Transaction {
       case 'changes':
         return this.#changes(question)
       case 'notices':
-        return (tables.notices.get(question.scope) ?? [])
-          .filter(({ place }) => place > question.after)
+        return this.#notices(question)
+      case 'inbox':
+        return tables.inboxes.get(question.scope) ?? null
+      case 'overflowing':
+        return [...tables.inboxes.values()]
+          .filter(({ overflow }) => overflow.tripped !== null)
+          .sort((a, b) => order(a.scope, b.scope))
           .slice(0, question.limit)
       case 'activity':
         return this.#activity(question)
@@ -162,6 +176,22 @@ export class Tables implements Transaction {
         return
       case 'drop_notices':
         this.#remove(tables.notices, change.scope)
+        this.#remove(tables.inboxes, change.scope)
+        return
+      case 'notices_done':
+        this.#changeNotices(change.scope, (notice) =>
+          change.places.includes(notice.place) && notice.done === null
+            ? { ...notice, done: change.how }
+            : notice,
+        )
+        return
+      case 'notice_observed':
+        this.#changeNotices(change.scope, (notice) =>
+          notice.place === change.place ? { ...notice, observed: [...change.turns] } : notice,
+        )
+        return
+      case 'inbox':
+        this.#put(tables.inboxes, change.inbox.scope, asStored(change.inbox))
         return
       case 'group':
         this.#put(tables.groups, change.group.id, asStored(change.group))
@@ -246,14 +276,19 @@ export class Tables implements Transaction {
 
   #applyNotice(notice: Notice): void {
     const tables = this.#tables
-    const { scope, pid, seq } = notice
+    const { scope, pid, seq, kind } = notice
     if (!tables.notices.has(scope)) this.#put(tables.notices, scope, [])
     const told = tables.notices.get(scope) ?? []
-    if (told.some((other) => other.pid === pid && other.seq === seq)) {
+    if (told.some((other) => other.pid === pid && other.seq === seq && other.kind === kind)) {
       throw new ConstraintError(`${scope} has been told of event ${seq} of ${pid} already`)
     }
-    this.#push(told, { ...asStored(notice), place: tables.nextPlace })
+    this.#push(told, { ...asStored(notice), place: tables.nextPlace, done: null, observed: [] })
     this.#assign('nextPlace', tables.nextPlace + 1)
+  }
+
+  #changeNotices(scope: string, changed: (notice: StoredNotice) => StoredNotice): void {
+    const { notices } = this.#tables
+    this.#put(notices, scope, (notices.get(scope) ?? []).map(changed))
   }
 
   #applyPrune({ tombstone }: Extract<Change, { type: 'prune' }>): void {
@@ -336,6 +371,14 @@ export class Tables implements Transaction {
       const due = dueOf(row)
       return due !== null && isServed(serves, kind, targetOf(kind, spec)) ? [{ id, pid, due }] : []
     })
+  }
+
+  #notices({ scope, after, limit, open, newest, pid }: Questions['notices'][0]): StoredNotice[] {
+    const found = (this.#tables.notices.get(scope) ?? [])
+      .filter(({ place }) => place > after)
+      .filter(({ done }) => open !== true || done === null)
+      .filter((notice) => pid === undefined || notice.pid === pid)
+    return newest === true ? found.slice(-limit) : found.slice(0, limit)
   }
 
   #list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {

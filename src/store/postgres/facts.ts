@@ -64,6 +64,8 @@ export function keyOf(question: Question): string {
       return `environment:${question.ref}`
     case 'holder':
       return `holder:${question.id}`
+    case 'inbox':
+      return inboxKey(question.scope)
     case 'event':
       return eventKey(question.pid, question.replayKey)
     default:
@@ -75,4 +77,5 @@ export const processKey = (pid: string): string => `process:${pid}`
 export const sessionKey = (id: string): string => `session:${id}`
 export const turnKey = (session: string, id: string): string => `turn:${JSON.stringify([session, id])}`
 export const groupKey = (id: string): string => `group:${id}`
+export const inboxKey = (scope: string): string => `inbox:${scope}`
 export const eventKey = (pid: string, replayKey: string): string => `event:${pid}:${replayKey}`

@@ -1,5 +1,7 @@
+import type { DoneHow } from '../../core/change.ts'
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
+import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { Holder } from '../../core/lease/holder.ts'
 import type { ProcessEvent } from '../../core/process/event.ts'
@@ -9,7 +11,17 @@ import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
 import type { Change, Question } from '../contract.ts'
 import { becameLive } from '../due.ts'
-import { ABSENT, eventKey, type Facts, groupKey, keyOf, processKey, sessionKey, turnKey } from './facts.ts'
+import {
+  ABSENT,
+  eventKey,
+  type Facts,
+  groupKey,
+  inboxKey,
+  keyOf,
+  processKey,
+  sessionKey,
+  turnKey,
+} from './facts.ts'
 
 /** The answer is not known yet, and has to be loaded. */
 export const MISSING = Symbol('missing')
@@ -20,7 +32,7 @@ export const STALE = Symbol('stale')
 
 /** A row that a commit compares, as it was seen. */
 export interface Guard {
-  readonly question: Extract<Question, { ask: 'process' | 'session' | 'turn' | 'group' | 'holder' }>
+  readonly question: Extract<Question, { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'holder' }>
   readonly version: number
 }
 
@@ -49,6 +61,7 @@ export class Staged {
   readonly sessions = new Map<string, StagedRow<Session>>()
   readonly turns = new Map<string, StagedRow<Turn>>()
   readonly groups = new Map<string, StagedRow<Group | null>>()
+  readonly inboxes = new Map<string, StagedRow<Inbox | null>>()
   readonly goneSessions = new Set<string>()
   readonly tombstones = new Map<Pid, Tombstone>()
   readonly environments = new Map<string, Environment>()
@@ -59,6 +72,9 @@ export class Staged {
   /** Scopes whose notices are dropped, before `notices` come. */
   readonly dropped = new Set<string>()
   notices: Notice[] = []
+  readonly noticesDone: { readonly scope: string; readonly place: number; readonly how: DoneHow }[] = []
+  readonly observed: { readonly scope: string; readonly place: number; readonly turns: readonly string[] }[] =
+    []
   readonly events: ProcessEvent[] = []
   live = 0
   /** Whether anything is to be written. */
@@ -89,6 +105,10 @@ export class Staged {
       case 'group':
         return this.groups.has(keyOf(question))
           ? this.groups.get(keyOf(question))?.value
+          : this.#compared(question, reading)
+      case 'inbox':
+        return this.inboxes.has(keyOf(question))
+          ? this.inboxes.get(keyOf(question))?.value
           : this.#compared(question, reading)
       case 'tombstone':
         return this.tombstones.get(question.pid) ?? this.#assumed(question, reading)
@@ -200,7 +220,20 @@ export class Staged {
       case 'drop_notices':
         this.notices = this.notices.filter(({ scope }) => scope !== change.scope)
         this.dropped.add(change.scope)
+        this.#stage(this.inboxes, inboxKey(change.scope), { ask: 'inbox', scope: change.scope }, null)
         return
+      case 'notices_done':
+        for (const place of change.places)
+          this.noticesDone.push({ scope: change.scope, place, how: change.how })
+        return
+      case 'notice_observed':
+        this.observed.push({ scope: change.scope, place: change.place, turns: change.turns })
+        return
+      case 'inbox': {
+        const { scope } = change.inbox
+        this.#stage(this.inboxes, inboxKey(scope), { ask: 'inbox', scope }, change.inbox)
+        return
+      }
       case 'group':
         this.#stage(
           this.groups,
@@ -334,6 +367,10 @@ function rowOf(change: Change): Guard['question'][] {
       return [{ ask: 'session', id: change.session.id }]
     case 'session_gone':
       return [{ ask: 'session', id: change.id }]
+    case 'inbox':
+      return [{ ask: 'inbox', scope: change.inbox.scope }]
+    case 'drop_notices':
+      return [{ ask: 'inbox', scope: change.scope }]
     case 'turn':
       return [{ ask: 'turn', session: change.turn.session, id: change.turn.id }]
     default:

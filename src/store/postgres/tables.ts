@@ -9,7 +9,9 @@ import { type NumberedRow, processStatements } from './statements/process.ts'
 import { scopeStatements } from './statements/scope.ts'
 
 /** The kinds of question that are answered by key, and so many at once. */
-type ByKey = 'process' | 'tombstone' | 'session' | 'turn' | 'group' | 'environment' | 'holder' | 'event'
+type ByKey =
+  | ('process' | 'tombstone' | 'session' | 'turn' | 'group')
+  | ('inbox' | 'environment' | 'holder' | 'event')
 
 const ignore = () => undefined
 
@@ -43,6 +45,7 @@ export class Tables {
       case 'session':
       case 'turn':
       case 'group':
+      case 'inbox':
       case 'environment':
       case 'holder':
       case 'event': {
@@ -82,7 +85,9 @@ export class Tables {
       case 'changes':
         return this.#event.changes(question)
       case 'notices':
-        return this.#notice.after(question)
+        return this.#notice.read(question)
+      case 'overflowing':
+        return this.#notice.overflowing(question.limit)
       case 'activity':
         return this.#process.activity(question)
       case 'prunable':
@@ -140,6 +145,13 @@ export class Tables {
       case 'group':
         for (const { version, value } of await this.#scope.groupsOf(of('group').map(({ id }) => id))) {
           put({ ask: 'group', id: value.id }, version, value)
+        }
+        return
+      case 'inbox':
+        for (const { version, value } of await this.#notice.inboxesOf(
+          of('inbox').map(({ scope }) => scope),
+        )) {
+          put({ ask: 'inbox', scope: value.scope }, version, value)
         }
         return
       case 'environment':

@@ -146,7 +146,11 @@ export class Tables implements Transaction {
       case 'changes':
         return this.#event.changes(question, this.#meta.read())
       case 'notices':
-        return this.#notice.after(question)
+        return this.#notice.read(question)
+      case 'inbox':
+        return this.#notice.inbox(question.scope)
+      case 'overflowing':
+        return this.#notice.overflowing(question.limit)
       case 'activity':
         return this.#process.activity(question, this.#meta.read().live)
       case 'prunable':
@@ -167,8 +171,17 @@ export class Tables implements Transaction {
       case 'notice':
         this.#notice.insert(this.#idOf(change.notice.pid), change.notice)
         return
+      case 'notices_done':
+        this.#notice.done(change.scope, change.places, change.how)
+        return
+      case 'notice_observed':
+        this.#notice.observed(change.scope, change.place, change.turns)
+        return
       case 'drop_notices':
         this.#notice.drop(change.scope)
+        return
+      case 'inbox':
+        this.#notice.putInbox(change.inbox)
         return
       case 'group':
         this.#scope.putGroup(change.group)

@@ -76,6 +76,7 @@ export function ends(behaves: Behaves): void {
     await bench.performed('kept', stop)
     await bench.performed('kept', { type: 'release', pid, fence })
     await bench.performed('kept', { type: 'clear_wake_target', pid, session: 's1' })
+    await bench.performed('kept', { type: 'reveal', pid, verb: 'log' })
     await bench.performed('kept', { type: 'settle_stop', pid, observed })
     await bench.performed('kept', { type: 'answer', pid, wait, value: null })
     assert.deepEqual(await photograph(bench.store), before)

@@ -44,8 +44,20 @@ export function outbox(behaves: Behaves): void {
       seq: 2,
       kind: 'completion',
       at: endedAt,
-      payload: { label: 'the build', status: 'failed', exitCode: 2, reason: 'no space', endedAt },
+      payload: {
+        ...{
+          label: 'the build',
+          name: null,
+          status: 'failed',
+          exitCode: 2,
+          signal: null,
+          reason: 'no space',
+        },
+        ...{ source: null, evidence: null, startedAt: null, endedAt },
+      },
       replyTo: { thread: 7 },
+      done: null,
+      observed: [],
     })
   })
 
@@ -74,7 +86,7 @@ export function outbox(behaves: Behaves): void {
 
   behaves('an event that was declared to wake is a notice, once', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
-    const eventTypes = { ready: { schema: {}, wake: true }, quiet: { schema: {} } }
+    const eventTypes = { listening: { schema: {}, wake: true }, quiet: { schema: {} } }
     await bench.register({ ...OUTSIDE, wakeTarget: 's1', eventTypes }, { pid })
     const append = (event: string): Asking => ({
       type: 'append',
@@ -85,11 +97,17 @@ export function outbox(behaves: Behaves): void {
       fence: null,
     })
     await bench.performed('appended', append('quiet'))
-    await bench.performed('appended', append('ready'))
-    await bench.performed('replayed', append('ready'))
+    await bench.performed('appended', append('listening'))
+    await bench.performed('replayed', append('listening'))
     assert.deepEqual(
       (await notices(bench, 'session:s1')).map(({ kind, seq, payload }) => ({ kind, seq, payload })),
-      [{ kind: 'wake', seq: 3, payload: { type: 'ready', value: { port: 80 } } }],
+      [
+        {
+          kind: 'wake',
+          seq: 3,
+          payload: { label: 'something outside', name: null, type: 'listening', value: { port: 80 } },
+        },
+      ],
     )
   })
 

@@ -74,6 +74,7 @@ export async function photograph(store: Store) {
     notices: await Promise.all(
       [...scopes].map((scope) => store.ask({ ask: 'notices', scope, after: 0, limit: PAGE })),
     ),
+    inboxes: await Promise.all([...scopes].map((scope) => store.ask({ ask: 'inbox', scope }))),
     activity: await store.ask({ ask: 'activity', session: null, since: null }),
   }
 }
@@ -131,7 +132,7 @@ async function assertNoticesCaused(
   byPid: ReadonlyMap<string, readonly StoredEvent[]>,
 ): Promise<void> {
   const notices = await store.ask({ ask: 'notices', scope, after: 0, limit: 100_000 })
-  const sources = notices.map(({ pid, seq }) => `${pid} ${seq}`)
+  const sources = notices.map(({ pid, seq, kind }) => `${pid} ${seq} ${kind}`)
   assert.equal(new Set(sources).size, sources.length, `${scope} is told of each event once`)
   for (const { pid, seq } of notices)
     assert.equal(byPid.get(pid)?.[seq - 1]?.seq, seq, `the notice of event ${seq} of ${pid} has its event`)

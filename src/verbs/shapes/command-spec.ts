@@ -23,6 +23,41 @@ export const osSignal = (otherwise = 'must be the name of an OS signal, like SIG
     .refine((name) => OS_SIGNALS.includes(name), otherwise)
     .describe('an OS signal by name')
 
+const watched = z
+  .strictObject({
+    text: z.string().min(1).max(1_000).exactOptional().describe('a text that a line has in it'),
+    pattern: z.string().min(1).max(1_000).exactOptional().describe('an RE2 pattern that a line fits'),
+    name: z.string().min(1).max(100).exactOptional().describe('what it is called in notices'),
+  })
+  .refine(
+    ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
+    'a watch has either text or pattern',
+  )
+
+const readyWithin = { timeoutMs: duration.min(1).exactOptional().describe('60 s by default') }
+const readyWhen = z.union([
+  z.strictObject({
+    log: z.string().min(1).max(1_000).describe('an RE2 pattern that a line fits'),
+    ...readyWithin,
+  }),
+  z.strictObject({
+    port: z.number().int().min(1).max(65_535).describe('accepts connections here'),
+    ...readyWithin,
+  }),
+  z.strictObject({
+    http: z
+      .string()
+      .max(2_000)
+      .regex(/^https?:\/\/[^\s]+$/, 'must be an http:// or https:// URL')
+      .describe('answers, and with no error of its own'),
+    ...readyWithin,
+  }),
+  z.strictObject({
+    command: argument.min(1).max(10_000).describe('a line for the shell that succeeds'),
+    ...readyWithin,
+  }),
+])
+
 /** What a command is. Closed: a field that does not exist is an error, not a wish. */
 export const commandSpec = z
   .strictObject({
@@ -62,6 +97,43 @@ export const commandSpec = z
     graceMs: duration
       .exactOptional()
       .describe('how long it may take to end before it is forced; 0: it is never forced'),
+    watch: z
+      .array(watched)
+      .min(1)
+      .max(20)
+      .refine(
+        (watches) =>
+          new Set(watches.map(({ name, text, pattern }) => name ?? text ?? pattern)).size === watches.length,
+        'watches must have different names',
+      )
+      .exactOptional()
+      .describe('lines of its output that its owner is told of'),
+    ready: readyWhen.exactOptional().describe('what shows that it is ready'),
+    notify: z
+      .enum(['complete', 'failure', 'none'])
+      .exactOptional()
+      .describe('whether its owner is told of its end; complete by default'),
+    heartbeatMs: duration
+      .min(60_000)
+      .exactOptional()
+      .describe('tell its owner that it still prints, at most this often; 60000 or more'),
+    restart: z
+      .strictObject({
+        on: z
+          .enum(['never', 'failure', 'always'])
+          .describe('failure: when it failed or was lost; always: when it ended'),
+        delayMs: duration.exactOptional().describe('before the first; doubled each time; 1 s by default'),
+        maxDelayMs: duration.exactOptional().describe('60 s by default'),
+        limit: z
+          .number()
+          .int()
+          .min(1)
+          .max(1_000)
+          .exactOptional()
+          .describe('how often in a row; 10 by default'),
+      })
+      .exactOptional()
+      .describe('whether it is started again when it has ended by itself, as a new process of the same name'),
     limits: z
       .strictObject({
         memoryBytes: z.number().int().min(MiB).exactOptional(),
@@ -76,4 +148,6 @@ export const commandSpec = z
     'a command has either argv or run',
   )
 
+export type WatchSpec = z.output<typeof watched>
+export type ReadySpec = z.output<typeof readyWhen>
 export type CommandSpec = z.output<typeof commandSpec>

@@ -10,6 +10,11 @@ export const ansi = z
   .enum(['keep', 'strip'])
   .default('strip')
   .describe('colours and other escape sequences: as they were printed, or taken out')
+/** Secrets as they were printed. Noted with the process, once a minute for each who does it. */
+export const reveal = z
+  .boolean()
+  .default(false)
+  .describe('shows secrets instead of masking them; needs the role admin, and is noted with the process')
 export const stream = z.enum(['stdout', 'stderr'])
 export const line = z.strictObject({
   /** From 0, over the lines that are kept. */

@@ -51,6 +51,15 @@ const outcome = z.strictObject({
   endedAt: time,
 }) satisfies z.ZodType<Outcome>
 
+const wait = z.strictObject({
+  on: waitOn,
+  name: z.string(),
+  ordinal: count,
+  since: time,
+  until: time.nullable(),
+  place: count.exactOptional(),
+})
+
 /** The fold of a process's events. */
 const schema = z.strictObject({
   pid: z.string(),
@@ -89,9 +98,11 @@ const schema = z.strictObject({
       at: time,
     })
     .nullable(),
-  wait: z
-    .strictObject({ on: waitOn, name: z.string(), ordinal: count, since: time, until: time.nullable() })
-    .nullable(),
+  wait: wait.nullable(),
+  moreWaits: z.array(wait),
+  parked: z.boolean(),
+  awaitedBy: z.array(z.string()),
+  journal: z.strictObject({ last: count, attempts: count }).nullable(),
   signals: z.record(z.string(), z.strictObject({ received: count, taken: count, pending: z.array(count) })),
   children: count,
   attempts: count,
@@ -107,6 +118,11 @@ const schema = z.strictObject({
       memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
     })
     .nullable(),
+  watches: z.record(
+    z.string(),
+    z.strictObject({ scannedTo: count, toldAt: time.nullable(), strikes: count, disabled: z.boolean() }),
+  ),
+  readiness: z.strictObject({ at: time, ready: z.boolean() }).nullable(),
   abandonRequest: z.strictObject({ reason: z.string(), source: actor, at: time }).nullable(),
   externalRef: json,
   outcome: outcome.nullable(),

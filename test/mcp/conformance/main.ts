@@ -9,9 +9,11 @@ import { onLoopback } from '../loopback.ts'
 import { withFixtures } from './fixture-server.ts'
 
 /**
- * The public conformance suite for MCP servers, all of its server scenarios, against Reeve's server with the suite's
- * fixtures. Ends with a line `N passed, N failed`; the exit code is 0 only if nothing failed and every scenario was run.
+ * The public conformance suite for MCP servers, in both eras of the protocol and with the Tasks extension, against Reeve's
+ * server with the suite's fixtures. Ends with a line `N passed, N failed`; the exit code is 0 only if nothing failed and
+ * every scenario was run. Scenarios that the suite itself does not score count here like all others.
  */
+const REVISIONS = ['2025-11-25', '2026-07-28']
 
 /** Checks that do not apply to Reeve, and why. */
 const NOT_APPLICABLE: Readonly<Record<string, string>> = {
@@ -38,36 +40,48 @@ try {
 async function main(): Promise<number> {
   const reeve = await embed({ store: join(folder, 'reeve.db') })
   const fixtures = await onLoopback(mcpHttpHandler(reeve, { build: withFixtures }))
-  const results = join(folder, 'results')
-  const options = ['server', '--url', fixtures.url, '--suite', 'all', '--output-dir', results]
-  const run = await ran([SUITE, ...options])
+  let [passed, failed, scenarios] = [0, 0, 0]
+  for (const revision of REVISIONS) {
+    const results = join(folder, revision)
+    const run = await ran([
+      SUITE,
+      ...['server', '--url', fixtures.url, '--requirements', revision, '--output-dir', results],
+    ])
+    const found = scenariosIn(results)
+    const counted = countedIn(revision, found)
+    passed += counted.passed
+    failed += counted.failed
+    scenarios += found.size
+    const expected = await scenarioNames(revision)
+    const missing = expected.filter((name) => !found.has(name))
+    if (expected.length === 0 || missing.length > 0) {
+      console.log(run.output)
+      console.log(`Not run of ${revision}: ${missing.join(', ')}`)
+      failed += Math.max(1, missing.length)
+    }
+  }
   await fixtures.close()
   await reeve.close()
 
-  const scenarios = scenariosIn(results)
-  const expected = await scenarioNames()
-  const missing = expected.filter((name) => !scenarios.has(name))
-  let [passed, failed] = [0, 0]
-  for (const [name, checks] of [...scenarios].sort()) {
-    for (const check of checks) {
-      if (check.status === 'INFO' || check.id in NOT_APPLICABLE) continue
-      if (check.status === 'SUCCESS') passed++
-      else if (check.status === 'FAILURE') failed++
-      if (check.status !== 'SUCCESS')
-        console.log(`${check.status} ${name} ${check.id}: ${check.errorMessage ?? ''}`)
-    }
-  }
-  if (expected.length === 0 || missing.length > 0) {
-    console.log(run.output)
-    console.log(`Not run: ${missing.join(', ')}`)
-    failed += Math.max(1, missing.length)
-  }
-  console.log(`${scenarios.size} scenarios.`)
+  console.log(`${scenarios} scenarios, ${REVISIONS.length} revisions of the protocol.`)
   const reasons = Object.entries(NOT_APPLICABLE)
   console.log(`Not applicable: ${reasons.length === 0 ? 'none' : ''}`)
   for (const [id, reason] of reasons) console.log(`  ${id}: ${reason}`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed === 0 && passed > 0 ? 0 : 1
+}
+
+function countedIn(revision: string, scenarios: ReadonlyMap<string, readonly Check[]>) {
+  const counted = { passed: 0, failed: 0 }
+  for (const [name, checks] of [...scenarios].sort()) {
+    for (const { id, status, errorMessage } of checks) {
+      if (status === 'INFO' || id in NOT_APPLICABLE) continue
+      if (status === 'SUCCESS') counted.passed++
+      else if (status === 'FAILURE') counted.failed++
+      if (status !== 'SUCCESS') console.log(`${status} ${revision} ${name} ${id}: ${errorMessage ?? ''}`)
+    }
+  }
+  return counted
 }
 
 /** What each scenario found: the suite writes a folder for each, `server-<name>-<time>/checks.json`. */
@@ -80,9 +94,12 @@ function scenariosIn(results: string): Map<string, readonly Check[]> {
   return found
 }
 
-async function scenarioNames(): Promise<string[]> {
-  const { output } = await ran([SUITE, 'list', '--server'])
-  return [...output.matchAll(/^\s+- (\S+)/gm)].map(([, name = '']) => name)
+/** Those of servers: the first of its lists, and what it marks so among those that it does not score. */
+async function scenarioNames(revision: string): Promise<string[]> {
+  const { output } = await ran([SUITE, 'list', '--requirements', revision])
+  const [scored = ''] = output.split('Client scenarios')
+  const names = (text: string, line: RegExp) => [...text.matchAll(line)].map(([, name = '']) => name)
+  return [...names(scored, /^ {2}- (\S+)$/gm), ...names(output, /^ {4}- (\S+) \[server\]/gm)]
 }
 
 function ran(argv: readonly string[]): Promise<{ code: number | null; output: string }> {

@@ -68,7 +68,8 @@ function written(stage: Stage, before: Entry | undefined, { row }: ProcessChange
         broke(`entered as ${event.replayKey}, under ${lease.fence}`)
       return
     case 'wait_left':
-      if (lease.holder === null && payload['how'] !== 'answered' && payload['how'] !== 'signal')
+      // An answer, a signal, or the end of a child for which its parent was parked.
+      if (lease.holder === null && !['answered', 'signal', 'ended'].includes(String(payload['how'])))
         broke('left with nobody holding it')
       return
     case 'holder_lost':

@@ -20,12 +20,15 @@ interface Known {
   wakeTarget: string | null
   /** Groups are told apart by whom they tell, and by name: of whoever joined, not of where it was moved since. */
   group: string | null
+  startedAt: number | null
 }
 
 interface Group {
   readonly scope: string | null
   readonly seats: ({ pid: string; outcome: Json } | null)[]
 }
+
+const ANY_TIME = -1
 
 /**
  * No notice is lost or doubled: who must have been told what is worked out here from the event log alone, in other
@@ -36,7 +39,10 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   const groups = new Map<string, Group>()
   let expected = new Map<string, Told>()
 
-  const expect = (told: Told) => expected.set(`${told.scope} ${told.pid} ${told.seq}`, told)
+  /** Matches that were held back, by scope, and what tripped it. */
+  const tripped = new Map<string, { pid: string; seq: number; at: number; held: number }>()
+
+  const expect = (told: Told) => expected.set(`${told.scope} ${told.pid} ${told.seq} ${told.kind}`, told)
 
   const heard = (event: StoredEvent) => {
     if (event.type === 'registered') return registered(event)
@@ -45,15 +51,48 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const payload = event.payload as Readonly<Record<string, Json>>
     if (event.type === 'reowned') known.session = (payload['owner'] as { session?: string }).session
     else if (event.type === 'wake_target_cleared') known.wakeTarget = null
-    const outcome = outcomeOf(known.registration.eventTypes, event)
-    if (outcome !== undefined) ended(known, event, outcome)
+    else if (event.type === 'started') known.startedAt ??= event.at
+    const outcome = outcomeOf(known, event)
+    if (event.type === 'watch_matched') matched(known, event)
+    else if (outcome !== undefined) ended(known, event, outcome)
     else if (known.registration.eventTypes[event.type]?.wake === true && known.wakeTarget !== null)
       expect({
         ...about(known, event),
         scope: `session:${known.wakeTarget}`,
         kind: 'wake',
-        payload: { type: event.type, value: event.payload },
+        payload: { ...namesOf(known), type: event.type, value: event.payload },
       })
+  }
+
+  const matched = (known: Known, event: StoredEvent) => {
+    const scope = listenerOf(known)
+    const { told, ...match } = event.payload as { told: string }
+    if (scope === null) return
+    const held = tripped.get(scope)
+    if (told === 'held') {
+      if (held === undefined)
+        stage.violated('no lost notice', `${event.pid} ${event.seq} is held back for nothing`)
+      else held.held += 1
+      return
+    }
+    if (held !== undefined)
+      stage.violated('no lost notice', `${event.pid} ${event.seq} is told while matches are held back`)
+    if (told === 'tripped') tripped.set(scope, { pid: event.pid, seq: event.seq, at: event.at, held: 1 })
+    const kind = told === 'tripped' ? 'overflow_tripped' : 'watch_match'
+    expect({ ...about(known, event), scope, kind, payload: { ...namesOf(known), ...match } })
+  }
+
+  /** Said once, with the count, when it is not tripped any more. */
+  const released = (scope: string) => {
+    const held = tripped.get(scope)
+    tripped.delete(scope)
+    const known = held === undefined ? undefined : processes.get(held.pid)
+    if (held === undefined || known === undefined || !ledger.processes.has(held.pid)) return
+    const payload = { ...namesOf(known), held: held.held, trippedAt: held.at }
+    const { pid, seq } = held
+    const { replyTo } = known.registration
+    // When that is decided depends on who comes upon it.
+    expect({ pid, seq, at: ANY_TIME, replyTo, scope, kind: 'overflow_released', payload })
   }
 
   const registered = (event: StoredEvent) => {
@@ -63,6 +102,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       session: registration.owner.session,
       wakeTarget: registration.wakeTarget,
       group: null,
+      startedAt: null,
     }
     processes.set(event.pid, known)
     const { group } = registration
@@ -77,11 +117,12 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   }
 
   const ended = (known: Known, event: StoredEvent, outcome: Outcome) => {
-    const { status, exitCode, reason, result, endedAt } = outcome
+    const { status, exitCode, signal, reason, result, source, evidence, startedAt, endedAt } = outcome
     const group = known.group === null ? undefined : groups.get(known.group)
     if (group === undefined) {
       const scope = listenerOf(known)
-      const payload = { label: known.registration.label, status, exitCode, reason, endedAt }
+      const how = { status, exitCode, signal, reason, source, evidence, startedAt, endedAt }
+      const payload = { ...namesOf(known), ...how }
       if (scope !== null) expect({ ...about(known, event), scope, kind: 'completion', payload })
       return
     }
@@ -100,13 +141,13 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const found = [...scopes].flatMap((scope) =>
       ledger.observer.ask({ ask: 'notices', scope, after: 0, limit: 10_000 }),
     )
-    for (const { place: _place, ...told } of found) {
-      const key = `${told.scope} ${told.pid} ${told.seq}`
+    for (const { place: _place, done: _done, observed: _observed, ...told } of found) {
+      const key = `${told.scope} ${told.pid} ${told.seq} ${told.kind}`
       const wanted = missing.get(key)
       missing.delete(key)
       if (wanted === undefined)
         stage.violated('no doubled notice', `${key} (${told.kind}) was not to be told`)
-      else if (!same(told, wanted))
+      else if (!same({ ...told, at: wanted.at === ANY_TIME ? ANY_TIME : told.at }, wanted))
         stage.violated('no lost notice', `${key} says ${JSON.stringify(told)}, not ${JSON.stringify(wanted)}`)
     }
     const count = ledger.observer.count('notice')
@@ -123,6 +164,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       for (const event of stored) heard(event)
     },
     other(change) {
+      if (change.type === 'inbox' && change.inbox.overflow.tripped === null) released(change.inbox.scope)
+      if (change.type === 'drop_notices') tripped.delete(change.scope)
       const gone =
         change.type === 'drop_notices'
           ? (told: Told) => told.scope === change.scope
@@ -138,6 +181,10 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   }
 }
 
+function namesOf({ registration }: Known) {
+  return { label: registration.label, name: registration.name }
+}
+
 function about({ registration }: Known, { pid, seq, at }: StoredEvent) {
   return { pid, seq, at, replyTo: registration.replyTo }
 }
@@ -148,10 +195,11 @@ function listenerOf({ registration, session, wakeTarget }: Known): string | null
   return registration.parent === null ? null : `process:${registration.parent}`
 }
 
-function outcomeOf(types: Readonly<Record<string, EventType>>, event: StoredEvent): Outcome | undefined {
+function outcomeOf({ registration, startedAt }: Known, event: StoredEvent): Outcome | undefined {
+  const types: Readonly<Record<string, EventType>> = registration.eventTypes
   if (event.type === 'ended') return event.payload as unknown as Outcome
   const status = types[event.type]?.end
   if (status === undefined) return undefined
-  const nothing = { exitCode: null, signal: null, source: null, evidence: null, startedAt: null }
-  return { ...nothing, status, reason: event.type, result: event.payload, endedAt: event.at }
+  const nothing = { exitCode: null, signal: null, source: null, evidence: null }
+  return { ...nothing, startedAt, status, reason: event.type, result: event.payload, endedAt: event.at }
 }

@@ -53,6 +53,11 @@ export function checkRefold(stage: Stage, ledger: Ledger): Check {
 
 /** Set while it may be claimed: to the time before which it may not, if there is one, else to some time past. */
 function fitsDue({ record, row }: Entry, due: unknown): boolean {
+  // A parked one: the earliest time that it waits for.
+  if (record.parked && record.status === 'waiting') {
+    const times = [record.wait, ...record.moreWaits].flatMap((wait) => wait?.until ?? [])
+    return due === (times.length === 0 ? null : Math.min(...times))
+  }
   const claimable = row.holder === null && record.status === 'ready' && record.recovery !== 'external'
   if (!claimable) return due === null
   return record.retryAt === null ? Number(due ?? Number.NaN) <= record.createdAt : due === record.retryAt

@@ -1,4 +1,4 @@
-import type { ProcessRecord } from '../../../src/core/process/record.ts'
+import { type ProcessRecord, waitsOf, wakesAt } from '../../../src/core/process/record.ts'
 import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'
 
@@ -94,8 +94,19 @@ function checkLease(world: World, entry: Entry): void {
     broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
   else if (row.holder !== null) checkHolder(world, entry, row.holder)
   else if (record.status === 'ready' && ours) checkReady(world, entry)
+  else if (record.parked && record.status === 'waiting') checkParked(world, entry)
   else if (record.status !== 'paused' && ours)
     broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)
+}
+
+/** What it waits for has not come; when it does, somebody goes on with it. */
+function checkParked(world: World, entry: Entry): void {
+  const due = wakesAt(entry.record)
+  if (due !== null && due < world.stage.now - LATE_MS)
+    broke(world, 'nothing is left lying', entry, `was parked until ${world.stage.now - due} ms ago`)
+  for (const { on, name } of waitsOf(entry.record))
+    if (on === 'child' && world.ledger.entry(name)?.record.outcome != null)
+      broke(world, 'nothing is left lying', entry, `is parked until ${name} ends, which has ended`)
 }
 
 function checkReady(world: World, entry: Entry): void {

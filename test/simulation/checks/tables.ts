@@ -75,6 +75,9 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'holder_gone':
       table('holder').delete(change.id)
       return
+    case 'inbox':
+      table('inbox').set(change.inbox.scope, json(change.inbox))
+      return
     case 'prune':
       table('tombstone').set(change.tombstone.pid, json(change.tombstone))
       remove(table('visible'), (key) => key.endsWith(` ${change.tombstone.pid}`))
@@ -82,7 +85,11 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     // Those have checks of their own.
     case 'process':
     case 'notice':
+    case 'notices_done':
+    case 'notice_observed':
+      return
     case 'drop_notices':
+      table('inbox').delete(change.scope)
       return
   }
 }
@@ -104,6 +111,7 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
     const { expired: _expired, ...row } = observer.ask({ ask: 'holder', id }) ?? { expired: null }
     return json(row)
   },
+  inbox: (observer, scope) => json(observer.ask({ ask: 'inbox', scope })),
   tombstone: (observer, pid) => json(observer.ask({ ask: 'tombstone', pid })),
 }
 

@@ -1,3 +1,4 @@
+import { inboxes } from './inbox.ts'
 import type { Request } from './intent.ts'
 import { registrations } from './register.ts'
 import { scopes } from './scopes.ts'
@@ -12,5 +13,6 @@ export const requests: readonly Request[] = [
   ...writes,
   ...scopes,
   ...watching,
+  ...inboxes,
   ...upkeep,
 ]

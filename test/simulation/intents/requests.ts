@@ -2,6 +2,7 @@ import type { Json } from '../../../src/core/json/json.ts'
 import type { EventType, Lifetime, Owner } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import type { ChildRequest } from '../../../src/tool/in-process.ts'
+import type { FlowStep } from '../flow.ts'
 import type { Random } from '../random.ts'
 import type { Step } from '../script.ts'
 import type { World } from '../world.ts'
@@ -42,6 +43,7 @@ export function someRequest(world: World): RegistrationRequest {
     ...(name === undefined ? {} : { name }),
     ...(random.chance(0.3) ? { replyTo: { thread: random.between(1, 99) } } : {}),
     ...(random.chance(0.3) ? { cwd: '/work' } : {}),
+    ...(random.chance(0.05) ? { notBefore: world.stage.now + random.between(0, 5_000) } : {}),
     ...(random.chance(0.4) ? { limits: { attempts: random.between(1, 3) } } : {}),
   }
 }
@@ -86,7 +88,10 @@ function lifetimesFor(owner: Owner | undefined, parent: string | undefined): rea
 }
 
 function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kind' | 'spec' | 'recovery'> {
-  const kind = random.weighted(['tool', 'agent', 'external', 'command'] as const, (one) => KIND_WEIGHTS[one])
+  const kind = random.weighted(
+    ['tool', 'agent', 'engine', 'external', 'command'] as const,
+    (one) => KIND_WEIGHTS[one],
+  )
   switch (kind) {
     case 'tool': {
       const spec = { tool: 'script', input: someScript(random, depth) as unknown as Json }
@@ -96,6 +101,10 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
       const turns = random.between(0, 4)
       return { kind, spec: { turns, deaf: random.chance(0.3), fails: random.chance(0.3) } }
     }
+    case 'engine': {
+      const input = Array.from({ length: random.between(0, 6) }, () => someFlowStep(random, depth))
+      return { kind, spec: { engine: 'flow', input: input as unknown as Json } }
+    }
     case 'external':
       return { kind, spec: {} }
     case 'command':
@@ -103,7 +112,37 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
   }
 }
 
-const KIND_WEIGHTS = { tool: 7, agent: 3, external: 1.5, command: 0.3 }
+const KIND_WEIGHTS = { tool: 7, agent: 3, engine: 4, external: 1.5, command: 0.3 }
+
+function someFlowStep(random: Random, depth: number): FlowStep {
+  const what = random.weighted(FLOW_STEPS, ([, weight]) => weight)[0]
+  switch (what) {
+    case 'step':
+      return { do: what, turns: random.between(0, 2), fails: random.chance(0.2) ? random.between(1, 3) : 0 }
+    case 'signal': {
+      const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 6_000) } : {}
+      return { do: what, name: random.pick(SIGNALS), ...timeout }
+    }
+    case 'sleep':
+      return { do: what, ms: random.between(1, 6_000) }
+    case 'spawn': {
+      if (depth === 0) return { do: 'step', turns: 0, fails: 0 }
+      const request = { ...someKind(random, depth - 1), eventTypes: EVENT_TYPES } as ChildRequest
+      return { do: what, request }
+    }
+    default:
+      return { do: what }
+  }
+}
+
+const FLOW_STEPS = [
+  ['step', 6],
+  ['step and die', 0.3],
+  ['signal', 2],
+  ['sleep', 1.5],
+  ['spawn', 2],
+  ['wait', 2],
+] as const
 
 function someScript(random: Random, depth: number): Step[] {
   return Array.from({ length: random.between(0, 4) }, () => someStep(random, depth))

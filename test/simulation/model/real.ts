@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { ownersOwn } from '../../../src/core/authority/authorize.ts'
+import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Intent } from '../../../src/core/process/intent.ts'
 import { type Pid, pidFrom } from '../../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../../src/core/process/row.ts'
@@ -91,7 +92,12 @@ function edgesOver(store: Store): Edges {
     sameText: nothing,
     prove: () => 'unknown',
     authorize: ownersOwn,
-    rules: { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: MOST_PENDING },
+    rules: {
+      validate: () => undefined,
+      maxPayloadBytes: 1_000,
+      maxPendingSignals: MOST_PENDING,
+      flood: FLOOD_LIMITS,
+    },
     onTrouble: nothing,
   }
 }

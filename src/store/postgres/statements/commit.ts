@@ -85,7 +85,8 @@ function guards(staged: Staged): Value[] {
     if (question.ask === 'process') pids.push({ key: question.pid, version })
     else {
       const session = question.ask === 'turn' ? question.session : null
-      scopes.push({ kind: question.ask, key, id: question.id, session, version })
+      const id = question.ask === 'inbox' ? question.scope : question.id
+      scopes.push({ kind: question.ask, key, id, session, version })
     }
   }
   pids.sort(byKey)
@@ -178,6 +179,7 @@ function rest(staged: Staged): string | null {
   const { tombstones } = staged
   const held = [...staged.holders]
   const groups = [...staged.groups]
+  const inboxes = [...staged.inboxes]
   const parts = {
     sessions: [...staged.sessions.values()].map(({ value, ...row }) => scope(row, value, value.carry)),
     turns: [...staged.turns.values()].map(({ value, ...row }) => ({
@@ -186,6 +188,24 @@ function rest(staged: Staged): string | null {
     })),
     groups: groups.flatMap(([, { value, ...row }]) => (value === null ? [] : [scope(row, value, null)])),
     groups_gone: groups.flatMap(([, { base, value }]) => (value === null && base !== null ? [base.id] : [])),
+    inboxes: inboxes.flatMap(([, { value, version, next }]) =>
+      value === null
+        ? []
+        : [
+            {
+              scope: value.scope,
+              version,
+              next,
+              tripped: value.overflow.tripped !== null,
+              body: JSON.stringify(value),
+            },
+          ],
+    ),
+    inboxes_gone: inboxes.flatMap(([, { base, value }]) =>
+      value === null && base !== null ? [base.scope] : [],
+    ),
+    notices_done: staged.noticesDone,
+    observed: staged.observed.map(({ turns, ...told }) => ({ ...told, turns: JSON.stringify(turns) })),
     sessions_gone: [...staged.goneSessions],
     grants: [...staged.grants.values()].map((grant) => ({
       ...grant,

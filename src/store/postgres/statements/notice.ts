@@ -1,3 +1,5 @@
+import type { DoneHow } from '../../../core/change.ts'
+import type { Inbox } from '../../../core/inbox/inbox.ts'
 import type { Notice } from '../../../core/inbox/notice.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
@@ -7,23 +9,50 @@ interface Columns extends Omit<Notice, 'payload' | 'replyTo'> {
   readonly place: number
   readonly payload: string
   readonly reply_to: string
+  readonly done: DoneHow | null
+  readonly observed: string | null
 }
 
 export function noticeStatements(link: Link, at: string) {
-  const select = `select place, scope, pid, seq, kind, at, payload, reply_to from ${at}notice`
+  const select = `select place, scope, pid, seq, kind, at, payload, reply_to, done, observed from ${at}notice`
 
   return {
-    after: async ({ scope, after, limit }: Questions['notices'][0]): Promise<StoredNotice[]> =>
+    async read(question: Questions['notices'][0]): Promise<StoredNotice[]> {
+      const { scope, after, limit, open = false, newest = false, pid } = question
+      const terms = [
+        'scope = $1 and place > $2',
+        ...(open ? ['done is null'] : []),
+        ...(pid === undefined ? [] : ['pid = $4']),
+      ].join(' and ')
+      const found = await link.query<Columns>(
+        `${select} where ${terms} order by place ${newest ? 'desc' : 'asc'} limit $3`,
+        [scope, after, limit, ...(pid === undefined ? [] : [pid])],
+      )
+      const notices = found.map(noticeFrom)
+      return newest ? notices.reverse() : notices
+    },
+    inboxesOf: async (scopes: readonly string[]) =>
       (
-        await link.query<Columns>(`${select} where scope = $1 and place > $2 order by place limit $3`, [
-          scope,
-          after,
-          limit,
-        ])
-      ).map(({ payload, reply_to, ...told }) => ({
-        ...told,
-        payload: JSON.parse(payload) as Json,
-        replyTo: JSON.parse(reply_to) as Json,
-      })),
+        await link.query<{ version: number; body: string }>(
+          `select version, body from ${at}inbox where scope = any ($1)`,
+          [scopes],
+        )
+      ).map(({ version, body }) => ({ version, value: JSON.parse(body) as Inbox })),
+    overflowing: async (limit: number): Promise<Inbox[]> =>
+      (
+        await link.query<{ body: string }>(
+          `select body from ${at}inbox where tripped order by scope limit $1`,
+          [limit],
+        )
+      ).map(({ body }) => JSON.parse(body) as Inbox),
+  }
+}
+
+function noticeFrom({ payload, reply_to, observed, ...told }: Columns): StoredNotice {
+  return {
+    ...told,
+    payload: JSON.parse(payload) as Json,
+    replyTo: JSON.parse(reply_to) as Json,
+    observed: observed === null ? [] : (JSON.parse(observed) as string[]),
   }
 }

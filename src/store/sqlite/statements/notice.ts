@@ -1,32 +1,80 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DoneHow } from '../../../core/change.ts'
+import type { Inbox } from '../../../core/inbox/inbox.ts'
 import type { Notice } from '../../../core/inbox/notice.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { Scope } from '../../../core/process/record.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
 
+const COLUMNS = 'place, scope, pid, seq, kind, at, payload, reply_to, done, observed'
+
 export function noticeStatements(db: DatabaseSync) {
   const insert = db.prepare(
     'insert into notice (scope, process, pid, seq, kind, at, payload, reply_to) values (?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const after = db.prepare(
-    'select place, scope, pid, seq, kind, at, payload, reply_to from notice where scope = ? and place > ? order by place limit ?',
-  )
+  const selects = new Map<string, StatementSync>()
+  /** One statement for each of the few ways to ask. */
+  const select = ({ open = false, newest = false, pid }: Questions['notices'][0]): StatementSync => {
+    const key = `${open} ${newest} ${pid !== undefined}`
+    const known = selects.get(key)
+    if (known !== undefined) return known
+    const where = `scope = ? and place > ?${open ? ' and done is null' : ''}${pid === undefined ? '' : ' and pid = ?'}`
+    const order = newest ? 'order by place desc' : 'order by place'
+    const made = db.prepare(`select ${COLUMNS} from notice where ${where} ${order} limit ?`)
+    selects.set(key, made)
+    return made
+  }
   const drop = db.prepare('delete from notice where scope = ?')
+  const done = db.prepare('update notice set done = ? where place = ? and scope = ? and done is null')
+  const observed = db.prepare('update notice set observed = ? where place = ? and scope = ?')
+  const inbox = db.prepare('select body from inbox where scope = ?')
+  const overflowing = db.prepare('select body from inbox where tripped = 1 order by scope limit ?')
+  const putInbox = db.prepare(
+    'insert into inbox values (?, ?, ?) on conflict (scope) do update set tripped = excluded.tripped, body = excluded.body',
+  )
+  const dropInbox = db.prepare('delete from inbox where scope = ?')
 
   return {
     insert: (process: number, { scope, pid, seq, kind, at, payload, replyTo }: Notice) =>
       insert.run(scope, process, pid, seq, kind, at, JSON.stringify(payload), JSON.stringify(replyTo)),
-    after: (question: Questions['notices'][0]): StoredNotice[] =>
-      after.all(question.scope, question.after, question.limit).map((found) => ({
-        place: Number(found['place']),
-        scope: String(found['scope']) as Scope,
-        pid: String(found['pid']),
-        seq: Number(found['seq']),
-        kind: String(found['kind']) as Notice['kind'],
-        at: Number(found['at']),
-        payload: JSON.parse(String(found['payload'])) as Json,
-        replyTo: JSON.parse(String(found['reply_to'])) as Json,
-      })),
-    drop: (scope: string) => drop.run(scope),
+    read(question: Questions['notices'][0]): StoredNotice[] {
+      const { scope, after, limit, pid, newest = false } = question
+      const found = select(question)
+        .all(scope, after, ...(pid === undefined ? [] : [pid]), limit)
+        .map(noticeFrom)
+      return newest ? found.reverse() : found
+    },
+    drop(scope: string): void {
+      drop.run(scope)
+      dropInbox.run(scope)
+    },
+    done(scope: string, places: readonly number[], how: DoneHow): void {
+      for (const place of places) done.run(how, place, scope)
+    },
+    observed: (scope: string, place: number, turns: readonly string[]) =>
+      observed.run(JSON.stringify(turns), place, scope),
+    inbox: (scope: string): Inbox | null => bodyOf(inbox.get(scope)),
+    overflowing: (limit: number): Inbox[] => overflowing.all(limit).flatMap((found) => bodyOf(found) ?? []),
+    putInbox: (value: Inbox) =>
+      putInbox.run(value.scope, Number(value.overflow.tripped !== null), JSON.stringify(value)),
   }
+}
+
+function noticeFrom(found: Record<string, unknown>): StoredNotice {
+  return {
+    place: Number(found['place']),
+    scope: String(found['scope']) as Scope,
+    pid: String(found['pid']),
+    seq: Number(found['seq']),
+    kind: String(found['kind']) as Notice['kind'],
+    at: Number(found['at']),
+    payload: JSON.parse(String(found['payload'])) as Json,
+    replyTo: JSON.parse(String(found['reply_to'])) as Json,
+    done: found['done'] as DoneHow | null,
+    observed: found['observed'] === null ? [] : (JSON.parse(String(found['observed'])) as string[]),
+  }
+}
+
+function bodyOf(found: Record<string, unknown> | undefined): Inbox | null {
+  return found === undefined ? null : (JSON.parse(String(found['body'])) as Inbox)
 }

@@ -1,0 +1,83 @@
+import { type EngineFunction, embed } from '../../src/index.ts'
+import { inTurns, median, now, until } from '../clock.ts'
+import { type Figure, figure, ratioAtLeast, ratioAtMost } from '../figure.ts'
+import { learnAppend } from './append-shape.ts'
+import type { Place } from './place.ts'
+import { rawPostgresAppends } from './raw-postgres.ts'
+import { rawSqliteAppends } from './raw-sqlite.ts'
+
+/** Of a run, so many steps at its beginning and at its end are put beside each other. The first ones warm up. */
+const PART = 0.1
+const WARM_UP = 10
+
+/** One durable function of many steps, one after another, against one raw commit per step into the same tables. */
+export async function* steps(place: Place, size: { count: number; rounds: number }): AsyncGenerator<Figure> {
+  const { count, rounds } = size
+  const theirs = await place.fresh()
+  const shape = await learnt(place, theirs)
+  const raw = await (place.store === 'sqlite' ? rawSqliteAppends : rawPostgresAppends)(theirs, shape)
+  const taken: number[] = []
+  const early: number[] = []
+  const late: number[] = []
+  const reeve = await embed({ store: await place.fresh(), engines: { work: timed(taken) } })
+  const ours = async () => {
+    taken.length = 0
+    const begun = now()
+    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: count } })
+    await reeve.wait({ pid: record.pid })
+    const rate = (count / (now() - begun)) * 1_000
+    const part = Math.floor(count * PART)
+    early.push(median(taken.slice(WARM_UP, WARM_UP + part)))
+    late.push(median(taken.slice(-part)))
+    return rate
+  }
+  const floor = async () => {
+    const begun = now()
+    for (let index = 0; index < count; index++) await raw.append(index)
+    return (count / (now() - begun)) * 1_000
+  }
+  try {
+    const { first, ratio } = await inTurns(rounds, ours, floor)
+    const least = place.store === 'sqlite' ? 0.7 : 0.75
+    const compared = { ratio, against: 'one raw commit per step into the same tables' }
+    yield figure(`steps: ${place.store}`, first, 'steps/s', compared, ratioAtLeast(least))
+    // A disk that is slow for a while is slow for one end of a run: the median run counts.
+    const ratios = late.map((ms, round) => ms / (early[round] ?? ms))
+    const growth = { ratio: median(ratios), against: 'the median step of the first tenth' }
+    yield figure(`late steps of ${count}: ${place.store}`, median(late), 'ms', growth, ratioAtMost(1.2))
+  } finally {
+    await reeve.close()
+    await raw.close()
+  }
+}
+
+function timed(taken: number[]): EngineFunction {
+  return async (ctx, count) => {
+    for (let place = 1; place <= Number(count); place++) {
+      const begun = now()
+      await ctx.step('work', () => place)
+      taken.push(now() - begun)
+    }
+  }
+}
+
+/** What one step writes, and the process to write it to. Nobody else writes there meanwhile. */
+async function learnt(place: Place, address: string) {
+  const waiting: (() => void)[] = []
+  const work: EngineFunction = async (ctx) => {
+    for (let n = 0; ; n++)
+      await ctx.step('work', () => new Promise((resolve) => waiting.push(() => resolve(n))))
+  }
+  const reeve = await embed({ store: address, engines: { work } })
+  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: 0 } })
+  const { pid } = record
+  const step = async () => {
+    const { revision } = await reeve.show({ pid })
+    await until('the step has begun', () => waiting.length > 0)
+    waiting.shift()?.()
+    await reeve.waitFor({ pid, types: ['step_ended'], after: revision })
+  }
+  // The second one changes no more than any later one does.
+  await step()
+  return learnAppend(place, address, [pid], step, () => reeve.close())
+}

@@ -1,0 +1,81 @@
+import type { Acting, OutputOf } from '../verbs/reeve.ts'
+
+type StoredEvent = OutputOf<'events'>['events'][number]
+
+/** One step of an engine, as its events tell it. */
+export interface Step {
+  readonly place: number
+  readonly kind: string
+  readonly name: string
+  readonly began: number
+  /** Null while it is under way. */
+  readonly ended: number | null
+  readonly tries: number
+  readonly error: string | null
+  readonly retryAt: number | null
+  readonly value?: unknown
+}
+
+const PAGE = 1_000
+const KINDS: { readonly [on: string]: string } = { timer: 'sleep', signal: 'signal', child: 'wait' }
+
+/** Its steps by place. */
+export async function stepsOf(reeve: Acting, pid: string): Promise<Step[]> {
+  const steps = new Map<number, Step>()
+  const signals = new Map<number, unknown>()
+  let after = 0
+  for (;;) {
+    const { events } = await reeve.events({ pid, after, limit: PAGE })
+    for (const event of events) see(steps, signals, event)
+    after = events.at(-1)?.seq ?? after
+    if (events.length < PAGE) break
+  }
+  return [...steps.values()].sort((a, b) => a.place - b.place)
+}
+
+function see(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
+  const payload = event.payload as { readonly [key: string]: unknown }
+  if (event.type.startsWith('signal.')) signals.set(event.seq, payload['value'])
+  const place = payload === null ? undefined : payload['place']
+  if (typeof place !== 'number') return
+  const known = steps.get(place)
+  const kind = KINDS[String(payload['on'])] ?? String(payload['kind'])
+  const name = String(payload['name'] ?? payload['label'] ?? '')
+  const step = { place, kind, name, tries: 1, error: null, retryAt: null, ended: null, ...known }
+  const began = known?.began ?? event.at
+  switch (event.type) {
+    case 'wait_entered':
+      steps.set(place, { ...step, began })
+      break
+    case 'wait_left': {
+      const signalSeq = payload['signalSeq']
+      const value = typeof signalSeq === 'number' ? signals.get(signalSeq) : payload['value']
+      const said = payload['how'] === 'timed_out' ? 'timed out' : value
+      const isTime = payload['on'] === 'timer'
+      steps.set(place, { ...step, began, ended: event.at, ...(isTime ? {} : { value: said }) })
+      break
+    }
+    case 'child_registered':
+      steps.set(place, { ...step, kind: 'spawn', name, began, ended: event.at, value: payload['pid'] })
+      break
+    case 'step_tried':
+      steps.set(place, {
+        ...{ ...step, began },
+        tries: Number(payload['tries']),
+        error: String(payload['error']),
+        retryAt: Number(payload['retryAt']),
+      })
+      break
+    case 'step_ended': {
+      const failed = payload['how'] === 'failed'
+      steps.set(place, {
+        ...step,
+        began: known?.began ?? Number(payload['began']),
+        ended: event.at,
+        tries: Number(payload['tries']),
+        error: failed ? String(payload['error']) : null,
+        ...('value' in payload ? { value: payload['value'] } : {}),
+      })
+    }
+  }
+}

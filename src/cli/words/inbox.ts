@@ -1,0 +1,110 @@
+import type { Acting, InputOf, ToldNotice } from '../../verbs/reeve.ts'
+import { nothingMore } from '../arguments.ts'
+import type { Context } from '../context.ts'
+import { clockTime } from '../print/times.ts'
+import { UsageError } from '../usage-error.ts'
+import { word } from '../word.ts'
+
+const TAIL = 50
+const MOST = 1_000
+/** Whose cursor `--ack` moves: that of people at a terminal, not that of an agent. */
+const CONSUMER = 'cli'
+
+export const inbox = word({
+  name: 'inbox',
+  summary: 'Shows what a session was told, goes on with -f, and acknowledges with --ack',
+  usage: ['inbox [options] [session]'],
+  options: {
+    follow: { type: 'flag', short: 'f', about: 'go on as they come' },
+    process: { type: 'text', value: 'pid', about: 'what this process was told of its children, instead' },
+    tail: {
+      type: 'number',
+      short: 'n',
+      value: 'count',
+      about: `the last ones; ${TAIL} unless it says otherwise`,
+    },
+    all: { type: 'flag', short: 'a', about: 'with those that somebody has dealt with' },
+    consumer: {
+      type: 'text',
+      value: 'name',
+      about: `whose reading it is; ${CONSUMER} unless it says otherwise`,
+    },
+    new: { type: 'flag', about: 'only what this consumer has not acknowledged' },
+    ack: { type: 'flag', about: 'acknowledge what is shown: --new does not show it again' },
+    done: { type: 'texts', value: 'place', about: 'acknowledge this one, for everybody' },
+  },
+  about: `
+A session is told when its processes end, are ready, or print a line that is watched for. Reading changes nothing. --ack
+moves the cursor of a consumer of your own; --done says that a notice has been dealt with, so that nobody is told any more.
+
+Without a session, the one of --as is meant.`,
+  examples: [
+    ['reeve inbox s1', 'the last notices of a session'],
+    ['reeve inbox s1 -f', 'as they come'],
+    ['reeve inbox s1 --new --ack', 'what came since last time'],
+    ['reeve inbox s1 --done 12', 'nobody need be told of it any more'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'inbox' }, 1)
+    const { options, print } = context
+    const reeve = await context.acting()
+    const scope = await scopeOf(context, reeve)
+    const consumer = options.consumer ?? CONSUMER
+    if (options.done.length > 0) {
+      const answer = await reeve.acknowledge({ scope, consumer, places: options.done.map(placeIn) })
+      if (print.isJson) print.json(answer)
+      else if (answer.lost.length > 0)
+        print.failure({
+          message: `Another consumer has taken ${answer.lost.join(', ')}.`,
+          remedy: 'Wait until its time is up, or let it acknowledge them.',
+        })
+      return answer.lost.length > 0 ? 1 : 0
+    }
+    const about: InputOf<'notices'> = {
+      ...{ scope, limit: Math.min(options.tail ?? (options.new ? MOST : TAIL), MOST) },
+      ...(options.new ? { consumer } : { newest: true }),
+      ...(options.all ? { all: true } : {}),
+    }
+    const { notices, next } = await reeve.notices(about)
+    if (options.follow || !print.isJson) for (const notice of notices) show(context, notice)
+    else print.jsonList(notices)
+    const ack = (through: number) => reeve.acknowledge({ scope, consumer, through })
+    if (options.ack && notices.length > 0) await ack(next)
+    if (!options.follow) return 0
+    for await (const notice of reeve.inbox({ scope, after: next })) {
+      show(context, notice)
+      if (options.ack) await ack(notice.place)
+    }
+    return 0
+  },
+})
+
+function placeIn(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new UsageError(
+    `--done was given ${text}.`,
+    'It takes the number before a notice: reeve inbox s1 --done 12',
+  )
+}
+
+async function scopeOf(
+  { args, options }: Context<{ readonly process: string | undefined }>,
+  reeve: Acting,
+): Promise<string> {
+  const [session] = args
+  if (options.process !== undefined) return `process:${(await reeve.show({ pid: options.process })).pid}`
+  if (session !== undefined) return session.startsWith('session:') ? session : `session:${session}`
+  const { actor } = await reeve.whoami()
+  if (actor !== 'host') return actor
+  throw new UsageError('reeve inbox needs a session.', 'reeve session list shows which there are.')
+}
+
+function show({ print }: Context<unknown>, notice: ToldNotice): void {
+  if (print.isJson) {
+    print.jsonLine(notice)
+    return
+  }
+  const { dim, cyan } = print.colours
+  print.line(`${dim(`${String(notice.place).padStart(5)}  ${clockTime(notice.at)}`)}  ${cyan(notice.kind)}`)
+  for (const line of notice.text.split('\n')) print.line(`       ${line}`)
+}

@@ -1,0 +1,133 @@
+import { type FloodLimits, matchAtSource, type SourceFlood } from '../../core/inbox/flood.ts'
+import type { WatchDisabled, WatchMatch } from '../../core/process/event.ts'
+import type { WatchState } from '../../core/process/record.ts'
+import type { WatchSpec } from '../../verbs/shapes/command-spec.ts'
+import type { Gap } from '../output/layout.ts'
+import { type Matcher, matcherOf } from '../output/pattern.ts'
+
+/** A finished line of the output, without escape sequences. */
+export interface SeenLine {
+  readonly offset: number
+  /** Where the next one begins. */
+  readonly end: number
+  readonly text: string
+}
+
+/** What is to be written of a watch; it is told again until it is. */
+export type Said =
+  | { readonly type: 'match'; readonly match: Omit<WatchMatch, 'told'> }
+  | { readonly type: 'disable_watch'; readonly disabled: WatchDisabled }
+
+/** As much as one notice carries. */
+const MOST_LINES = 20
+const MOST_CHARS = 2_000
+
+/** The name of a watch that has none of its own. */
+export function watchName({ name, text, pattern }: WatchSpec): string {
+  return name ?? (text ?? pattern ?? '').slice(0, 100)
+}
+
+/** One watch of one command: looks at finished lines, each once, and says what of it is to be told, and when. */
+export class Watch {
+  readonly name: string
+  /** A plain text, which can be looked for among bytes. */
+  readonly needle: Buffer | null
+  readonly #wanted: string
+  readonly #fits: Matcher
+  readonly #limits: FloodLimits
+  #source: SourceFlood
+  #scannedTo: number
+  /** The first line that was held back since something was told. */
+  #heldFrom: number | null = null
+  #missed: Gap | null = null
+  #gapToldAt: number | null = null
+
+  constructor(spec: WatchSpec, state: WatchState | undefined, limits: FloodLimits) {
+    const { text, pattern } = spec
+    this.name = watchName(spec)
+    this.#wanted = text ?? pattern ?? ''
+    this.needle = text === undefined ? null : Buffer.from(text)
+    this.#fits = matcherOf(text === undefined ? { pattern: pattern ?? '' } : { text })
+    this.#limits = limits
+    this.#scannedTo = state?.scannedTo ?? 0
+    const { toldAt = null, strikes = 0, disabled = false } = state ?? {}
+    this.#source = { toldAt, held: 0, strikes, disabled }
+  }
+
+  get disabled(): boolean {
+    return this.#source.disabled
+  }
+
+  /** Lines that were held back, and are told of by nothing yet. */
+  get held(): number {
+    return this.disabled ? 0 : this.#source.held
+  }
+
+  /** From here on lines have to be looked at again by whoever comes after: those held back are counted, and not on record. */
+  get safeTo(): number {
+    return this.#heldFrom ?? this.#scannedTo
+  }
+
+  /** Lines that were not kept long enough to be looked at. It is said as seldom as a match, and keeps none from being told. */
+  meetsGap(gap: Gap, at: number): Said | null {
+    if (this.disabled || gap.to <= this.#scannedTo) return null
+    this.#missed = { from: this.#missed?.from ?? Math.max(gap.from, this.#scannedTo), to: gap.to }
+    this.#scannedTo = gap.to
+    if (this.#gapToldAt !== null && at - this.#gapToldAt < this.#limits.everyMs) return null
+    this.#gapToldAt = at
+    const missed = this.#missed
+    this.#missed = null
+    const about = { watch: this.name, wanted: this.#wanted, offset: missed.from, end: gap.to, missed }
+    return {
+      type: 'match',
+      match: { ...about, lines: [], more: 0, heldBack: 0, strikes: this.#source.strikes },
+    }
+  }
+
+  /** `end`: behind the last of these lines, whether any fits or not. */
+  sees(lines: readonly SeenLine[], end: number, at: number): Said | null {
+    const fresh = lines.filter(({ offset }) => offset >= this.#scannedTo)
+    this.#scannedTo = Math.max(this.#scannedTo, end)
+    if (this.disabled) return null
+    const found = fresh.filter(({ text }) => this.#fits(text))
+    const [first] = found
+    if (first === undefined) return null
+    return this.#tell(found, { offset: first.offset, end: found.at(-1)?.end ?? end }, at)
+  }
+
+  #tell(
+    found: readonly SeenLine[],
+    { offset, end }: { readonly offset: number; readonly end: number },
+    at: number,
+  ): Said | null {
+    const { source, verdict, heldBack } = matchAtSource(this.#source, found.length, at, this.#limits)
+    this.#source = source
+    const about = { watch: this.name, wanted: this.#wanted, end }
+    if (verdict === 'disable') {
+      this.#heldFrom = null
+      return { type: 'disable_watch', disabled: { ...about, heldBack } }
+    }
+    if (verdict === 'hold') {
+      this.#heldFrom ??= offset
+      return null
+    }
+    const { lines, more } = excerptOf(found)
+    const match = { ...about, offset, lines, more, heldBack, missed: this.#missed, strikes: source.strikes }
+    this.#heldFrom = null
+    this.#missed = null
+    return { type: 'match', match }
+  }
+}
+
+/** The first lines that fit in a notice, at least a part of one. */
+function excerptOf(found: readonly SeenLine[]): { readonly lines: readonly string[]; readonly more: number } {
+  const lines: string[] = []
+  let left = MOST_CHARS
+  for (const { text } of found) {
+    if (lines.length === MOST_LINES || left <= 0) break
+    const shown = text.slice(0, left).toWellFormed()
+    lines.push(shown)
+    left -= shown.length + 1
+  }
+  return { lines, more: found.length - lines.length }
+}

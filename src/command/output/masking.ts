@@ -1,0 +1,40 @@
+import type { Masker } from '../../redaction/masker.ts'
+
+/** How secrets are kept out of what is read of a log. */
+export interface Masking {
+  readonly masker: Masker
+  /** Nothing more is to come: what could have become a secret is none. */
+  readonly final: boolean
+  /** Whether what lies from an offset on, and may be the beginning of a secret, has been held back long enough. */
+  readonly mayShow: (folder: string, offset: number, writtenAt: number) => boolean
+}
+
+/** A reader hears of it within 250 ms: this long, and until somebody looks again. */
+export const HOLD_MS = 200
+
+/**
+ * How long the unfinished ends of logs have been held back. What was written long ago goes at once; else it counts from when
+ * it was first seen, since a program may write on for ever.
+ */
+export class HeldBack {
+  readonly #now: () => number
+  readonly #seen = new Map<string, { readonly offset: number; readonly at: number }>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  readonly mayShow: Masking['mayShow'] = (folder, offset, writtenAt) => {
+    const now = this.#now()
+    if (now - writtenAt >= HOLD_MS) return true
+    const seen = this.#seen.get(folder)
+    if (seen?.offset === offset) return now - seen.at >= HOLD_MS
+    this.#seen.delete(folder)
+    this.#seen.set(folder, { offset, at: now })
+    const [oldest] = this.#seen.keys()
+    if (this.#seen.size > MOST_LOGS && oldest !== undefined) this.#seen.delete(oldest)
+    return false
+  }
+}
+
+const MOST_LOGS = 10_000

@@ -1,0 +1,48 @@
+import { RefusedError } from '../core/errors.ts'
+import { anew } from '../core/process/anew.ts'
+import type { Ending } from '../core/process/intent.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
+import type { Lost } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+
+/**
+ * Registers the process that follows this one, where its policy says so: before its end is written, under a pid that follows
+ * from its own. So a daemon that dies in between comes upon the same end again, and makes no second one.
+ */
+export async function succeed(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<void> {
+  const { restart } = record.spec as unknown as CommandSpec
+  if (restart === undefined) return
+  const { edges } = kernel
+  const endedAt = ('endedAt' in ending ? ending.endedAt : undefined) ?? edges.clock.now()
+  const before = isSteady(record, endedAt)
+    ? 0
+    : await restartsBefore(record, kernel, restart.limit ?? RESTART_LIMIT)
+  const delayMs = restartDelay(restart, ending.status, before)
+  if (delayMs === null) return
+  const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
+  const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
+  const request = { ...anew(record, hasParent), notBefore: endedAt + delayMs }
+  const pid = edges.pidOf(`restart of ${record.pid}`)
+  try {
+    await kernel.register([{ request, actor: `kernel:${kernel.id}`, pid }])
+  } catch (error) {
+    // It is there already, or what it belongs to has ended: either way there is nothing to start.
+    if (!(error instanceof RefusedError)) throw error
+  }
+}
+
+async function restartsBefore(record: ProcessRecord, kernel: Kernel, most: number): Promise<number> {
+  let count = 0
+  for (let at = record.restartOf; at !== null && count < most; count++) {
+    const row = await kernel.edges.store.ask({ ask: 'process', pid: at })
+    if (row === null || isSteady(row.record, row.record.outcome?.endedAt ?? 0)) return count + 1
+    at = row.record.restartOf
+  }
+  return count
+}
+
+function isSteady({ firstStarted }: ProcessRecord, endedAt: number): boolean {
+  return firstStarted !== null && endedAt - firstStarted.at >= STEADY_MS
+}

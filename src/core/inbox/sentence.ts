@@ -1,0 +1,141 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Notice } from './notice.ts'
+
+/** How much of the end of a command's output a notice of its end carries. */
+export const TAIL_CHARS = 2_000
+
+/** What is known when a notice is read, and not when it is written: the output is in a log file and nowhere else. */
+export interface Told extends Notice {
+  /** The end of the process's output, without escape sequences; null where it has none or it is not kept. */
+  readonly tail: string | null
+}
+
+/**
+ * A notice as text that stands alone: what was asked, of whom, when, how it ended. It is made when it is read, because the
+ * output cannot be read where notices are written, because an append must stay small, and so that it is worded, and what is
+ * secret in it masked, by whoever shows it.
+ */
+export function sentenceOf(told: Told): string {
+  const payload = objectOf(told.payload)
+  switch (told.kind) {
+    case 'completion':
+      return completion(told, payload)
+    case 'group_completion':
+      return groupCompletion(payload)
+    case 'watch_match':
+      return watchMatch(told, payload)
+    case 'watch_disabled':
+      return `${nameOf(told, payload)} printed what the watch ${wantedIn(payload)} looks for too often: it is disabled since ${timeOf(told.at)}, with ${counted(payload['heldBack'], 'line')} not told. You will hear when the process has ended.`
+    case 'overflow_tripped':
+      return `Too many watch matches at once, at ${timeOf(told.at)}: further ones are held back for a while, this one of ${nameOf(told, payload)} included. You will be told how many they were. Nothing else is held back.`
+    case 'overflow_released':
+      return `Watch matches are told again since ${timeOf(told.at)}. Held back since ${timeOf(payload['trippedAt'])}: ${counted(payload['held'], 'match', 'matches')}; the processes' logs have them.`
+    case 'ready':
+      return payload['ready'] === true
+        ? `${nameOf(told, payload)} is ready since ${timeOf(told.at)}: ${readyBy(payload)}.`
+        : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for. It runs on.`
+    case 'heartbeat':
+      return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
+    case 'wake':
+      return `${nameOf(told, payload)} said ${textOf(payload['type'])} at ${timeOf(told.at)}: ${JSON.stringify(payload['value'])}`
+  }
+}
+
+function completion(told: Told, payload: JsonObject): string {
+  const { status, exitCode, signal, reason, source, evidence, startedAt, endedAt } = payload
+  const details = [
+    ...(typeof exitCode === 'number' ? [`exit code ${exitCode}`] : []),
+    ...(typeof signal === 'string' ? [`signal ${signal}`] : []),
+    ...(typeof reason === 'string' ? [`reason ${reason}`] : []),
+    ...(typeof source === 'string' ? [`asked by ${source}`] : []),
+    ...(typeof evidence === 'string' ? [`evidence ${evidence}: nobody saw how it ended`] : []),
+  ]
+  const how = details.length === 0 ? '' : ` (${details.join(', ')})`
+  const begun = typeof startedAt === 'number' ? `started ${timeOf(startedAt)}` : 'never started'
+  const held = Object.entries(objectOf(payload['heldBack']))
+  const also = held.map(
+    ([watch, lines]) => ` Since its last match the watch ${watch} held back ${counted(lines, 'line')}.`,
+  )
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${also.join('')}${tailOf(told)}`
+}
+
+function groupCompletion(payload: JsonObject): string {
+  const seats = Array.isArray(payload['seats']) ? (payload['seats'] as readonly Json[]) : []
+  const each = seats.map((seat) => {
+    const { pid, outcome } = objectOf(seat)
+    const { status, exitCode, reason } = objectOf(outcome)
+    const code = typeof exitCode === 'number' ? ` (exit code ${exitCode})` : ''
+    const why = typeof reason === 'string' ? ` (${reason})` : ''
+    return `${textOf(pid)} ${textOf(status)}${code}${why}`
+  })
+  return `All ${seats.length} of the group ${textOf(payload['group'])} have ended: ${each.join(', ')}.`
+}
+
+function watchMatch(told: Told, payload: JsonObject): string {
+  const lines = Array.isArray(payload['lines']) ? payload['lines'].map(textOf) : []
+  const missed = objectOf(payload['missed'])
+  const gap =
+    typeof missed['from'] === 'number'
+      ? ` Its output from byte ${missed['from']} to ${String(missed['to'])} was dropped before it could be looked at.`
+      : ''
+  const more = Number(payload['more'] ?? 0)
+  const held = Number(payload['heldBack'] ?? 0)
+  const rest = [
+    ...(more > 0 ? [`${counted(more, 'more line')} of the same moment`] : []),
+    ...(held > 0 ? [`${counted(held, 'line')} held back since the last match`] : []),
+  ]
+  const besides = rest.length === 0 ? '' : ` Besides: ${rest.join(', ')}.`
+  const found =
+    lines.length === 0
+      ? `${nameOf(told, payload)} is watched for ${wantedIn(payload)}, at ${timeOf(told.at)}.`
+      : `${nameOf(told, payload)} printed what the watch ${wantedIn(payload)} looks for, at ${timeOf(told.at)}.`
+  return `${found}${gap}${besides}${lines.length === 0 ? '' : `\n${lines.join('\n')}`}`
+}
+
+function readyBy({ by, detail }: JsonObject): string {
+  switch (by) {
+    case 'log':
+      return `a line with ${textOf(detail)}`
+    case 'port':
+      return `port ${textOf(detail)} accepts connections`
+    case 'http':
+      return `${textOf(detail)} answers`
+    default:
+      return `${textOf(detail)} succeeds`
+  }
+}
+
+function nameOf({ pid }: Told, { name, label }: JsonObject): string {
+  const names = [...(typeof name === 'string' ? [name] : []), pid].join(', ')
+  return `${textOf(label)} (${names})`
+}
+
+function wantedIn({ watch, wanted }: JsonObject): string {
+  const text = textOf(wanted)
+  return watch === wanted || watch === undefined ? text : `${textOf(watch)} (${text})`
+}
+
+function tailOf({ tail }: Told): string {
+  return tail === null || tail.trim() === '' ? '' : ` The end of its output:\n${tail.trimEnd()}`
+}
+
+function timeOf(at: Json | undefined): string {
+  return typeof at === 'number' ? `${new Date(at).toISOString().slice(0, 19)}Z` : 'an unknown time'
+}
+
+function seconds(ms: Json | undefined): string {
+  return `${Number(ms ?? 0) / 1_000} s`
+}
+
+function counted(count: Json | undefined, one: string, many = `${one}s`): string {
+  const number = Number(count ?? 0)
+  return `${number} ${number === 1 ? one : many}`
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null)
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}

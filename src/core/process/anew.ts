@@ -1,0 +1,16 @@
+import type { ProcessRecord } from './record.ts'
+import type { RegistrationRequest } from './register.ts'
+
+/** The same once more, under what of its surroundings is still there. */
+export function anew(old: ProcessRecord, hasParent: boolean): RegistrationRequest {
+  const { kind, spec, name, owner, lifetime, recovery, envRef, cwd, eventTypes, wakeTarget, limits } = old
+  return {
+    ...{ kind, spec, owner, lifetime, recovery, eventTypes, limits, restartOf: old.pid },
+    ...{ label: old.identity.label, definition: old.identity.definition, replyTo: old.replyTo },
+    ...(name === null ? {} : { name }),
+    ...(envRef === null ? {} : { envRef }),
+    ...(cwd === null ? {} : { cwd }),
+    ...(wakeTarget === null ? {} : { wakeTarget }),
+    ...(hasParent && old.parent !== null ? { parent: old.parent } : {}),
+  }
+}

@@ -1,0 +1,95 @@
+import { holds } from '../lease/lease.ts'
+import { type Refusal, refusal } from '../refusal.ts'
+import { stopping } from './decide-stop.ts'
+import { isWait } from './decide-wait.ts'
+import {
+  alreadyEnded,
+  append,
+  type Decision,
+  type Facts,
+  newEvent,
+  type Rules,
+  refuse,
+  refuseSize,
+  staleFence,
+} from './decision.ts'
+import { type Intent, stepKey, stepTriedKey } from './intent.ts'
+import { hasEnded, type ProcessRecord, waitsOf } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/** One step is over. Its place is its name in the log: what is there already stands, whatever is said now. */
+export function decideEndStep(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'end_step' }>,
+  rules: Rules,
+): Decision {
+  const refused = refuseStep(row, intent)
+  if (refused !== undefined) return refuse(refused)
+  if (replayed !== null) return { type: 'replay', event: replayed }
+  const { step } = intent
+  const said = step.how === 'done' ? (step.value ?? null) : step.error
+  const tooLarge = refuseSize(`The result of step ${step.name}`, said, rules)
+  if (tooLarge !== undefined) return refuse(tooLarge)
+  return append({ type: 'step_ended', payload: step, replayKey: stepKey(step.place) })
+}
+
+export function decideRetryStep(
+  { row, replayed }: Facts,
+  intent: Extract<Intent, { type: 'retry_step' }>,
+): Decision {
+  const refused = refuseStep(row, intent)
+  if (refused !== undefined) return refuse(refused)
+  if (replayed !== null) return { type: 'replay', event: replayed }
+  const { step } = intent
+  return append({ type: 'step_tried', payload: step, replayKey: stepTriedKey(step.place, step.tries) })
+}
+
+/** Gives the lease back and goes on waiting. Refused if something it waited for has come meanwhile. */
+export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'park' }>): Decision {
+  const { record } = row
+  if (hasEnded(record)) return refuse(alreadyEnded(record))
+  if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
+  if (record.stopRequest !== null) return refuse(stopping(record))
+  const waits = waitsOf(record)
+  const waitsStill = intent.waits.every((asked) => waits.some((wait) => isWait(wait, asked)))
+  if (record.recovery !== 'rerunnable' || record.abandonRequest !== null || !waitsStill || waits.length === 0)
+    return refuse(notToPark(record))
+  const times = waits.flatMap(({ until }) => (until === null ? [] : [until]))
+  const until = times.length === 0 ? null : Math.min(...times)
+  return {
+    type: 'append',
+    events: [newEvent({ type: 'parked', payload: { holder: intent.fence.holder, until } })],
+    lease: { holder: null, fence: row.fence },
+  }
+}
+
+/** Who is told of the end is written down here, so that ends that nobody waits for cost nothing more. */
+export function decideAwaitEnd(row: ProcessRow, intent: Extract<Intent, { type: 'await_end' }>): Decision {
+  const { record } = row
+  if (hasEnded(record)) return refuse(alreadyEnded(record))
+  if (record.awaitedBy.includes(intent.by)) return { type: 'keep' }
+  return append({ type: 'awaited', payload: { by: intent.by } })
+}
+
+function refuseStep(
+  row: ProcessRow,
+  { fence }: Extract<Intent, { type: 'end_step' | 'retry_step' }>,
+): Refusal | undefined {
+  const { record } = row
+  if (hasEnded(record)) return alreadyEnded(record)
+  if (!holds(row, fence)) return staleFence(record, fence)
+  if (record.kind === 'engine') return undefined
+  return refusal(
+    'conflict',
+    `${record.pid} is a ${record.kind}; only engines have steps.`,
+    'Append an event of a type that it declares.',
+  )
+}
+
+function notToPark(record: ProcessRecord): Refusal {
+  return refusal(
+    'not_waiting',
+    `${record.pid} cannot be parked: it no longer waits for all that it waited for.`,
+    'Go on with what has come.',
+  )
+}

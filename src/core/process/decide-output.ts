@@ -1,0 +1,73 @@
+import { matchOverAll, NO_OVERFLOW } from '../inbox/flood.ts'
+import { own } from '../json/json.ts'
+import { type Fence, holds } from '../lease/lease.ts'
+import {
+  alreadyEnded,
+  append,
+  type Decision,
+  type Facts,
+  newEvent,
+  type Rules,
+  refuse,
+  staleFence,
+} from './decision.ts'
+import type { Intent } from './intent.ts'
+import { hasEnded } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/**
+ * What an executor saw of a process while it runs: a line that was watched for, that it is ready, that it still prints.
+ * Whoever scans again after a crash comes upon the same places, and what was told before is kept as it is.
+ */
+export function decideMatch(
+  { row, replayed, overflow }: Facts,
+  { match, fence, at }: Extract<Intent, { type: 'match' }>,
+  { flood }: Rules,
+): Decision {
+  return whileHeld(row, fence, () => {
+    const known = own(row.record.watches, match.watch)
+    if (replayed !== null || known?.disabled === true || (known?.scannedTo ?? -1) >= match.end)
+      return { type: 'keep' }
+    const by = { pid: row.record.pid, seq: row.record.revision + 1 }
+    const over = matchOverAll(overflow ?? NO_OVERFLOW, by, at, flood)
+    const replayKey = `watch:${match.watch}:${match.offset}`
+    const event = newEvent({ type: 'watch_matched', payload: { ...match, told: over.told }, replayKey })
+    return { type: 'append', events: [event], overflow: over.overflow }
+  })
+}
+
+export function decideDisableWatch(
+  row: ProcessRow,
+  { disabled, fence }: Extract<Intent, { type: 'disable_watch' }>,
+): Decision {
+  return whileHeld(row, fence, () =>
+    own(row.record.watches, disabled.watch)?.disabled === true
+      ? { type: 'keep' }
+      : append({ type: 'watch_disabled', payload: disabled }),
+  )
+}
+
+/** Said once, one way or the other. */
+export function decideReadiness(
+  row: ProcessRow,
+  { by, detail, timeoutMs, fence }: Extract<Intent, { type: 'settle_readiness' }>,
+): Decision {
+  return whileHeld(row, fence, () => {
+    if (row.record.readiness !== null) return { type: 'keep' }
+    return timeoutMs === null
+      ? append({ type: 'ready', payload: { by, detail } })
+      : append({ type: 'ready_timed_out', payload: { by, detail, timeoutMs } })
+  })
+}
+
+export function decideBeat(
+  row: ProcessRow,
+  { outputBytes, newBytes, fence }: Extract<Intent, { type: 'beat' }>,
+): Decision {
+  return whileHeld(row, fence, () => append({ type: 'heartbeat', payload: { outputBytes, newBytes } }))
+}
+
+function whileHeld(row: ProcessRow, fence: Fence, then: () => Decision): Decision {
+  if (hasEnded(row.record)) return refuse(alreadyEnded(row.record))
+  return holds(row, fence) ? then() : refuse(staleFence(row.record, fence))
+}

@@ -1,0 +1,31 @@
+import type { EndStatus } from './status.ts'
+
+/** When a command that has ended by itself is started again. */
+export interface RestartPolicy {
+  readonly on: 'never' | 'failure' | 'always'
+  readonly delayMs?: number
+  readonly maxDelayMs?: number
+  readonly limit?: number
+}
+
+const DELAY_MS = 1_000
+const MAX_DELAY_MS = 60_000
+export const RESTART_LIMIT = 10
+/** Whoever ran for so long has recovered: the count, and the delay, begin anew. */
+export const STEADY_MS = 10 * 60_000
+
+/**
+ * How long until the next one is begun, or null if there is none. `before`: how many restarts in a row led to this one.
+ * What somebody stopped stays stopped.
+ *
+ * | it                  | never | failure  | always   |
+ * | completed           | –     | –        | again    |
+ * | failed, abandoned   | –     | again    | again    |
+ * | cancelled           | –     | –        | –        |
+ */
+export function restartDelay(policy: RestartPolicy, status: EndStatus, before: number): number | null {
+  const { on, delayMs = DELAY_MS, maxDelayMs = MAX_DELAY_MS, limit = RESTART_LIMIT } = policy
+  if (on === 'never' || status === 'cancelled' || before >= limit) return null
+  if (on === 'failure' && status === 'completed') return null
+  return Math.min(maxDelayMs, delayMs * 2 ** Math.min(before, 30))
+}

@@ -1,0 +1,80 @@
+import type { Commands } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
+import { sentenceOf, TAIL_CHARS } from '../core/inbox/sentence.ts'
+import type { Actor, Scope } from '../core/process/record.ts'
+import { acknowledge, readNotices, refuseInbox, takeNotices, untilTold } from '../kernel/inbox.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { StoredNotice } from '../store/contract.ts'
+import type { CallOptions, ToldNotice } from '../verbs/reeve.ts'
+import type { ActsFor } from './act.ts'
+
+const AT_ONCE = 16
+
+export function inboxActs(
+  kernel: Kernel,
+  actor: Actor,
+  commands: Commands | undefined,
+): ActsFor<'notices' | 'takeNotices' | 'acknowledge'> {
+  const { edges, feed } = kernel
+  const permit = (scope: string, right: 'read' | 'write') => {
+    const denied = refuseInbox(edges, actor, scope, right)
+    if (denied !== undefined) throw new RefusedError(denied)
+    return scope as Scope
+  }
+  const told = async (notices: readonly StoredNotice[]) => {
+    const inOrder: ToldNotice[] = []
+    // A few at a time: each may open a log.
+    for (let at = 0; at < notices.length; at += AT_ONCE) {
+      const some = notices.slice(at, at + AT_ONCE)
+      inOrder.push(...(await Promise.all(some.map((notice) => inWords(kernel, commands, notice)))))
+    }
+    return inOrder
+  }
+  return {
+    async notices({ scope: asked, waitMs, ...reading }, options) {
+      const scope = permit(asked, 'read')
+      const read = () => readNotices(edges, { scope, ...reading })
+      const { notices, next, more } = await untilTold(edges, feed, read, held(waitMs, options))
+      return { notices: await told(notices), next, more }
+    },
+    async takeNotices({ scope: asked, waitMs, ...taking }, options) {
+      const scope = permit(asked, 'write')
+      const take = () => takeNotices(edges, { scope, ...taking })
+      const { notices, until } = await untilTold(edges, feed, take, held(waitMs, options))
+      return { notices: await told(notices), until }
+    },
+    async acknowledge({ scope: asked, ...acknowledging }) {
+      const scope = permit(asked, 'write')
+      const { acknowledged, lost, through } = await acknowledge(edges, { scope, ...acknowledging })
+      return { acknowledged: [...acknowledged], lost: [...lost], through }
+    },
+  }
+}
+
+function held(waitMs: number, { signal }: CallOptions) {
+  return { waitMs, ...(signal === undefined ? {} : { signal }) }
+}
+
+/** Those whose sentence has the end of the output in it. */
+const WITH_TAIL: readonly StoredNotice['kind'][] = ['completion', 'heartbeat']
+
+async function inWords(
+  kernel: Kernel,
+  commands: Commands | undefined,
+  { observed: _, ...notice }: StoredNotice,
+): Promise<ToldNotice> {
+  const tail = WITH_TAIL.includes(notice.kind) ? await tailOf(kernel, commands, notice.pid) : null
+  return { ...notice, text: sentenceOf({ ...notice, tail }) }
+}
+
+/** What has no output, or not here, or no longer, has none to show. */
+async function tailOf(kernel: Kernel, commands: Commands | undefined, pid: string): Promise<string | null> {
+  const row = await kernel.edges.store.ask({ ask: 'process', pid })
+  if (commands === undefined || row === null || row.record.kind !== 'command') return null
+  try {
+    return await commands.output.tail(row.record, TAIL_CHARS)
+  } catch (error) {
+    if (error instanceof RefusedError) return null
+    throw error
+  }
+}

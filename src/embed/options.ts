@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import type { Store } from '../store/contract.ts'
+import type { ToolHandler } from '../tool/in-process.ts'
+import type { EngineFunction } from '../verbs/durable-function.ts'
+import type { EmbedOptions } from './embed.ts'
+
+const bytes = z.number().int().min(1).optional()
+const COMMANDS = z.strictObject({
+  home: z.string().min(1),
+  most: z.number().int().min(1).max(10_000).optional(),
+  graceMs: z.number().int().min(0).optional(),
+  environment: z.enum(['login', 'inherit']).optional(),
+  shell: z.string().min(1).optional(),
+  tree: z.enum(['auto', 'marker']).optional(),
+  output: z
+    .strictObject({ headBytes: bytes, tailBytes: bytes, totalBytes: bytes, minFreeBytes: bytes })
+    .optional(),
+})
+
+export const engineFunction = z.custom<EngineFunction>(
+  (run) => typeof run === 'function',
+  'must be a function',
+)
+
+/** What `embed` may be given. */
+export const OPTIONS = z.strictObject({
+  store: z.union(
+    [z.string().min(1), z.custom<Store>(isStore)],
+    'must be a file, a postgres:// URL, or a store',
+  ),
+  tools: z
+    .record(
+      z.string().min(1),
+      z.custom<ToolHandler>((tool) => typeof tool === 'function', 'must be a function'),
+    )
+    .optional(),
+  engines: z.record(z.string().min(1), engineFunction).optional(),
+  concurrency: z.number().int().min(1).max(100_000).optional(),
+  onTrouble: z
+    .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')
+    .optional(),
+  times: z
+    .strictObject({
+      renewMs: z.number().int().min(1).optional(),
+      ttlMs: z.number().int().min(1).optional(),
+      sweepMs: z.number().int().min(1).optional(),
+    })
+    .optional(),
+  waits: z
+    .strictObject({
+      defaultMs: z.number().int().min(1).optional(),
+      mostMs: z
+        .number()
+        .int()
+        .min(1)
+        .max(2 ** 31 - 1)
+        .optional(),
+    })
+    .optional(),
+  commands: COMMANDS.optional(),
+  flood: z
+    .strictObject({
+      everyMs: z.number().int().min(0).optional(),
+      strikes: z.number().int().min(1).optional(),
+      burst: z.number().int().min(1).max(1_000).optional(),
+      burstMs: z.number().int().min(0).optional(),
+      silenceMs: z.number().int().min(0).optional(),
+    })
+    .optional(),
+  redact: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        values: z.array(z.string().min(1)).max(1_000).optional(),
+        patterns: z.array(z.string().min(1).max(1_000)).max(100).optional(),
+      }),
+    ])
+    .optional(),
+  onReveal: z
+    .custom<EmbedOptions['onReveal']>((listener) => typeof listener === 'function', 'must be a function')
+    .optional(),
+})
+
+function isStore(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && 'ask' in value && 'write' in value && 'onCommit' in value
+  )
+}

@@ -1,0 +1,31 @@
+import { RefusedError } from '../core/errors.ts'
+import { refusal } from '../core/refusal.ts'
+import { Redaction } from '../redaction/redaction.ts'
+import type { Store } from '../store/contract.ts'
+import type { EmbedOptions } from './embed.ts'
+
+/** The secrets that this program knows of from its own options. A pattern that is none is refused. */
+export function redactionOf({ redact = true, store }: EmbedOptions): Redaction {
+  try {
+    const redaction = new Redaction(redact)
+    redaction.know(passwordsIn(store))
+    return redaction
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    const message = `embed was given something it cannot use: redact.patterns: ${said}.`
+    throw new RefusedError(
+      refusal('invalid_input', message, 'Patterns are RE2: no look-around, no back-references.'),
+    )
+  }
+}
+
+/** Of a store that is reached by URL. */
+function passwordsIn(store: string | Store): string[] {
+  if (typeof store !== 'string' || !URL.canParse(store)) return []
+  const { password } = new URL(store)
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    return [password]
+  }
+}

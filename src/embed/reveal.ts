@@ -1,0 +1,69 @@
+import type { View } from '../command/command-output.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+/** Somebody had the secrets of a process shown. */
+export interface Revealed {
+  readonly pid: Pid
+  readonly actor: Actor
+  readonly verb: string
+}
+
+/** Who reads page after page is noted once for all pages of a minute. */
+const NOTED_MS = 60_000
+const MOST_NOTED = 10_000
+
+/**
+ * Lets secrets be shown to whoever may do everything, and notes it: as an event of the process while that lives. An end is the
+ * last event of all, so what is shown of an ended process is told to `onReveal` alone, which hears of every other time too.
+ */
+export class Reveals {
+  readonly #kernel: () => Kernel
+  readonly #onReveal: (revealed: Revealed) => void
+  readonly #noted = new Map<string, number>()
+
+  constructor(kernel: () => Kernel, onReveal: (revealed: Revealed) => void) {
+    this.#kernel = kernel
+    this.#onReveal = onReveal
+  }
+
+  /** How a process is shown to whoever asks so. Refused to those who may not. */
+  async viewFor(actor: Actor, record: ProcessRecord, verb: string, reveal: boolean): Promise<View> {
+    if (!reveal) return 'masked'
+    const kernel = this.#kernel()
+    if (!mayReveal(kernel, actor)) throw new RefusedError(denied(actor))
+    const { pid } = record
+    const at = kernel.edges.clock.now()
+    const key = `${actor} ${pid}`
+    const last = this.#noted.get(key)
+    if (last !== undefined && at - last < NOTED_MS) return 'raw'
+    if (!hasEnded(record)) await kernel.perform({ type: 'reveal', pid, actor, at, verb })
+    this.#onReveal({ pid, actor, verb })
+    this.#noted.delete(key)
+    this.#noted.set(key, at)
+    const [oldest] = this.#noted.keys()
+    if (this.#noted.size > MOST_NOTED && oldest !== undefined) this.#noted.delete(oldest)
+    return 'raw'
+  }
+}
+
+/** Secrets are for those to whom everything belongs. */
+function mayReveal(kernel: Kernel, actor: Actor): boolean {
+  return kernel.edges.authorize(actor, 'admin', { type: 'store' }) === undefined
+}
+
+/** What a terminal shows. Whoever sits there is the host; a session or a process is nobody who sits anywhere. */
+export function terminalView(kernel: Kernel, actor: Actor): View {
+  return mayReveal(kernel, actor) ? 'raw' : 'masked'
+}
+
+function denied(actor: Actor): Refusal {
+  return refusal(
+    'denied',
+    `${actor} may not have secrets shown.`,
+    'Leave reveal out: what is a secret is masked, and everything else is there.',
+  )
+}

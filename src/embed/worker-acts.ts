@@ -1,0 +1,202 @@
+import { RefusedError } from '../core/errors.ts'
+import type { HolderRow } from '../core/lease/holder.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { refusal } from '../core/refusal.ts'
+import { Attempt } from '../kernel/attempt.ts'
+import { claimAndStart } from '../kernel/claim.ts'
+import { renew, retire } from '../kernel/holders.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import { spawn } from '../verbs/spawn.ts'
+import type { ActsFor } from './act.ts'
+import { parse } from './parse.ts'
+import { spawnChild, stored } from './spawn-acts.ts'
+
+const TIMES = { renewMs: 10_000, ttlMs: 30_000 }
+const PAGE = 100
+/** A claim waits no longer than a proxy in between would let it. */
+const LONGEST_CLAIM_MS = 60_000
+
+/**
+ * Workers: programs elsewhere that execute engines of this store. Each is a holder of its own, so that it may go on
+ * with another daemon: nothing of it is kept here.
+ */
+export function workerActs(
+  kernel: Kernel,
+  actor: Actor,
+): ActsFor<'announceWorker' | 'claimWork' | 'doWork' | 'retireWorker'> {
+  const { edges } = kernel
+  const { store, clock } = edges
+  const permit = () => {
+    const denied = edges.authorize(actor, 'admin', { type: 'store' })
+    if (denied !== undefined) throw new RefusedError(denied)
+  }
+  return {
+    async announceWorker({ worker, engines }) {
+      permit()
+      const { position } = kernel.feed
+      await renew(edges, holderOf(worker, engines), TIMES)
+      return { ...TIMES, position }
+    },
+    async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
+      permit()
+      const by = clock.now() + Math.min(timeoutMs, LONGEST_CLAIM_MS)
+      for (;;) {
+        const heard = hearing(kernel, signal)
+        try {
+          const { rows, due } = await claimFor(kernel, worker, known, limit)
+          const left = Math.min(due ?? by, by) - clock.now()
+          // Nobody is there to take them.
+          if (signal?.aborted) await giveBack(kernel, worker, rows)
+          if (rows.length > 0 || by <= clock.now() || signal?.aborted || kernel.isClosed)
+            return { work: rows.map(({ record, fence }) => ({ record, fence })) }
+          await heard.within(Math.max(1, left))
+        } finally {
+          heard.stop()
+        }
+      }
+    },
+    async doWork({ worker, pid, fence, act }) {
+      permit()
+      return perform(kernel, pid, { holder: worker, fence }, act)
+    },
+    async retireWorker({ worker }) {
+      permit()
+      // It serves nothing any more: a claim that is still under way gets nothing.
+      await renew(edges, holderOf(worker, []), TIMES)
+      for (;;) {
+        const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: PAGE })
+        if (items.length === 0) break
+        await giveBack(kernel, worker, items)
+      }
+      await retire(edges, worker)
+      return {}
+    },
+  }
+}
+
+async function giveBack(kernel: Kernel, worker: string, rows: readonly ProcessRow[]): Promise<void> {
+  const asked = { actor: `kernel:${kernel.id}`, at: kernel.edges.clock.now() } as const
+  for (const { record, fence } of rows)
+    await kernel.perform({ type: 'release', pid: record.pid, fence: { holder: worker, fence }, ...asked })
+}
+
+async function claimFor(
+  kernel: Kernel,
+  worker: string,
+  known: readonly Pid[],
+  limit: number,
+): Promise<{ readonly rows: readonly ProcessRow[]; readonly due: number | null }> {
+  const { store, clock } = kernel.edges
+  const holder = await store.ask({ ask: 'holder', id: worker })
+  if (holder === null) throw new RefusedError(unannounced(worker))
+  const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: known.length + limit })
+  const forgotten = items.filter(({ record }) => !known.includes(record.pid))
+  if (forgotten.length > 0) return { rows: forgotten, due: null }
+  const asked = { serves: holder.serves, at: clock.now() }
+  if (holder.serves.length === 0) return { rows: [], due: null }
+  const pids = await store.ask({ ask: 'claimable', ...asked, limit })
+  const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker)
+  return { rows, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
+}
+
+async function perform(
+  kernel: Kernel,
+  pid: Pid,
+  fence: { readonly holder: string; readonly fence: number },
+  act: ParsedInputOf<'doWork'>['act'],
+): Promise<OutputOf<'doWork'>> {
+  const { edges } = kernel
+  const asked = { pid, actor: `process:${pid}`, at: edges.clock.now(), fence } as const
+  switch (act.type) {
+    case 'key':
+      return { type: 'said', text: await kernel.keyOf(pid, act.wait) }
+    case 'seed':
+      return { type: 'said', text: edges.sign(await edges.store.ask({ ask: 'secret' }), `${pid}.chance`) }
+    case 'park': {
+      const work = await attemptOf(kernel, pid, fence)
+      return { type: (await kernel.park(work, act.waits)) ? 'parked' : 'not_parked' }
+    }
+    case 'spawn': {
+      const request = { ...act.request, parent: pid, idempotencyKey: `step:${act.place}` }
+      const work = await attemptOf(kernel, pid, fence)
+      const child = await spawnChild(kernel, work, parse(spawn.input, request, 'spawn'), act.place)
+      return { type: 'spawned', pid: child.pid, kind: child.kind, label: child.identity.label }
+    }
+    case 'end': {
+      const { type: _, ...ending } = act
+      stored(act.result ?? null, 'result')
+      const replayKey = `end:${fence.fence}`
+      return answerOf(await kernel.perform({ ...asked, type: 'end', ending, replayKey }))
+    }
+    default:
+      return answerOf(await kernel.perform({ ...asked, ...act }))
+  }
+}
+
+function answerOf(done: Awaited<ReturnType<Kernel['perform']>>): OutputOf<'doWork'> {
+  return done.type === 'replayed'
+    ? { type: 'replayed', event: done.event }
+    : { type: done.type, at: done.row.record.updatedAt }
+}
+
+async function attemptOf(
+  kernel: Kernel,
+  pid: Pid,
+  fence: { holder: string; fence: number },
+): Promise<Attempt> {
+  const row = await kernel.edges.store.ask({ ask: 'process', pid })
+  if (row === null)
+    throw new RefusedError(refusal('unknown_pid', `There is no process ${pid}.`, 'Stop working on it.'))
+  return new Attempt(row.record, fence.holder, fence.fence)
+}
+
+/** Its place is not known here, and so nothing can be proved of it: its row tells. */
+function holderOf(worker: string, engines: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
+  return {
+    ...{ id: worker, role: 'worker', incarnation: worker },
+    ...{ host: '', boot: '', pidNamespace: '', osPid: 0, startTime: '' },
+    serves: engines.length === 0 ? [] : [{ kind: 'engine', targets: engines }],
+  }
+}
+
+/** What may make work: subscribed before the store is asked, so that nothing in between is missed. */
+function hearing(kernel: Kernel, signal: AbortSignal | undefined) {
+  const heard = Promise.withResolvers<void>()
+  const off = kernel.feed.onAll((events) => {
+    if (events.some(mayBeWork)) heard.resolve()
+  })
+  const offStop = kernel.feed.onStop(heard.resolve)
+  signal?.addEventListener('abort', () => heard.resolve(), { once: true })
+  let cancel = () => {}
+  return {
+    within(ms: number): Promise<void> {
+      cancel = kernel.edges.clock.after(ms, heard.resolve)
+      return heard.promise
+    },
+    stop() {
+      cancel()
+      off()
+      offStop()
+    },
+  }
+}
+
+const MAKES_WORK: ReadonlySet<string> = new Set([
+  'registered',
+  'holder_lost',
+  'released',
+  'resumed',
+  'wait_left',
+])
+
+function mayBeWork({ type }: StoredEvent): boolean {
+  return MAKES_WORK.has(type)
+}
+
+function unannounced(worker: string) {
+  return refusal('not_found', `There is no worker ${worker} (any more).`, 'Announce it, and claim again.')
+}

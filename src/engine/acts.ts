@@ -1,0 +1,186 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { RefusedError } from '../core/errors.ts'
+import { type Json, notJson } from '../core/json/json.ts'
+import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
+import type { WaitRef } from '../core/process/intent.ts'
+import type { WaitOn } from '../core/process/record.ts'
+import type { ChildOfEngine, EngineOptions, StepInfo, StepOptions } from '../verbs/durable-function.ts'
+import type { Calls } from './calls.ts'
+import { type Journal, stepEntry } from './journal.ts'
+import type { Ledger } from './ledger.ts'
+import { backoffAfter } from './retry.ts'
+import type { Waits } from './waits.ts'
+import type { Writing } from './writing.ts'
+
+export interface ActsOptions extends EngineOptions {
+  readonly ledger: Ledger
+  readonly journal: Journal
+  readonly calls: Calls
+  readonly waits: Waits
+  readonly writing: Writing
+  /** The code cannot go on. */
+  readonly broken: (error: unknown) => void
+}
+
+/** The name of the step that the code runs in, if it does: there it must not call its context. */
+export const insideStep: AsyncLocalStorage<string> = new AsyncLocalStorage()
+
+/** What a call of the context does when the log does not say how it came out. Each ends with a word in the log. */
+export class Acts {
+  readonly #options: ActsOptions
+
+  constructor(options: ActsOptions) {
+    this.#options = options
+  }
+
+  /** Tried as often as the policy says; tries before a restart count. */
+  async step(
+    place: number,
+    name: string,
+    run: (step: StepInfo) => unknown,
+    { retry = this.#options.retry }: StepOptions,
+  ): Promise<void> {
+    const { ledger, journal, writing } = this.#options
+    const { clock } = ledger
+    const { tries: before = 0, retryAt: first = 0 } = journal.begun(place) ?? {}
+    let retryAt = first
+    for (let tries = before + 1; ; tries += 1) {
+      if (retryAt > clock.now()) await writing.until(retryAt)
+      await writing.resumed
+      if (writing.isOver) return
+      const step = { place, kind: 'step', name, began: clock.now(), tries } as const
+      const tried = await this.#try(step, run)
+      if (writing.isOver) return
+      if (tried.type === 'done') return this.#end({ ...step, how: 'done', ...tried.value })
+      const backoff = backoffAfter(tries, tried.error, retry)
+      const error = messageOf(tried.error)
+      if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
+      retryAt = clock.now() + backoff
+      await writing.write({
+        type: 'retry_step',
+        step: { place, kind: 'step', name, tries, error, retryAt },
+      })
+    }
+  }
+
+  /** For a signal, a time or a child. What ends it is heard from the log. */
+  async wait(place: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
+    const { ledger, journal, waits, writing, broken } = this.#options
+    await writing.resumed
+    if (writing.isOver) return
+    const entered = journal.begun(place)
+    const began = ledger.clock.now()
+    if (ref.on === 'child' && entered === undefined) {
+      const ended = await this.#unlessRefused(place, 'wait', ref.name, () => ledger.endedAs(ref.name))
+      if (ended === REFUSED) return
+      if (ended !== null) return this.#came(place, ref, began, ended as unknown as Json)
+    }
+    const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
+    const written = await writing.write({ type: 'enter_wait', wait: ref, until })
+    if (written.type === 'replayed') return this.#answeredBefore(place, ref, began, written.event)
+    waits.add(place, ref, until, () => this.#leave(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
+    if (ref.on !== 'child') return
+    ledger.outcomeOf(ref.name, writing.over).then(
+      (outcome) => this.#leave(ref, 'ended', outcome as unknown as Json),
+      (error: unknown) => writing.isOver || broken(error),
+    )
+  }
+
+  /** The child and its place in the log are written together. */
+  async spawn(place: number, request: ChildOfEngine): Promise<void> {
+    const { ledger, writing } = this.#options
+    await writing.resumed
+    if (writing.isOver) return
+    await this.#unlessRefused(place, 'spawn', request.kind, () =>
+      writing.insist(() => ledger.spawn(request, place)),
+    )
+  }
+
+  async #try(
+    { place, name, tries }: { readonly place: number; readonly name: string; readonly tries: number },
+    run: (step: StepInfo) => unknown,
+  ): Promise<Tried> {
+    const { record, signal } = this.#options.ledger
+    try {
+      const info = { attempt: tries, signal, key: `${record.pid}:${place}` }
+      return { type: 'done', value: storable(name, await insideStep.run(name, () => run(info))) }
+    } catch (error) {
+      return { type: 'failed', error }
+    }
+  }
+
+  async #end(step: StepEnded): Promise<void> {
+    const { calls, writing } = this.#options
+    try {
+      const written = await writing.write({ type: 'end_step', step })
+      if (written.type === 'appended') calls.written(stepEntry(step, written.at))
+    } catch (error) {
+      if (!isTooLarge(error) || step.how === 'failed') throw error
+      const { place, kind, name, began, tries } = step
+      await this.#end({ place, kind, name, began, tries, how: 'failed', error: messageOf(error) })
+    }
+  }
+
+  #came(place: number, { on, name }: WaitRef, began: number, value: Json): Promise<void> {
+    return this.#end({ place, kind: kindOf(on), name, began, tries: 1, how: 'done', value })
+  }
+
+  /** A no is how the call came out, in later attempts too. */
+  async #unlessRefused<Answer>(
+    place: number,
+    kind: StepKind,
+    name: string,
+    act: () => Promise<Answer>,
+  ): Promise<Answer | typeof REFUSED> {
+    const began = this.#options.ledger.clock.now()
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code === 'stale_fence') throw error
+      await this.#end({ place, kind, name, began, tries: 1, how: 'failed', error: error.message })
+      return REFUSED
+    }
+  }
+
+  /** Through its key, before it was waited for: that answer names no place, so it is written down at this one. */
+  async #answeredBefore(place: number, ref: WaitRef, began: number, event: StoredEvent): Promise<void> {
+    const left = event.payload as { readonly place?: number; readonly value: Json }
+    if (left.place === undefined) await this.#came(place, ref, began, left.value)
+  }
+
+  #leave(wait: WaitRef, how: 'due' | 'timed_out' | 'ended', value: Json): void {
+    const { writing, broken } = this.#options
+    if (writing.isOver) return
+    writing.write({ type: 'leave_wait', wait, how, value }).catch((error: unknown) => {
+      // Whoever was faster is in the log.
+      const isLeft = error instanceof RefusedError && error.code === 'not_waiting'
+      if (!isLeft && !writing.isOver) broken(error)
+    })
+  }
+}
+
+const REFUSED = Symbol('refused')
+
+type Tried =
+  | { readonly type: 'done'; readonly value: { readonly value?: Json } }
+  | { readonly type: 'failed'; readonly error: unknown }
+
+function kindOf(on: WaitOn): StepKind {
+  return on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
+}
+
+/** Nothing is kept as nothing, so that the code gets the same from the log. */
+function storable(name: string, value: unknown): { readonly value?: Json } {
+  if (value === undefined) return {}
+  const wrong = notJson(value)
+  if (wrong !== undefined) throw new Error(`The result of step ${name} cannot be stored: ${wrong}.`)
+  return { value: value as Json }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RefusedError && error.code === 'payload_too_large'
+}

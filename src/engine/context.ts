@@ -1,0 +1,146 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { RefusedError } from '../core/errors.ts'
+import type { Json } from '../core/json/json.ts'
+import type { WaitRef } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { WaitOn } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Child, ChildOutcome, EngineContext } from '../verbs/durable-function.ts'
+import { signalName } from '../verbs/shapes/scalars.ts'
+import { type Acts, insideStep } from './acts.ts'
+import type { Calls } from './calls.ts'
+import type { Ledger } from './ledger.ts'
+
+/** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
+export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string): EngineContext {
+  const { record, signal, clock } = ledger
+  const ordinals = new Map<string, number>()
+  const ordinalOf = (on: WaitOn, name: string) => ordinals.get(`${on}:${name}`) ?? 0
+  const next = (on: WaitOn, name: string): Omit<WaitRef, 'place'> => {
+    const ordinal = ordinalOf(on, name) + 1
+    ordinals.set(`${on}:${name}`, ordinal)
+    return { on, name, ordinal }
+  }
+  const chances = chancesFrom(seed)
+  const outside = (call: string) => {
+    const step = insideStep.getStore()
+    if (step !== undefined) throw new RefusedError(insideOf(step, call))
+  }
+  const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
+    const ref = next(on, name)
+    const kind = on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
+    return calls.make(kind, name, (place) => acts.wait(place, { ...ref, place }, timeoutMs))
+  }
+
+  return {
+    pid: record.pid,
+    input: record.spec['input'] ?? null,
+    abortSignal: signal,
+    step: <Result>(
+      name: string,
+      run: Parameters<EngineContext['step']>[1],
+      options: Parameters<EngineContext['step']>[2] = {},
+    ) =>
+      heard(async () => {
+        outside(`step ${name}`)
+        checkStepName(name)
+        return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
+      }),
+    sleep: (ms) =>
+      heard(async () => {
+        outside('sleep')
+        checkMs(ms)
+        await wait('timer', 'sleep', ms)
+      }),
+    signal: <Value extends Json>(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}) =>
+      heard(async () => {
+        outside(`signal ${name}`)
+        checkSignalName(name)
+        if (timeoutMs !== undefined) checkMs(timeoutMs)
+        return (await wait('signal', name, timeoutMs ?? null)) as Value
+      }),
+    async keyFor(name) {
+      checkSignalName(name)
+      return ledger.keyFor({ on: 'signal', name, ordinal: ordinalOf('signal', name) + 1 })
+    },
+    spawn: (request) =>
+      heard(async () => {
+        outside('spawn')
+        return (await calls.make('spawn', request.kind, (place) => acts.spawn(place, request))) as Child
+      }),
+    wait: (child: Child | Pid) =>
+      heard(async () => {
+        outside('wait')
+        return (await wait('child', typeof child === 'string' ? child : child.pid, null)) as ChildOutcome
+      }),
+    now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),
+    random: () => (insideStep.getStore() === undefined ? chances().readUInt32BE() / 2 ** 32 : Math.random()),
+    uuid: () => (insideStep.getStore() === undefined ? uuidFrom(chances()) : randomUUID()),
+  }
+}
+
+/** A call that nobody waits for any more, as after a race, may fail: that is in the log, and no reason to end the program. */
+function heard<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  const answer = call()
+  answer.catch(() => {})
+  return answer
+}
+
+/** Chance that comes out the same in every attempt, and that nobody can guess from outside. */
+function chancesFrom(seed: string): () => Buffer {
+  let count = 0
+  return () => {
+    count += 1
+    return createHmac('sha256', seed).update(String(count)).digest()
+  }
+}
+
+function uuidFrom(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex', 0, 16)
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** On a replay the step is not run, so what it would have called would be missing. */
+function insideOf(step: string, call: string) {
+  return refusal(
+    'invalid_input',
+    `${call} was called inside the step ${step}.`,
+    'A step does one thing. Call the context between steps.',
+  )
+}
+
+const MAX_NAME = 200
+
+function checkStepName(name: unknown): void {
+  if (typeof name === 'string' && name.length > 0 && name.length <= MAX_NAME) return
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `A step needs a name of 1 to ${MAX_NAME} characters.`,
+      'Name what it does; two steps may have the same name.',
+    ),
+  )
+}
+
+function checkMs(ms: unknown): void {
+  if (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0) return
+  throw new RefusedError(
+    refusal('invalid_input', `${String(ms)} is no time to wait.`, 'Give milliseconds, 0 or more.'),
+  )
+}
+
+/** A wait on a name that nobody can send would never end. */
+function checkSignalName(name: string): void {
+  const parsed = signalName.safeParse(name)
+  if (parsed.success) return
+  const said = parsed.error.issues.map(({ message }) => message).join('; ')
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `${JSON.stringify(name)} is no name for a signal: it ${said}.`,
+      'Give it another name.',
+    ),
+  )
+}

@@ -1,0 +1,95 @@
+import { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Executor, Work } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { refuseRead } from '../kernel/resolve.ts'
+import type { ChildOfEngine, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import type { Ledger } from './ledger.ts'
+import { Run } from './run.ts'
+
+/** Registers a child of the process that `work` is, for one of its steps. */
+export type SpawnStep = (work: Work, request: ChildOfEngine, place: number) => Promise<ProcessRecord>
+
+/** Events per question when a journal is read. */
+const PAGE = 1_000
+
+/** Runs `engine` processes with functions of this program. Functions may be added while it runs. */
+export class Engines implements Executor {
+  readonly #functions = new Map<string, { readonly run: EngineFunction; readonly options: EngineOptions }>()
+  readonly #spawn: SpawnStep
+
+  constructor(spawn: SpawnStep) {
+    this.#spawn = spawn
+  }
+
+  get serves(): Executor['serves'] {
+    return this.#functions.size === 0 ? [] : [{ kind: 'engine', targets: [...this.#functions.keys()] }]
+  }
+
+  add(name: string, run: EngineFunction, options: EngineOptions = {}): void {
+    if (this.#functions.has(name)) {
+      throw new RefusedError(
+        refusal(
+          'conflict',
+          `The engine ${name} is served here already.`,
+          'Give each function a name of its own.',
+        ),
+      )
+    }
+    this.#functions.set(name, { run, options })
+  }
+
+  async run(work: Work, kernel: Kernel) {
+    const name = String(work.record.spec['engine'])
+    const found = this.#functions.get(name)
+    if (found === undefined) throw new Error(`This kernel has no engine ${name}`)
+    return new Run(ledgerOf(work, kernel, this.#spawn), found.options).run(found.run)
+  }
+}
+
+function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
+  const { edges, feed } = kernel
+  const { store, clock } = edges
+  const { record, signal } = work
+  const { pid } = record
+  const actor = `process:${pid}` as const
+  const read = async (other: Pid) => {
+    const row = await store.ask({ ask: 'process', pid: other })
+    const denied =
+      row === null
+        ? refusal('unknown_pid', `There is no process ${other}.`, 'Wait for a child that was spawned.')
+        : await refuseRead(edges, actor, row.record)
+    if (denied !== undefined) throw new RefusedError(denied)
+    return row?.record.outcome ?? null
+  }
+  return {
+    record,
+    clock,
+    signal,
+    onRequest: (listener) => work.onRequest(listener),
+    async events(after) {
+      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE })
+      return { events, isLast: events.length < PAGE }
+    },
+    onEvents: (listener) => feed.on(pid, listener),
+    async write(intent) {
+      const done = await kernel.performAs(work, intent)
+      return done.type === 'replayed' ? done : { type: done.type, at: done.row.record.updatedAt }
+    },
+    async spawn(request, place) {
+      const child = await spawn(work, request, place)
+      return { pid: child.pid, kind: child.kind, label: child.identity.label }
+    },
+    endedAs: read,
+    async outcomeOf(other, over) {
+      const waited = await kernel.waitForEnd(other, { signal: over })
+      if (waited.type !== 'done' || waited.value.record.outcome === null) throw over.reason
+      return waited.value.record.outcome
+    },
+    park: (waits) => kernel.park(work, waits),
+    keyFor: (wait) => kernel.keyOf(pid, wait),
+    seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),
+  }
+}

@@ -1,0 +1,184 @@
+import { type Json, notJson } from '../core/json/json.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Ending } from '../core/process/intent.ts'
+import { Stopped } from '../kernel/attempt.ts'
+import type { Parked } from '../kernel/executor.ts'
+import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import { Acts } from './acts.ts'
+import { Calls } from './calls.ts'
+import { contextOf } from './context.ts'
+import { Journal } from './journal.ts'
+import type { Ledger } from './ledger.ts'
+import { Nondeterminism } from './nondeterminism.ts'
+import { Waits } from './waits.ts'
+import { Writing } from './writing.ts'
+
+const PARK_AFTER_MS = 5_000
+
+/**
+ * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.
+ *
+ * | what happens                    | the calls under way  | and the attempt                      |
+ * | the function returns or throws  | –                    | ends with it                         |
+ * | a stop is asked for             | rejected             | ends when the function does          |
+ * | the lease is lost, a shutdown   | left as they are     | is over; nothing more is written     |
+ * | nothing but waits for a while   | left as they are     | is over: parked                      |
+ * | the code has changed            | left as they are     | failed: `nondeterminism`             |
+ *
+ * Left as they are: the code that waits for them never goes on, so that no `catch` or `finally` takes a restart for a
+ * failure.
+ */
+export class Run {
+  readonly #ledger: Ledger
+  readonly #journal = new Journal()
+  readonly #writing: Writing
+  readonly #calls: Calls
+  readonly #waits: Waits
+  readonly #acts: Acts
+  readonly #over = Promise.withResolvers<Parked>()
+  #lastSeq = 0
+  #isOver = false
+  readonly #undo: (() => void)[] = []
+
+  constructor(ledger: Ledger, options: EngineOptions) {
+    const { clock, record } = ledger
+    const broken = (error: unknown) => this.#break(error)
+    // It may be over before anybody asks.
+    this.#over.promise.catch(() => {})
+    this.#ledger = ledger
+    this.#writing = new Writing(ledger)
+    this.#calls = new Calls({
+      clock,
+      time: record.firstStarted?.at ?? record.createdAt,
+      broken,
+      settled: (place) => {
+        this.#journal.forget(place)
+        this.#waits.remove(place)
+      },
+    })
+    this.#waits = new Waits({
+      clock,
+      parkAfterMs: options.parkAfterMs ?? PARK_AFTER_MS,
+      mayPark: (waiting) => this.#calls.isTold && this.#calls.pending === waiting,
+      park: (waits) => ledger.park(waits),
+      parked: () => {
+        this.#leave()
+        this.#over.resolve({ status: 'parked' })
+      },
+      failed: broken,
+    })
+    this.#acts = new Acts({
+      ...options,
+      ...{ ledger, broken, journal: this.#journal, calls: this.#calls },
+      ...{ waits: this.#waits, writing: this.#writing },
+    })
+  }
+
+  async run(run: EngineFunction): Promise<Ending | Parked> {
+    const early: StoredEvent[] = []
+    let listener = (events: readonly StoredEvent[]): void => void early.push(...events)
+    this.#undo.push(
+      this.#ledger.onEvents((events) => {
+        if (events === null) this.#catchUp()
+        else listener(events)
+      }),
+      this.#ledger.onRequest(({ type }) => {
+        if (type === 'pause') this.#writing.pause()
+        else this.#writing.resume()
+      }),
+    )
+    try {
+      await this.#read()
+      const seed = await this.#writing.insist(() => this.#ledger.seed())
+      listener = (events) => this.#heard(events)
+      this.#heard(early)
+      this.#listenForStop()
+      return await Promise.race([this.#over.promise, this.#finish(run, seed)])
+    } catch (error) {
+      if (error instanceof Nondeterminism)
+        return { status: 'failed', reason: 'nondeterminism', result: error.report }
+      throw error
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #finish(run: EngineFunction, seed: string): Promise<Ending> {
+    const context = contextOf(this.#ledger, this.#calls, this.#acts, seed)
+    const result = (await run(context, context.input)) ?? null
+    this.#calls.returned()
+    const wrong = notJson(result)
+    if (wrong !== undefined)
+      return { status: 'failed', reason: `The function's result cannot be stored: ${wrong}` }
+    return { status: 'completed', result: result as Json }
+  }
+
+  /** The whole journal, page by page: once per attempt. */
+  async #read(): Promise<void> {
+    for (;;) {
+      const { events, isLast } = await this.#writing.insist(() => this.#ledger.events(this.#lastSeq))
+      for (const event of events) {
+        this.#lastSeq = event.seq
+        const entry = this.#journal.see(event)
+        if (entry === undefined) continue
+        this.#journal.forget(entry.place)
+        this.#calls.record(entry.place, entry)
+        this.#calls.hear(entry)
+      }
+      if (isLast) break
+    }
+    for (const [place, begun] of this.#journal.open) this.#calls.record(place, begun)
+  }
+
+  #heard(events: readonly StoredEvent[]): void {
+    if (this.#isOver) return
+    for (const event of events) {
+      if (event.seq <= this.#lastSeq) continue
+      this.#lastSeq = event.seq
+      const entry = this.#journal.see(event)
+      if (entry !== undefined) this.#calls.hear(entry)
+    }
+  }
+
+  /** Some events may have been missed: they are in the log. */
+  #catchUp(): void {
+    const read = async () => {
+      for (;;) {
+        const { events, isLast } = await this.#ledger.events(this.#lastSeq)
+        this.#heard(events)
+        if (isLast) return
+      }
+    }
+    read().catch((error: unknown) => this.#break(error))
+  }
+
+  #listenForStop(): void {
+    const { signal } = this.#ledger
+    const stop = () => {
+      const { reason } = signal
+      const isStop = reason instanceof Stopped && reason.why !== 'lease_lost' && reason.why !== 'shutdown'
+      this.#waits.close()
+      if (isStop) this.#calls.stop(reason)
+      else this.#break(reason)
+      this.#writing.close()
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop)
+    this.#undo.push(() => signal.removeEventListener('abort', stop))
+  }
+
+  #break(error: unknown): void {
+    if (this.#isOver) return
+    this.#leave()
+    this.#over.reject(error)
+  }
+
+  #leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#calls.leave()
+    this.#waits.close()
+    this.#writing.close()
+    for (const undo of this.#undo.splice(0)) undo()
+  }
+}

@@ -1,0 +1,86 @@
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import type { OwnIntent } from '../kernel/perform-as.ts'
+import type { Ledger, Written } from './ledger.ts'
+
+const RETRY_MS = 100
+const RETRY_MAX_MS = 5_000
+
+/**
+ * What one attempt writes and waits for in between. What a step has done is not thrown away because the store is away
+ * for a while: every write has a replay key, so it is repeated until it is there, or the attempt is over.
+ */
+export class Writing {
+  readonly #ledger: Ledger
+  readonly #sleepers = new Set<() => void>()
+  /** Ends what waits elsewhere on behalf of this attempt. */
+  readonly #over = new AbortController()
+  /** Resolved unless the process is paused. */
+  #resumed: Promise<void> = Promise.resolve()
+  #resume = () => {}
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted || this.#ledger.signal.aborted
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal
+  }
+
+  write(intent: OwnIntent): Promise<Written> {
+    return this.insist(() => this.#ledger.write(intent))
+  }
+
+  async insist<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    for (let delay = RETRY_MS; ; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+      try {
+        return await act()
+      } catch (error) {
+        const isTrouble = error instanceof ReeveError && !(error instanceof RefusedError)
+        if (!isTrouble || error.code === 'closed' || this.isOver) throw error
+      }
+      await this.until(this.#ledger.clock.now() + delay)
+    }
+  }
+
+  /** At this time, or when the attempt is over. */
+  until(time: number): Promise<void> {
+    if (this.isOver) return Promise.resolve()
+    const { clock } = this.#ledger
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel()
+        this.#sleepers.delete(wake)
+        resolve()
+      }
+      const cancel = clock.after(Math.max(0, time - clock.now()), wake)
+      this.#sleepers.add(wake)
+    })
+  }
+
+  /** At once, unless the process is paused. */
+  get resumed(): Promise<void> {
+    return this.#resumed
+  }
+
+  pause(): void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#resume()
+    this.#resumed = promise
+    this.#resume = resolve
+  }
+
+  resume(): void {
+    this.#resume()
+  }
+
+  /** A stop: whoever sleeps finds that it is over. */
+  close(): void {
+    this.#over.abort()
+    this.#resume()
+    for (const wake of [...this.#sleepers]) wake()
+  }
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { INTERNAL_ERROR, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { ReeveError } from '../core/errors.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Acting, OutputOf } from '../verbs/reeve.ts'
+import { pid } from '../verbs/shapes/scalars.ts'
+import { wait } from '../verbs/wait.ts'
+import { PAGE_CHARS } from './page.ts'
+import { viewOf } from './process-view.ts'
+import type { McpSession } from './session.ts'
+import type { Task, TaskDetails, TaskSource } from './tasks.ts'
+import { readUnread, type Unread } from './unread.ts'
+import { waitedFor } from './waited.ts'
+import { sentenceOn } from './words.ts'
+
+/** What is waited for, where the pid alone does not say it: a line, that it is ready, or only until a time. `nonce` tells it from others like it. */
+const taskWait = z.strictObject({
+  until: wait.input.shape.until,
+  ready: wait.input.shape.ready,
+  by: z.number().int().nonnegative().nullable(),
+  nonce: z.string(),
+})
+type TaskWait = z.output<typeof taskWait>
+
+/** An id travels in a header, and those are short. A wait for a longer line is no task. */
+const MOST_ID = 2_000
+/** Of one session. Who has more of them open at once may be given an id twice, and waits for the first. */
+const MOST_KNOWN = 1_000
+const POLL_MS = 1_000
+/** How long a look for a line may take. */
+const LOOK_MS = 1_000
+
+/**
+ * A process as a task. There is no list of tasks: what is to be known of one is the process's own, and is found again by
+ * whoever asks for it, whatever was restarted in between.
+ *
+ * | the id is                 | it is completed when                                                            |
+ * | the pid                   | the process has ended, however it did                                           |
+ * | the pid, and a `TaskWait` | the line is printed, or it is ready, or the process has ended, or the time is over |
+ *
+ * To cancel one changes nothing: whoever waited stops asking, and the process goes on. Clients cancel also when they merely
+ * close; what comes back later is told how it is.
+ */
+export function processTask(record: ProcessRecord, { tasks }: Pick<McpSession, 'tasks'>): Task {
+  tasks.add(record.pid)
+  const [oldest] = tasks
+  if (tasks.size > MOST_KNOWN && oldest !== undefined) tasks.delete(oldest)
+  return { ...aboutTask(record.pid, record), status: 'working' }
+}
+
+/** A wait as a task; null where its id would be too long. Clients do not take a second task under the id of one they have. */
+export function waitTask(
+  record: ProcessRecord,
+  session: Pick<McpSession, 'tasks'>,
+  asked: Omit<TaskWait, 'nonce'>,
+): Task | null {
+  const isForItsEnd = asked.until === undefined && asked.ready !== true && asked.by === null
+  if (isForItsEnd && !session.tasks.has(record.pid)) return processTask(record, session)
+  const text = JSON.stringify({ ...asked, nonce: randomUUID().slice(0, 8) } satisfies TaskWait)
+  const taskId = `${record.pid}.${Buffer.from(text).toString('base64url')}`
+  return taskId.length > MOST_ID ? null : { ...aboutTask(taskId, record), status: 'working' }
+}
+
+export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSession>): TaskSource {
+  return {
+    async find(taskId, ctx) {
+      const wanted = wantedBy(taskId)
+      if (wanted === null) return null
+      const session = await sessionFor(ctx)
+      const look = async (acting: Acting) => {
+        try {
+          return wanted.wait === null
+            ? await endOf(acting, taskId)
+            : await waitOf(acting, taskId, wanted.pid, wanted.wait, ctx.mcpReq.signal)
+        } catch (error) {
+          return notThere(error)
+        }
+      }
+      const acting = await session.acting()
+      // What the session before this one left behind is no process of this one, but was this client's task.
+      const { previous } = session
+      const task = (await look(acting)) ?? (previous === null ? null : await look(previous.acting))
+      if (task?.status !== 'working') session.tasks.delete(taskId)
+      return task
+    },
+    async cancel(taskId, ctx) {
+      ;(await sessionFor(ctx)).tasks.delete(taskId)
+    },
+  }
+}
+
+async function endOf(acting: Acting, taskId: string): Promise<TaskDetails> {
+  const record = await acting.show({ pid: taskId })
+  if (record.outcome === null) return { ...aboutTask(taskId, record), status: 'working' }
+  // From the beginning, and without noting it: the answer is the same however often it is asked for.
+  return completed(taskId, { type: 'ended', record }, await readUnread(acting, taskId, PAGE_CHARS, 0))
+}
+
+async function waitOf(
+  acting: Acting,
+  taskId: string,
+  ref: string,
+  { until, ready, by }: TaskWait,
+  signal: AbortSignal,
+): Promise<TaskDetails> {
+  const asked =
+    until === undefined
+      ? { timeoutMs: 0, ...(ready === undefined ? {} : { ready }) }
+      : { until, timeoutMs: LOOK_MS }
+  const waited = await acting.wait({ pid: ref, ...asked }, { signal })
+  signal.throwIfAborted()
+  if (waited.type === 'interrupted' || (waited.type === 'timed_out' && (by === null || Date.now() < by))) {
+    const record = waited.type === 'interrupted' ? await acting.show({ pid: ref }) : waited.record
+    return { ...aboutTask(taskId, record), status: 'working' }
+  }
+  return completed(taskId, waited, await readUnread(acting, ref, PAGE_CHARS, until?.from ?? 0))
+}
+
+function completed(
+  taskId: string,
+  waited: Exclude<OutputOf<'wait'>, { readonly type: 'interrupted' }>,
+  unread: Unread,
+): TaskDetails {
+  const { structured, text } = waitedFor(waited, unread, null)
+  const result = { structuredContent: structured, content: [{ type: 'text' as const, text }] }
+  return { ...aboutTask(taskId, waited.record), status: 'completed', result }
+}
+
+function aboutTask(taskId: string, record: ProcessRecord): Omit<Task, 'status'> {
+  return {
+    taskId,
+    statusMessage: sentenceOn(viewOf(record)),
+    createdAt: new Date(record.createdAt).toISOString(),
+    lastUpdatedAt: new Date(record.updatedAt).toISOString(),
+    ttlMs: null,
+    pollIntervalMs: POLL_MS,
+  }
+}
+
+/** Ids come from outside. What no task was ever given is none; beginnings of pids and names are for people. */
+function wantedBy(taskId: string): { readonly pid: string; readonly wait: TaskWait | null } | null {
+  const [ref = '', rest, ...more] = taskId.split('.')
+  if (!pid.safeParse(ref).success || more.length > 0 || taskId.length > MOST_ID) return null
+  if (rest === undefined) return { pid: ref, wait: null }
+  try {
+    const text = Buffer.from(rest, 'base64url').toString('utf8')
+    return { pid: ref, wait: taskWait.parse(JSON.parse(text)) }
+  } catch {
+    return null
+  }
+}
+
+const UNKNOWN: readonly string[] = ['unknown_pid', 'pruned_pid', 'denied', 'not_command']
+
+/** What a session may not see is not there, for it. */
+function notThere(error: unknown): null {
+  if (!(error instanceof ReeveError)) throw error
+  if (UNKNOWN.includes(error.code)) return null
+  throw new ProtocolError(INTERNAL_ERROR, `${error.message} ${error.remedy}`, { code: error.code })
+}

@@ -1,0 +1,85 @@
+/** What a byte may belong to. Bytes of longer UTF-8 characters belong to nothing. */
+export const WORD = 1
+export const ALNUM = 2
+export const UPPER_OR_DIGIT = 4
+export const HEX = 8
+export const DIGIT = 16
+/** What variables of an environment are named with. */
+export const NAME = 32
+export const BASE64 = 64
+/** Ends a password in a URL, whatever follows. */
+export const ENDS_URL = 128
+
+/** By byte: the sets above that it is in. */
+export const SETS = new Uint8Array(256)
+
+/** By byte: whether it belongs to a word, which a scan passes over, or breaks one. */
+export const PASS = 0
+const BREAK = 1
+export const STEPS = new Uint8Array(256).fill(BREAK)
+
+export const STAR = 0x2a
+export const NEWLINE = 0x0a
+export const RETURN = 0x0d
+const SPACE = 0x20
+const TAB = 0x09
+export const ESC = 0x1b
+export const QUOTE = 0x22
+export const APOSTROPHE = 0x27
+export const BACKTICK = 0x60
+export const COMMA = 0x2c
+export const DASH = 0x2d
+export const DOT = 0x2e
+export const COLON = 0x3a
+export const EQUALS = 0x3d
+export const AT = 0x40
+export const BACKSLASH = 0x5c
+export const UNDERSCORE = 0x5f
+export const DOLLAR = 0x24
+export const PERCENT = 0x25
+export const BRACKET = 0x5b
+
+add('abcdefghijklmnopqrstuvwxyz', WORD | ALNUM | NAME | BASE64)
+add('ABCDEFGHIJKLMNOPQRSTUVWXYZ', WORD | ALNUM | UPPER_OR_DIGIT | NAME | BASE64)
+add('0123456789', WORD | ALNUM | UPPER_OR_DIGIT | HEX | DIGIT | NAME | BASE64)
+add('abcdef', HEX)
+add('_', WORD | NAME)
+add('-', WORD)
+add('+/=', BASE64)
+add(' \t\r\n"\'`<>/?#\\', ENDS_URL)
+
+for (let byte = 0; byte < 256; byte++) if (isIn(byte, WORD)) STEPS[byte] = PASS
+
+export function isIn(byte: number | undefined, set: number): boolean {
+  return byte !== undefined && ((SETS[byte] ?? 0) & set) !== 0
+}
+
+export function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB
+}
+
+export function isLineEnd(byte: number | undefined): boolean {
+  return byte === NEWLINE || byte === RETURN
+}
+
+export function isQuote(byte: number | undefined): boolean {
+  return byte === QUOTE || byte === APOSTROPHE || byte === BACKTICK
+}
+
+/** Whether these characters stand there, letters of either size. `lower` has small ones. */
+export function standsAt(bytes: Uint8Array, at: number, lower: string): boolean {
+  if (at < 0 || at + lower.length > bytes.length) return false
+  for (let index = 0; index < lower.length; index++) {
+    const byte = bytes[at + index] ?? 0
+    const small = byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte
+    if (small !== lower.charCodeAt(index)) return false
+  }
+  return true
+}
+
+function add(characters: string, sets: number): void {
+  for (const character of characters) {
+    const byte = character.charCodeAt(0)
+    SETS[byte] = (SETS[byte] ?? 0) | sets
+  }
+}

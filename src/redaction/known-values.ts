@@ -1,0 +1,78 @@
+import type { Findings } from './findings.ts'
+
+/** Values that are secret because Reeve was given them as such, wherever they are printed. */
+export class KnownValues {
+  readonly #texts: readonly string[]
+  readonly #needles: readonly Buffer[]
+
+  constructor(values: Iterable<string>) {
+    this.#texts = [...new Set([...values].flatMap(partsOf))]
+    this.#needles = this.#texts.map((value) => Buffer.from(value))
+  }
+
+  get isEmpty(): boolean {
+    return this.#needles.length === 0
+  }
+
+  find(found: Findings, bytes: Buffer): void {
+    for (const needle of this.#needles) {
+      let at = bytes.indexOf(needle, found.start)
+      while (at !== -1 && at < found.end) {
+        found.add(at, at + needle.length)
+        at = bytes.indexOf(needle, at + 1)
+      }
+      if (found.open) this.#findBegun(found, bytes, needle)
+    }
+  }
+
+  areIn(text: string): boolean {
+    return this.#texts.some((value) => text.includes(value))
+  }
+
+  /** The same in a text, whose places are counted in characters. */
+  findInText(found: Findings, text: string): void {
+    for (const value of this.#texts) {
+      let at = text.indexOf(value)
+      while (at !== -1) {
+        found.add(at, at + value.length)
+        at = text.indexOf(value, at + 1)
+      }
+    }
+  }
+
+  /** The first characters of a value, at the very end. */
+  #findBegun(found: Findings, bytes: Buffer, needle: Buffer): void {
+    const most = Math.min(needle.length - 1, found.end - found.start)
+    for (let length = most; length >= LEAST_BEGUN; length--) {
+      const at = found.end - length
+      if (bytes[at] !== needle[0] || !needle.subarray(0, length).equals(bytes.subarray(at, found.end)))
+        continue
+      found.addEarly(at, found.end)
+      return
+    }
+  }
+}
+
+/** Shorter ones are words that stand in any text, and so are these, which many use while they try something out. */
+const LEAST_CHARS = 8
+const MOST_CHARS = 4096
+const LEAST_BEGUN = 3
+const EVERYDAY = new Set([
+  ...['postgres', 'password', 'changeme', 'username', 'localhost', 'development', 'production'],
+  ...['undefined', 'disabled'],
+])
+
+/** A value of several lines is known by each of them: it may be printed with a margin. */
+function partsOf(value: string): string[] {
+  return value
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter(
+      (line) =>
+        line.length >= LEAST_CHARS &&
+        line.length <= MOST_CHARS &&
+        !line.includes('*') &&
+        !EVERYDAY.has(line.toLowerCase()) &&
+        !line.startsWith('-----'),
+    )
+}

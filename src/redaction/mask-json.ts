@@ -1,0 +1,68 @@
+import { type Masker, masked } from './masker.ts'
+import { isSecretName, isSecretOption } from './secret-name.ts'
+
+/**
+ * JSON with the secrets in its texts masked, and the very same where there are none. Texts count as command lines. A member
+ * whose name says that it is a secret is masked whole, and so is the argument behind `--password`.
+ */
+export function maskJson<Value>(masker: Masker, value: Value): Value {
+  return walk(masker, value, 0, false) as Value
+}
+
+/** What lies deeper is nothing that is shown. */
+const MOST_DEPTH = 100
+
+function walk(masker: Masker, value: unknown, depth: number, isEnvironment: boolean): unknown {
+  if (typeof value === 'string') return masker.text(value)
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
+  if (Array.isArray(value)) return walkArray(masker, value, depth)
+  if (value instanceof Uint8Array) return value
+  let changed: Record<string, unknown> | undefined
+  for (const [key, member] of Object.entries(value)) {
+    const shown =
+      typeof member === 'string' && (saysSecret(key) || (isEnvironment && isSecretName(key)))
+        ? masked(member)
+        : isInput(key, member)
+          ? masker.text(member, { lines: true })
+          : walk(masker, member, depth + 1, key === 'env' || key === 'variables')
+    if (shown === member) continue
+    changed ??= { ...value }
+    changed[key] = shown
+  }
+  return changed ?? value
+}
+
+function walkArray(masker: Masker, items: readonly unknown[], depth: number): readonly unknown[] {
+  let changed: unknown[] | undefined
+  for (const [index, item] of items.entries()) {
+    const before = items[index - 1]
+    const isSecret =
+      typeof item === 'string' &&
+      typeof before === 'string' &&
+      !item.startsWith('-') &&
+      isSecretOption(before)
+    const shown = isSecret ? masked(item) : walk(masker, item, depth + 1, false)
+    if (shown === item) continue
+    changed ??= [...items]
+    changed[index] = shown
+  }
+  return changed ?? items
+}
+
+/** Names of an environment, and what is called so in any JSON. A `replayKey` or a `key` is no secret. */
+function saysSecret(key: string): boolean {
+  return (
+    (ENVIRONMENT.test(key) && isSecretName(key)) || SECRET_MEMBERS.has(key.toLowerCase().replaceAll('_', ''))
+  )
+}
+
+const ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/
+const SECRET_MEMBERS = new Set([
+  ...['password', 'passwd', 'passphrase', 'apikey', 'accesstoken', 'refreshtoken', 'clientsecret'],
+  ...['privatekey', 'secretkey', 'secretaccesskey', 'authorization'],
+])
+
+/** The input of a command is a text of lines. */
+function isInput(key: string, member: unknown): member is string {
+  return key === 'text' && typeof member === 'string'
+}

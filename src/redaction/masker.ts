@@ -1,0 +1,142 @@
+import { isLineEnd, NEWLINE, STAR } from './characters.ts'
+import { Findings } from './findings.ts'
+import { KnownValues } from './known-values.ts'
+import { OwnPatterns } from './own-patterns.ts'
+import { findPrivateKeys, MOST_PEM_BYTES } from './pem.ts'
+import { scan } from './scan.ts'
+import { isSecretOption } from './secret-name.ts'
+
+/**
+ * How far a reader looks back, and ahead: a read that begins or ends in the middle of a secret then shows none of it. A line
+ * that is longer, or a secret, is masked as far as it can be seen from there.
+ */
+export const LOOK_BACK_BYTES = 2 * MOST_PEM_BYTES
+export const LOOK_AHEAD_BYTES = MOST_PEM_BYTES + 256
+
+export interface SecretsGiven {
+  /** Texts that are secret as they are. */
+  readonly values?: Iterable<string>
+  /** RE2 patterns of the user's own. */
+  readonly patterns?: readonly string[]
+}
+
+/** Bytes with what lies around them in their log. */
+export interface Stretch {
+  readonly bytes: Buffer
+  /** What is wanted of them; the rest is only looked at. */
+  readonly from: number
+  readonly to: number
+  /** Nothing lies before the first byte: the log begins there. */
+  readonly clean: boolean
+  /** More may be written behind the last byte. */
+  readonly open: boolean
+}
+
+/** Finds secrets and puts `*` in their place, one for each byte, so that every offset stays true. Line ends stay. */
+export class Masker {
+  readonly #values: KnownValues
+  readonly #patterns: OwnPatterns
+
+  constructor({ values = [], patterns = [] }: SecretsGiven = {}) {
+    this.#values = new KnownValues(values)
+    this.#patterns = new OwnPatterns(patterns)
+  }
+
+  /**
+   * Masks what is wanted of a stretch, in place. Answers with how many of the wanted bytes will not change, whatever is
+   * written next; the others are shown as carefully as can be: what may be the beginning of a secret is masked.
+   */
+  stretch({ bytes, from, to, clean, open }: Stretch): number {
+    const line = from === 0 ? 0 : bytes.lastIndexOf(NEWLINE, from - 1) + 1
+    const newline = to === 0 ? -1 : bytes.indexOf(NEWLINE, to - 1)
+    const found = new Findings(bytes, {
+      start: line,
+      end: newline === -1 ? bytes.length : newline + 1,
+      clean: clean || line > 0,
+      open: open && newline === -1,
+      lines: true,
+    })
+    scan(found, bytes)
+    if (!this.#values.isEmpty) this.#values.find(found, bytes)
+    if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
+    findPrivateKeys(found, bytes, open)
+    fill(bytes, found.spans, from, to)
+    fill(bytes, found.early, from, to)
+    return Math.max(0, Math.min(found.undecided, to) - from)
+  }
+
+  /** All of it, as if it were a whole output. */
+  bytes(bytes: Uint8Array): Buffer {
+    const masked = Buffer.from(bytes)
+    this.stretch({ bytes: masked, from: 0, to: masked.length, clean: true, open: false })
+    return masked
+  }
+
+  /**
+   * A text that is no output: a command line, a message. As long as before, by JavaScript's count. `lines`: it is output after
+   * all, as a screen shows it, and `NAME=` at the beginning of a line makes a secret of the whole line.
+   */
+  text(text: string, { lines = false }: { readonly lines?: boolean } = {}): string {
+    if (text.length < SHORTEST || !this.#mayHave(text)) return text
+    const bytes = unitsOf(text)
+    const found = new Findings(bytes, { clean: true, open: false, lines })
+    scan(found, bytes)
+    this.#values.findInText(found, text)
+    if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
+    findPrivateKeys(found, bytes, false)
+    if (!lines) findOptions(found, text)
+    return found.spans.length === 0 ? text : filled(text, found.spans)
+  }
+
+  #mayHave(text: string): boolean {
+    return !this.#patterns.isEmpty || TRACES.test(text) || this.#values.areIn(text)
+  }
+}
+
+/** What every shape has in it, somewhere. Most texts of a record have none of it, and need no closer look. */
+const TRACES = /=|:\/\/|uthorization|PRIVATE KEY|[\w-]{16}|-[\w-]{0,40}(?:pass|token|secret|key|cred)/i
+
+/** `*` for each character of a text. */
+export function masked(text: string): string {
+  return '*'.repeat(text.length)
+}
+
+/** No secret with what makes it known is shorter. */
+const SHORTEST = 6
+
+function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: number): void {
+  for (let index = 0; index < spans.length; index += 2) {
+    const end = Math.min(spans[index + 1] as number, to)
+    for (let at = Math.max(spans[index] as number, from); at < end; at++)
+      if (!isLineEnd(bytes[at])) bytes[at] = STAR
+  }
+}
+
+/** A byte for each unit of a text. What is not ASCII belongs to no shape, and becomes a byte that does not, either. */
+function unitsOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(text.length)
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    bytes[at] = unit < 0x80 ? unit : 0xff
+  }
+  return bytes
+}
+
+function filled(text: string, spans: readonly number[]): string {
+  const units = text.split('')
+  for (let index = 0; index < spans.length; index += 2)
+    for (let at = spans[index] as number; at < (spans[index + 1] as number); at++)
+      if (units[at] !== '\n' && units[at] !== '\r') units[at] = '*'
+  return units.join('')
+}
+
+/** The word behind `--password`. */
+function findOptions(found: Findings, text: string): void {
+  if (!text.includes('-')) return
+  let isNext = false
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    if (isNext && !word.startsWith('-') && !word.startsWith('$') && !word.startsWith('"$'))
+      found.add(index, index + word.length)
+    isNext = isSecretOption(word)
+  }
+}

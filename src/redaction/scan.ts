@@ -1,0 +1,85 @@
+import { findAssignment, mayEndName } from './assignments.ts'
+import { EQUALS, PASS, STEPS } from './characters.ts'
+import type { Findings } from './findings.ts'
+import { findHeader, HEADER_ENDS } from './headers.ts'
+import { findPassword } from './urls.ts'
+import { findToken, SHORTEST_WORD } from './words.ts'
+
+/**
+ * Looks through bytes for everything that has a known shape within a line. All of it is in proportion to the length, and most
+ * bytes are hardly looked at:
+ *
+ * | what                   | where it is looked for                                             |
+ * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
+ * | `NAME=value`           | at each `=`, found four bytes at a time                             |
+ * | passwords, credentials | at `://` and `authorization`, found by the system                   |
+ */
+export function scan(found: Findings, bytes: Buffer): void {
+  scanWords(found)
+  scanAssignments(found)
+  const { start, end } = found
+  for (let at = bytes.indexOf(URL_MARK, start); at !== -1 && at < end; at = bytes.indexOf(URL_MARK, at + 3))
+    findPassword(found, at + 3)
+  for (const name of HEADER_ENDS)
+    for (let at = bytes.indexOf(name, start); at !== -1 && at < end; at = bytes.indexOf(name, at + 1))
+      findHeader(found, at + name.length)
+}
+
+const URL_MARK = Buffer.from('://')
+
+/** A word that is long enough has one of its characters at every sixteenth place: the others are passed over. */
+function scanWords(found: Findings): void {
+  const { bytes, start, end } = found
+  const reach = SHORTEST_WORD - 1
+  let at = start + reach
+  while (at < end) {
+    if (STEPS[bytes[at] as number] !== PASS) {
+      at += SHORTEST_WORD
+      continue
+    }
+    const least = at - reach
+    let first = at
+    while (first > least && STEPS[bytes[first - 1] as number] === PASS) first--
+    if (first > least) {
+      at = first + reach
+      continue
+    }
+    let to = at + 1
+    while (to < end && STEPS[bytes[to] as number] === PASS) to++
+    findToken(found, least, to)
+    at = to + SHORTEST_WORD
+  }
+  if (found.open) scanLastWord(found)
+}
+
+/** The last word may go on, however short it is. */
+function scanLastWord(found: Findings): void {
+  const { bytes, start, end } = found
+  let from = end
+  while (from > start && end - from < SHORTEST_WORD && STEPS[bytes[from - 1] as number] === PASS) from--
+  if (from < end && end - from < SHORTEST_WORD) findToken(found, from, end)
+}
+
+function scanAssignments(found: Findings): void {
+  const { bytes, start, end } = found
+  const words = Math.min(end, start + ((4 - ((bytes.byteOffset + start) & 3)) & 3))
+  const count = (end - words) >> 2
+  let behind = start
+  const look = (from: number, to: number) => {
+    for (let at = Math.max(from, behind); at < to; at++)
+      if (bytes[at] === EQUALS && mayEndName(bytes[at - 1]))
+        behind = Math.max(at + 1, findAssignment(found, at))
+  }
+  look(start, words)
+  // Where there are none, the place of the first need not be one of theirs.
+  const four = count === 0 ? NONE : new Int32Array(bytes.buffer, bytes.byteOffset + words, count)
+  for (let index = 0; index < count; index++) {
+    // A byte of this is zero where there is an `=`, and only then does subtracting set the highest bit of a byte anew.
+    const same = (four[index] as number) ^ FOUR_EQUALS
+    if (((same - 0x01010101) & ~same & 0x80808080) !== 0) look(words + index * 4, words + index * 4 + 4)
+  }
+  look(words + count * 4, end)
+}
+
+const NONE = new Int32Array(0)
+const FOUR_EQUALS = 0x3d3d3d3d

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import type { StepEnded } from '../../core/process/event.ts'
+import type { WaitRef } from '../../core/process/intent.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { RegistrationRequest } from '../../core/process/register.ts'
+import { claimAndStart } from '../../kernel/claim.ts'
+import { performAll } from '../../kernel/perform.ts'
+import { type Behaves, type Bench, pidOf, repeat, TOOL, times } from './bench.ts'
+import { photograph } from './sound.ts'
+
+const ENGINE: RegistrationRequest = { kind: 'engine', spec: { engine: 'work' } }
+const SERVES = [{ kind: 'engine', targets: ['work'] }] as const
+const GO: WaitRef = { on: 'signal', name: 'go', ordinal: 1, place: 1 }
+
+export function engines(behaves: Behaves): void {
+  const pid = pidOf('a')
+
+  behaves('a step is in the log once, and said again it is the first one', async (bench) => {
+    const fence = await begun(bench, pid)
+    await bench.performed('appended', { type: 'end_step', pid, fence, step: step(1, 'first') })
+    const again = { type: 'end_step', pid, fence, step: step(1, 'second') } as const
+    const { event } = await bench.performed('replayed', again)
+    assert.deepEqual(event.payload, step(1, 'first'))
+    // Steps that were under way at once end in any order.
+    await bench.performed('appended', { type: 'end_step', pid, fence, step: step(3, 'third') })
+    await bench.performed('appended', { type: 'end_step', pid, fence, step: step(2, 'second') })
+    await bench.performed('replayed', { type: 'end_step', pid, fence, step: step(2, 'again') })
+    assert.deepEqual(
+      (await bench.events(pid)).filter(({ type }) => type === 'step_ended').map(({ replayKey }) => replayKey),
+      ['step:1', 'step:3', 'step:2'],
+    )
+    assert.deepEqual((await bench.row(pid)).record.journal, { last: 3, attempts: 0 })
+  })
+
+  behaves('of the same step, written ten times at once, one is in the log', async (bench) => {
+    const fence = await begun(bench, pid)
+    const edges = await Promise.all(times(3).map(async () => bench.edgesOver(await bench.open())))
+    const answers = await Promise.all(
+      times(10).map((n) =>
+        bench.perform({ type: 'end_step', pid, fence, step: step(1, n) }, edges[n % edges.length]),
+      ),
+    )
+    assert.equal(answers.filter(({ type }) => type === 'appended').length, 1)
+    assert.equal(answers.filter(({ type }) => type === 'replayed').length, 9)
+  })
+
+  behaves('a step is written by the holder alone, and by engines alone', async (bench) => {
+    const fence = await begun(bench, pid)
+    const tool = await bench.register(TOOL, { pid: pidOf('t'), startBy: 'h1' })
+    const before = await photograph(bench.store)
+    const stale = { ...fence, fence: fence.fence - 1 }
+    await bench.refused('stale_fence', { type: 'end_step', pid, fence: stale, step: step(1, 1) })
+    await bench.refused('stale_fence', { type: 'park', pid, fence: stale, waits: [] })
+    await bench.refused('conflict', {
+      ...{ type: 'end_step', pid: tool.record.pid, step: step(1, 1) },
+      fence: { holder: 'h1', fence: tool.fence },
+    })
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('what is parked is held by nobody, and a signal makes it ready', async (bench) => {
+    const fence = await begun(bench, pid)
+    await park(bench, pid, fence, [GO])
+    assert.deepEqual(await due(bench), { now: [], next: null })
+    await bench.performed('appended', { type: 'signal', pid, name: 'other', id: '1', value: 1 })
+    assert.deepEqual(await due(bench), { now: [], next: null })
+    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
+    assert.deepEqual(await due(bench), { now: [pid], next: null })
+    const [row] = await claimAndStart(bench.edges, [pid], 'h2')
+    assert.equal(row?.record.status, 'running')
+    assert.equal(row?.record.attempts, 1)
+    assert.equal(row?.fence, fence.fence + 1)
+  })
+
+  behaves('what is parked until a time is due then, and still waits when it is begun', async (bench) => {
+    const fence = await begun(bench, pid)
+    const until = bench.clock.now() + 5_000
+    const timer: WaitRef = { on: 'timer', name: 'sleep', ordinal: 1, place: 1 }
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: timer, until })
+    await bench.performed('appended', { type: 'park', pid, fence, waits: [GO, timer] })
+    assert.deepEqual(await due(bench), { now: [], next: until })
+    assert.deepEqual(await claimAndStart(bench.edges, [pid], 'h2'), [])
+    await bench.clock.advance(5_000)
+    assert.deepEqual(await due(bench), { now: [pid], next: null })
+    const [row] = await claimAndStart(bench.edges, [pid], 'h2')
+    assert.equal(row?.record.status, 'waiting')
+    assert.deepEqual(
+      [row?.record.wait?.on, ...(row?.record.moreWaits ?? []).map(({ on }) => on)],
+      ['signal', 'timer'],
+    )
+  })
+
+  behaves('nothing is parked that no longer waits for all of it, or is to stop', async (bench) => {
+    const fence = await begun(bench, pid)
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
+    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
+    await bench.refused('not_waiting', { type: 'park', pid, fence, waits: [GO] })
+    const next = { ...GO, ordinal: 2, place: 2 }
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: next, until: null })
+    await bench.refused('not_waiting', { type: 'park', pid, fence, waits: [GO, next] })
+    const stop = {
+      type: 'stop',
+      pid,
+      how: 'cancel',
+      reason: 'enough',
+      cause: null,
+      replayKey: 'stop',
+    } as const
+    await bench.performed('appended', stop)
+    await bench.refused('stopping', { type: 'park', pid, fence, waits: [next] })
+    assert.equal((await bench.row(pid)).holder, 'h1')
+  })
+
+  behaves('an engine waits for several things at once, a tool for one', async (bench) => {
+    const fence = await begun(bench, pid)
+    const other: WaitRef = { on: 'signal', name: 'other', ordinal: 1, place: 2 }
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: other, until: null })
+    await bench.performed('kept', { type: 'enter_wait', pid, fence, wait: other, until: null })
+    await bench.performed('appended', { type: 'signal', pid, name: 'other', id: '1', value: 1 })
+    const { record } = await bench.row(pid)
+    assert.deepEqual([record.status, record.wait?.name, record.moreWaits], ['waiting', 'go', []])
+    const tool = await bench.register(TOOL, { pid: pidOf('t'), startBy: 'h1' })
+    const held = { pid: tool.record.pid, fence: { holder: 'h1', fence: tool.fence } }
+    await bench.performed('appended', { type: 'enter_wait', ...held, wait: GO, until: null })
+    await bench.refused('conflict', { type: 'enter_wait', ...held, wait: other, until: null })
+  })
+
+  behaves(
+    'the end of a child is told to the parent that is parked, in the same transaction',
+    async (bench) => {
+      const fence = await begun(bench, pid)
+      const child = await spawned(bench, pid, 'c')
+      await parkOn(bench, pid, fence, child)
+      const at = await bench.performed('appended', { type: 'stop', ...stopOf(child) })
+      assert.equal(at.row.record.status, 'cancelled')
+      const { record } = await bench.row(pid)
+      assert.deepEqual([record.status, record.parked, record.wait], ['ready', true, null])
+      const left = (await bench.events(pid)).at(-1)
+      assert.deepEqual(
+        [left?.type, left?.payload],
+        [
+          'wait_left',
+          {
+            ...{ on: 'child', name: child, ordinal: 1, place: 2, how: 'ended', signalSeq: null },
+            value: at.row.record.outcome,
+          },
+        ],
+      )
+      assert.deepEqual(await due(bench), { now: [pid], next: null })
+    },
+  )
+
+  behaves('a child that ends while its parent is being parked is never missed', async (bench) => {
+    const [one, two] = [bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+    await repeat(20, async (round) => {
+      const parent = pidOf(`p${round}`)
+      const fence = await begun(bench, parent)
+      const child = await spawned(bench, parent, `c${round}`)
+      const wait: WaitRef = { on: 'child', name: child, ordinal: 1, place: 2 }
+      await bench.performed('appended', { type: 'enter_wait', pid: parent, fence, wait, until: null })
+      const asked = { actor: 'host', at: bench.clock.now() } as const
+      await Promise.all([
+        bench.perform({ type: 'stop', ...stopOf(child) }, two),
+        performAll(one, [
+          { type: 'await_end', pid: child, by: parent, ...asked },
+          { type: 'park', pid: parent, fence, waits: [wait], ...asked },
+        ]),
+      ])
+      const row = await bench.row(parent)
+      if (row.record.parked) assert.deepEqual([row.record.status, row.record.wait], ['ready', null])
+      else assert.deepEqual([row.holder, row.record.status], ['h1', 'waiting'])
+    })
+  })
+
+  behaves('an engine that gets on may lose more holders than one that does not', async (bench) => {
+    const limited = { ...ENGINE, limits: { attempts: 2 } }
+    for (const [name, steps] of [
+      ['on', true],
+      ['off', false],
+    ] as const) {
+      const lost = pidOf(name)
+      await bench.register(limited, { pid: lost })
+      for (const round of times(4)) {
+        const holder = `${name}${round}`
+        bench.proof(holder, 'dead')
+        await bench.announce(holder, 60_000)
+        const [row] = await claimAndStart(bench.edges, [lost], holder)
+        if (row === undefined) break
+        const fence = { holder, fence: row.fence }
+        if (steps)
+          await bench.performed('appended', { type: 'end_step', pid: lost, fence, step: step(round + 1, 1) })
+        await (await bench.kernel({ id: `r${name}${round}`, serves: [] })).kernel.sweep()
+        await bench.clock.advance(60_000)
+      }
+    }
+    assert.equal((await bench.row(pidOf('on'))).record.status, 'ready')
+    const off = (await bench.row(pidOf('off'))).record
+    assert.deepEqual([off.status, off.outcome?.reason], ['failed', 'attempts_exhausted'])
+  })
+}
+
+async function begun(bench: Bench, pid: Pid) {
+  const row = await bench.register(ENGINE, { pid, startBy: 'h1' })
+  return { holder: 'h1', fence: row.fence }
+}
+
+async function spawned(bench: Bench, parent: Pid, name: string): Promise<Pid> {
+  const child = await bench.register({ ...ENGINE, parent }, { pid: pidOf(name), place: 1 })
+  const told = (await bench.events(parent)).at(-1)
+  assert.deepEqual(told?.payload, { pid: child.record.pid, kind: 'engine', label: 'work', place: 1 })
+  return child.record.pid
+}
+
+async function park(
+  bench: Bench,
+  pid: Pid,
+  fence: { holder: string; fence: number },
+  waits: readonly WaitRef[],
+): Promise<void> {
+  for (const wait of waits)
+    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait, until: null })
+  const { row } = await bench.performed('appended', { type: 'park', pid, fence, waits })
+  assert.deepEqual([row.holder, row.record.status, row.record.parked], [null, 'waiting', true])
+}
+
+async function parkOn(bench: Bench, pid: Pid, fence: { holder: string; fence: number }, child: Pid) {
+  await bench.performed('appended', { type: 'await_end', pid: child, by: pid })
+  await bench.performed('kept', { type: 'await_end', pid: child, by: pid })
+  await park(bench, pid, fence, [{ on: 'child', name: child, ordinal: 1, place: 2 }])
+}
+
+function stopOf(pid: Pid) {
+  return { pid, how: 'kill', reason: 'enough', cause: null, replayKey: 'stop' } as const
+}
+
+function step(place: number, value: string | number): StepEnded {
+  return { place, kind: 'step', name: 'do', began: 1, tries: 1, how: 'done', value }
+}
+
+/** What could be claimed now, and when the next could. */
+async function due(bench: Bench) {
+  const asked = { serves: SERVES, at: bench.clock.now() }
+  return {
+    now: await bench.store.ask({ ask: 'claimable', ...asked, limit: 10 }),
+    next: await bench.store.ask({ ask: 'nextDue', ...asked }),
+  }
+}

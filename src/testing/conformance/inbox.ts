@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import type { WatchMatch } from '../../core/process/event.ts'
+import type { Scope } from '../../core/process/record.ts'
+import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, repeat, times } from './bench.ts'
+import { photograph } from './sound.ts'
+
+const SCOPE: Scope = 'session:s1'
+
+/** Who reads, takes and acknowledges what; and that a flood of matches is held back, and nothing else. */
+export function inbox(behaves: Behaves): void {
+  behaves('a consumer reads on from its own cursor, and others from theirs', async (bench) => {
+    await tell(bench, 5)
+    const read = (consumer: string) =>
+      placesOf(readNotices(bench.edges, { scope: SCOPE, consumer, limit: 3 }))
+    const first = await read('one')
+    assert.equal(first.length, 3)
+    assert.deepEqual(await read('one'), first, 'what was not acknowledged is told again')
+    const through = first[1] ?? 0
+    await acknowledge(bench.edges, { scope: SCOPE, consumer: 'one', through })
+    assert.deepEqual((await read('one'))[0], first[2])
+    assert.deepEqual(await read('two'), first)
+    const back = await acknowledge(bench.edges, { scope: SCOPE, consumer: 'one', through: 0 })
+    assert.equal(back.through, through, 'a cursor never goes back')
+  })
+
+  behaves('what one consumer has taken nobody else gets, until its time is up', async (bench) => {
+    await tell(bench, 4)
+    const one = await takeOf(bench, 'one', 2)
+    const two = await takeOf(bench, 'two', 10)
+    assert.equal(one.length, 2)
+    assert.equal(two.length, 2)
+    assert.equal(new Set([...one, ...two]).size, 4)
+    assert.deepEqual(await takeOf(bench, 'three', 10), [])
+    bench.clock.advance(1_001)
+    assert.deepEqual(await takeOf(bench, 'three', 10), [...one, ...two], 'unacknowledged, it is given again')
+  })
+
+  behaves('what was acknowledged is never given again, to anybody', async (bench) => {
+    await tell(bench, 3)
+    const taken = await takeOf(bench, 'one', 2)
+    const [first = 0, second = 0] = taken
+    const ack = (consumer: string, places: readonly number[]) =>
+      acknowledge(bench.edges, { scope: SCOPE, consumer, places })
+    assert.deepEqual(await ack('two', [first]), { acknowledged: [], lost: [first], through: 0 })
+    assert.deepEqual(await ack('one', [first]), { acknowledged: [first], lost: [], through: 0 })
+    assert.deepEqual((await ack('one', [first])).acknowledged, [first], 'to say so twice changes nothing')
+    bench.clock.advance(1_001)
+    const again = await takeOf(bench, 'two', 10)
+    assert.equal(again.includes(first), false)
+    assert.equal(again.includes(second), true)
+    assert.deepEqual(await ack('one', [second]), { acknowledged: [], lost: [second], through: 0 })
+    const open = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 10 }))
+    assert.equal(open.includes(first), false)
+    const all = await readNotices(bench.edges, { scope: SCOPE, limit: 10, all: true })
+    assert.deepEqual(
+      all.notices.map(({ done }) => done),
+      ['acknowledged', null, null],
+    )
+  })
+
+  behaves(
+    'of consumers that take at once, through several connections, no two get the same',
+    async (bench) => {
+      const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+      await tell(bench, 60)
+      const got: number[] = []
+      await repeat(30, async (round) => {
+        const over = edges[round % 3] ?? bench.edges
+        const consumer = `c${round}`
+        const taken = await takeNotices(over, { scope: SCOPE, consumer, limit: 3, visibilityMs: 60_000 })
+        const places = taken.notices.map(({ place }) => place)
+        got.push(...places)
+        if (places.length > 0) await acknowledge(over, { scope: SCOPE, consumer, places })
+      })
+      assert.equal(got.length, 60)
+      assert.equal(new Set(got).size, 60)
+      assert.deepEqual(await takeOf(bench, 'late', 10), [])
+    },
+  )
+
+  behaves('the newest are read without the rest, and those of one process alone', async (bench) => {
+    const pids = await tell(bench, 7)
+    const { notices } = await readNotices(bench.edges, { scope: SCOPE, limit: 2, newest: true })
+    assert.deepEqual(
+      notices.map(({ pid }) => pid),
+      pids.slice(-2),
+    )
+    const [pid = ''] = pids
+    const about = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 9, pid })
+    assert.deepEqual(
+      about.map((notice) => notice.pid),
+      [pid],
+    )
+  })
+
+  behaves(
+    'a look leaves the notice out in the same turn only, and only for whoever is told',
+    async (bench) => {
+      const [pid = ''] = await tell(bench, 1)
+      const shown = async (turn?: string) =>
+        (
+          await placesOf(
+            readNotices(bench.edges, { scope: SCOPE, limit: 9, ...(turn === undefined ? {} : { turn }) }),
+          )
+        ).length
+      await observe(bench.edges, 'host', pid, 't1')
+      await observe(bench.edges, 'session:s2', pid, 't1')
+      assert.equal(await shown('t1'), 1, 'others who look change nothing')
+      await observe(bench.edges, SCOPE as `session:${string}`, pid, 't1')
+      assert.equal(await shown('t1'), 0)
+      assert.equal(await shown('t2'), 1)
+      assert.equal(await shown(), 1)
+      const taken = await takeNotices(bench.edges, {
+        ...{ scope: SCOPE, consumer: 'one', limit: 9, visibilityMs: 1_000 },
+        turn: 't1',
+      })
+      assert.deepEqual(taken.notices, [])
+    },
+  )
+
+  behaves(
+    'whoever is told, and takes the outcome, need not be told; others who do change nothing',
+    async (bench) => {
+      const [pid = '', other = ''] = await tell(bench, 2)
+      for (const actor of ['host', 'session:s2', `process:${pidOf('x')}`] as const)
+        await consume(bench.edges, actor, pid)
+      const open = async () =>
+        (await readNotices(bench.edges, { scope: SCOPE, limit: 9 })).notices.map((notice) => notice.pid)
+      assert.deepEqual(await open(), [pid, other])
+      await consume(bench.edges, SCOPE as `session:${string}`, pid)
+      assert.deepEqual(await open(), [other])
+      assert.equal((await takeOf(bench, 'one', 9)).length, 1)
+    },
+  )
+
+  behaves('a deleted session leaves nothing of its inbox to the next of its name', async (bench) => {
+    await tell(bench, 2)
+    await acknowledge(bench.edges, { scope: SCOPE, consumer: 'one', through: 99 })
+    await bench.store.write(function* () {
+      yield []
+      return { answer: undefined, changes: [{ type: 'drop_notices', scope: SCOPE }] }
+    })
+    assert.equal(await bench.store.ask({ ask: 'inbox', scope: SCOPE }), null)
+    assert.deepEqual(await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9, all: true })), [])
+  })
+
+  behaves('a place in the output is told of once, however often it is come upon', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pid = pidOf('a')
+    await held(bench, pid)
+    await bench.performed('appended', matched(pid, 10, 20))
+    await bench.performed('kept', matched(pid, 10, 20))
+    await bench.performed('kept', matched(pid, 5, 20))
+    await bench.performed('appended', matched(pid, 20, 30))
+    await bench.refused('stale_fence', matched(pid, 40, 50, 'k_other'))
+    const told = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 9 })
+    assert.deepEqual(
+      told.map(({ kind, payload }) => [kind, (payload as unknown as WatchMatch).offset]),
+      [
+        ['watch_match', 10],
+        ['watch_match', 20],
+      ],
+    )
+    assert.equal((await bench.row(pid)).record.watches['errors']?.scannedTo, 30)
+  })
+
+  behaves(
+    'of 18 sources 15 are told, one says that the rest is held back, and one how many that was',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const pids = times(18).map((index) => pidOf(`m${index}`))
+      for (const pid of pids) await held(bench, pid)
+      await held(bench, pidOf('done'))
+      await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
+      // Completions pass, whatever is held back.
+      await bench.performed('appended', {
+        ...{ type: 'end', pid: pidOf('done'), ending: { status: 'completed' }, replayKey: 'e' },
+        fence: { holder: 'k_one', fence: 1 },
+      })
+      const kinds = async () =>
+        (await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 99 })).map(({ kind }) => kind)
+      const count = async (kind: string) => (await kinds()).filter((one) => one === kind).length
+      assert.equal(await count('watch_match'), 15)
+      assert.equal(await count('overflow_tripped'), 1)
+      assert.equal(await count('completion'), 1)
+      const [waiting] = await bench.store.ask({ ask: 'overflowing', limit: 9 })
+      assert.equal(waiting?.scope, SCOPE)
+      bench.clock.advance(29_999)
+      await release(bench.edges, SCOPE)
+      assert.equal(await count('overflow_released'), 0)
+      bench.clock.advance(1)
+      // What is refused releases nothing either.
+      const before = await photograph(bench.store)
+      await bench.refused('stale_fence', matched(pids[0] ?? '', 30, 40, 'k_other'))
+      assert.deepEqual(await photograph(bench.store), before)
+      await Promise.all([release(bench.edges, SCOPE), release(bench.edges, SCOPE)])
+      assert.equal(await count('overflow_released'), 1)
+      const [last] = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 1, newest: true })
+      assert.deepEqual([last?.kind, Object(last?.payload).held], ['overflow_released', 3])
+      assert.deepEqual(await bench.store.ask({ ask: 'overflowing', limit: 9 }), [])
+      await bench.performed('appended', matched(pids[0] ?? '', 30, 40))
+      assert.equal(await count('watch_match'), 16)
+    },
+  )
+
+  behaves('what was held back is released by the next kernel when the first one died', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pids = times(17).map((index) => pidOf(`m${index}`))
+    for (const pid of pids) await held(bench, pid)
+    const one = await bench.kernel({ id: 'k_first' })
+    await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
+    bench.kill(one)
+    bench.clock.advance(40_000)
+    const two = await bench.kernel({ id: 'k_second' })
+    await two.kernel.sweep()
+    const { notices } = await readNotices(bench.edges, { scope: SCOPE, limit: 99 })
+    assert.deepEqual(
+      notices.filter(({ kind }) => kind === 'overflow_released').map(({ payload }) => payload),
+      [{ label: 'something outside', name: null, held: 2, trippedAt: notices[0]?.at }],
+    )
+  })
+}
+
+async function tell(bench: Bench, count: number): Promise<string[]> {
+  await openSession(bench.edges, 'host', 's1', null)
+  const pids = times(count).map((index) => pidOf(`n${index}`))
+  const request = { ...OUTSIDE, owner: { session: 's1' } }
+  accepted(await bench.tryRegister(pids.map((pid) => ({ pid, request }))))
+  for (const pid of pids)
+    await bench.performed('appended', {
+      ...{ type: 'end', pid, ending: { status: 'completed' }, replayKey: 'e', fence: null },
+    })
+  return pids
+}
+
+async function takeOf(bench: Bench, consumer: string, limit: number): Promise<number[]> {
+  const taken = await takeNotices(bench.edges, { scope: SCOPE, consumer, limit, visibilityMs: 1_000 })
+  return taken.notices.map(({ place }) => place)
+}
+
+async function placesOf(read: ReturnType<typeof readNotices>): Promise<number[]> {
+  return (await read).notices.map(({ place }) => place)
+}
+
+/** A process that somebody executes, so that what is seen of it can be written. */
+async function held(bench: Bench, pid: string): Promise<void> {
+  const request = { ...OUTSIDE, owner: { session: 's1' } } as const
+  await bench.register(request, { pid, startBy: 'k_one' })
+}
+
+function matched(pid: string, offset: number, end: number, holder = 'k_one'): Asking {
+  const match = { watch: 'errors', wanted: 'ERROR', offset, end, lines: ['ERROR'], more: 0 }
+  return {
+    ...{ type: 'match', pid, fence: { holder, fence: 1 } },
+    match: { ...match, heldBack: 0, missed: null, strikes: 0 },
+  }
+}

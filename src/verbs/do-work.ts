@@ -1,0 +1,24 @@
+import * as z from 'zod'
+import { storedEvent } from './shapes/event.ts'
+import { count, pid, time } from './shapes/scalars.ts'
+import { act, worker } from './shapes/worker.ts'
+import { verb } from './verb.ts'
+
+/** Every act carries the fence that the claim gave; one that is stale changes nothing. All of them may be repeated. */
+export const doWork = verb({
+  summary: 'Writes what a worker did on an engine process that it holds.',
+  route: 'POST /workers/{worker}/work',
+  needs: 'operate',
+  input: z.strictObject({ worker, pid, fence: count, act }),
+  output: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.enum(['appended', 'kept']), at: time }),
+    z.strictObject({ type: z.literal('replayed'), event: storedEvent }),
+    z.strictObject({ type: z.enum(['parked', 'not_parked']) }),
+    z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
+    z.strictObject({ type: z.literal('said'), text: z.string() }),
+  ]),
+  codes: [
+    ...(['stale_fence', 'already_ended', 'stopping', 'not_waiting', 'conflict'] as const),
+    ...(['payload_too_large', 'unknown_pid', 'pruned_pid', 'denied'] as const),
+  ],
+})

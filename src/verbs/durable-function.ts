@@ -1,0 +1,89 @@
+import type { Json } from '../core/json/json.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Outcome } from '../core/process/record.ts'
+import type { InputOf } from './reeve.ts'
+
+/**
+ * A durable function of the embedding program, run as an `engine` process. It may be begun several times, after a
+ * crash or a long wait, and comes to the same place each time: what its context did before is not done again. So what
+ * lies between two calls of the context must not depend on time, chance or the outside world; those belong in steps.
+ */
+export type EngineFunction = {
+  // A method, so that a function may say more exactly what its input is.
+  run(context: EngineContext, input: Json): unknown
+}['run']
+
+export interface EngineContext {
+  readonly pid: Pid
+  readonly input: Json
+  /** Aborted when the process is to stop, or somebody else has taken it over. */
+  readonly abortSignal: AbortSignal
+  /** Does something once, and keeps its result, which must be JSON. If it was cut off by a crash it is done again. */
+  step<Result>(
+    name: string,
+    run: (step: StepInfo) => Promise<Result> | Result,
+    options?: StepOptions,
+  ): Promise<Result>
+  /** Sleeps until a time that no restart changes. */
+  sleep(ms: number): Promise<void>
+  /** Takes the next signal of this name, sent before or after. Undefined when the time is up. */
+  signal<Value extends Json = Json>(name: string): Promise<Value>
+  signal<Value extends Json = Json>(
+    name: string,
+    options: { readonly timeoutMs?: number },
+  ): Promise<Value | undefined>
+  /** A one-shot key that answers the next wait for this signal from outside, whoever has it. */
+  keyFor(name: string): Promise<string>
+  /** Starts a child, once. */
+  spawn(request: ChildOfEngine): Promise<Child>
+  /** Waits for a child to end. */
+  wait(child: Child | Pid): Promise<ChildOutcome>
+  /** The time of the last thing that happened here: the same in every attempt. */
+  now(): number
+  /** Between 0 and 1, the same in every attempt. */
+  random(): number
+  /** A random UUID, the same in every attempt. */
+  uuid(): string
+}
+
+/** What a step is told. */
+export interface StepInfo {
+  /** 1 at first; more when it failed before. */
+  readonly attempt: number
+  readonly signal: AbortSignal
+  /** The same whenever this step is tried: for services that take an idempotency key. */
+  readonly key: string
+}
+
+export interface StepOptions {
+  readonly retry?: RetryPolicy
+}
+
+export interface RetryPolicy {
+  /** How often it is tried again. */
+  readonly times: number
+  /** Before the first of these; each time it is multiplied by `factor`, up to `maxBackoffMs`. */
+  readonly backoffMs?: number
+  readonly factor?: number
+  readonly maxBackoffMs?: number
+  /** Which errors are worth another try; all, unless it is said. */
+  readonly when?: (error: unknown) => boolean
+}
+
+export interface EngineOptions {
+  /** For steps that have no policy of their own. */
+  readonly retry?: RetryPolicy
+  /** How long it waits in memory before it leaves it. */
+  readonly parkAfterMs?: number
+}
+
+/** A registration without what the parent settles by itself. */
+export type ChildOfEngine = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
+
+/** A child as its parent's log names it. */
+export type Child = { readonly pid: Pid; readonly kind: string; readonly label: string }
+
+/** How a child ended; plain JSON, so that it can be a result. */
+export type ChildOutcome = Outcome & { readonly [key: string]: Json }
+
+type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never

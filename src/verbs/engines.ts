@@ -1,0 +1,13 @@
+import * as z from 'zod'
+import { count } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+/** By name: what holders that are alive have announced. */
+export const engines = verb({
+  summary: 'Which durable functions are served now, and by how many programs.',
+  route: 'GET /engines',
+  needs: 'read',
+  input: z.strictObject({}),
+  output: z.strictObject({ engines: z.array(z.strictObject({ name: z.string(), workers: count })) }),
+  codes: ['denied'],
+})

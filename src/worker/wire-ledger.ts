@@ -1,0 +1,66 @@
+import type { Clock } from '../core/clock.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Ledger } from '../engine/ledger.ts'
+import type { Attempt } from '../kernel/attempt.ts'
+import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
+
+type Act = InputOf<'doWork'>['act']
+
+/** Events per question when a journal is read, and how long one wait for a child may take. */
+const PAGE = 1_000
+const WAIT_MS = 60_000
+
+/** One process of a daemon, in the hands of a worker. */
+export function wireLedger(
+  reeve: Reeve,
+  attempt: Attempt,
+  clock: Clock,
+  onEvents: (listener: (events: readonly StoredEvent[] | null) => void) => () => void,
+): Ledger {
+  const { record, signal } = attempt
+  const { pid } = record
+  const act = (act: Act): Promise<OutputOf<'doWork'>> => {
+    const { holder, fence } = attempt.fence()
+    return reeve.doWork({ worker: holder, pid, fence, act })
+  }
+  const said = async (asked: Act): Promise<string> => {
+    const answer = await act(asked)
+    if (answer.type !== 'said') throw new Error(`${asked.type} was answered with ${answer.type}`)
+    return answer.text
+  }
+  return {
+    record,
+    clock,
+    signal,
+    onRequest: (listener) => attempt.onRequest(listener),
+    async events(after) {
+      const { events } = await reeve.events({ pid, after, limit: PAGE })
+      return { events, isLast: events.length < PAGE }
+    },
+    onEvents,
+    async write(intent) {
+      const answer = await act(intent as Act)
+      if (answer.type === 'appended' || answer.type === 'kept' || answer.type === 'replayed') return answer
+      throw new Error(`${intent.type} was answered with ${answer.type}`)
+    },
+    async spawn(request, place) {
+      const answer = await act({ type: 'spawn', request, place })
+      if (answer.type !== 'spawned') throw new Error(`spawn was answered with ${answer.type}`)
+      const { pid: child, kind, label } = answer
+      return { pid: child, kind, label }
+    },
+    endedAs: async (child) => (await reeve.as(`process:${pid}`).show({ pid: child })).outcome,
+    async outcomeOf(child, over) {
+      for (;;) {
+        const waited = await reeve.wait({ pid: child, timeoutMs: WAIT_MS }, { signal: over })
+        if (waited.type === 'ended' && waited.record.outcome !== null) return waited.record.outcome
+        if (over.aborted) throw over.reason
+      }
+    },
+    park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
+    keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
+    seed: () => said({ type: 'seed' }),
+  }
+}
+
+type InputsOfPark = Extract<Act, { type: 'park' }>['waits']

@@ -1,0 +1,70 @@
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('an engine is started, listed and shown with its steps; who serves nothing is told so', async () => {
+  const reeve = new CommandLine()
+  const unserved = await reeve.run(['engine', 'start', 'publsh', '{"title":"News"}', '--name', 'early'])
+  expect(unserved.code).toBe(0)
+  expect(unserved.stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
+  expect(unserved.stderr).toContain(
+    "Nobody serves the engine publsh now, so it waits for somebody who does: reeve.engine('publsh', …).",
+  )
+  const worker = await connect({ home: reeve.dwelling.home.folder })
+  onTestFinished(() => worker.close())
+  await worker.engine('publish', async (ctx, input) => {
+    const draft = await ctx.step('draft', () => `a text on ${(input as { title: string }).title}`)
+    await ctx.step(
+      'check',
+      ({ attempt }) => {
+        if (attempt === 1) throw new Error('spelling')
+      },
+      { retry: { times: 1, backoffMs: 0 } },
+    )
+    return { draft, by: await ctx.signal('approved') }
+  })
+  const misspelt = await reeve.run(['engine', 'start', 'publis'])
+  expect(misspelt.stderr).toContain('publish')
+  const started = await reeve.run(['engine', 'start', 'publish', '{"title":"News"}', '--name', 'news'])
+  expect(started.stderr).toBe('')
+  const pid = started.stdout.trim()
+  await worker.waitFor({ pid, types: ['wait_entered'] })
+  const list = await reeve.run(['engine', 'list'])
+  expect(list.stdout.split('\n')[0]).toMatch(/^PID +ENGINE +STEPS +STATUS +STARTED +NAME$/)
+  expect(list.stdout).toMatch(new RegExp(`${pid} +publish +2 +waiting for signal approved +.* news`))
+  expect(list.stderr).toContain('Served now: publish.')
+  await reeve.run(['send', '--signal', 'approved', '--value', '"Ada"', 'news'])
+  expect((await reeve.run(['wait', 'news'])).code).toBe(0)
+  const shown = (await reeve.run(['engine', 'show', 'news'])).stdout
+  expect(shown).toMatch(/^result +\{"draft":"a text on News","by":"Ada"\}$/m)
+  expect(shown).toMatch(/^1 +step +draft +\S+ \S+ +\S+ +"a text on News"$/m)
+  expect(shown).toMatch(/^2 +step +check +\S+ \S+ +\S+ +\(try 2\)$/m)
+  expect(shown).toMatch(/^3 +signal +approved +\S+ \S+ +\S+ +"Ada"$/m)
+  const { steps } = await reeve.json<{ steps: unknown[] }>('engine', 'show', 'news')
+  expect(steps).toHaveLength(3)
+})
+
+test('engine start --wait prints the result, and fails as the function does', async () => {
+  const reeve = new CommandLine()
+  // Starts a daemon.
+  await reeve.run(['ps'])
+  const worker = await connect({ home: reeve.dwelling.home.folder })
+  onTestFinished(() => worker.close())
+  await worker.engine('double', async (_, input) => {
+    if (typeof input !== 'number') throw new Error('not a number')
+    return input * 2
+  })
+  expect(await reeve.run(['engine', 'start', 'double', '21', '--wait'])).toMatchObject({
+    code: 0,
+    stdout: '42\n',
+  })
+  expect(await reeve.run(['engine', 'start', 'double', '-', '-w'], { input: '4' })).toMatchObject({
+    stdout: '8\n',
+  })
+  const failed = await reeve.run(['engine', 'start', 'double', '"x"', '--wait'])
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  expect(failed.stderr).toContain('failed not a number')
+  expect(await reeve.run(['engine', 'start', 'double', '{oops'])).toMatchObject({ code: 2 })
+  expect(await reeve.run(['engine', 'begin', 'double'])).toMatchObject({ code: 2 })
+  expect(await reeve.run(['engine', 'start', 'nobody', '-w', '-t', '1ms'])).toMatchObject({ code: 124 })
+})

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codeOf, ended, Household, printed, start } from './household.ts'
+
+const SERVER = (port: string) =>
+  `const s = require('node:http').createServer((_, a) => a.end('hi')); s.listen(${port}, '127.0.0.1', () => console.log('port', s.address().port))`
+
+test('a command is ready when a line says so, a port accepts, a URL answers or a line for the shell succeeds', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const scout = await start(reeve, { argv: [process.execPath, '-e', SERVER('0')] })
+  await printed(reeve, scout.pid, 'port')
+  const [line] = (await reeve.log({ pid: scout.pid })).lines
+  const port = Number(line?.text.split(' ')[1])
+  await reeve.kill({ pid: scout.pid })
+  const flag = join(house.folder, 'flag')
+  const server = [process.execPath, '-e', SERVER(String(port))]
+  const specs = [
+    { run: `printf 'now rea'; sleep 0.1; printf dy; exec sleep 1000`, ready: { log: 'ready$' } },
+    { argv: server, ready: { port } },
+    { argv: server, ready: { http: `http://127.0.0.1:${port}/` } },
+    { run: `sleep 0.2; touch ${flag}; exec sleep 1000`, ready: { command: `test -e ${flag}` } },
+  ]
+  for (const spec of specs) {
+    const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+    const waited = await reeve.wait({ pid, ready: true, timeoutMs: 20_000 })
+    expect(waited).toMatchObject({ type: 'ready', record: { readiness: { ready: true } } })
+    expect(await reeve.wait({ pid, ready: true })).toMatchObject({ type: 'ready' })
+    if ('argv' in spec) {
+      const [listed] = (await reeve.list({ filter: { pid: [pid] }, ports: true })).processes
+      expect(listed?.ports).toEqual([port])
+    }
+    await reeve.kill({ pid })
+  }
+  const { notices } = await reeve.notices({ scope: 'session:s1' })
+  expect(notices.map(({ kind }) => kind).filter((kind) => kind === 'ready')).toHaveLength(4)
+})
+
+test('what is not ready in its time is said once, and a wait for it ends with the process', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const spec = { run: 'exec sleep 1000', ready: { log: 'never', timeoutMs: 50 } }
+  const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+  expect(await reeve.wait({ pid, ready: true })).toMatchObject({
+    type: 'not_ready',
+    record: { status: 'running' },
+  })
+  const [notice] = (await reeve.notices({ scope: 'session:s1', waitMs: 10_000 })).notices
+  expect(notice?.text).toContain('was not ready within 0.05 s')
+  const quick = await start(reeve, { run: 'exit 4', ready: { port: 1 } })
+  expect(await reeve.wait({ pid: quick.pid, ready: true })).toMatchObject({ type: 'ended' })
+  const plain = await start(reeve, 'true')
+  expect(await codeOf(reeve.wait({ pid: plain.pid, ready: true }))).toBe('no_readiness')
+})
+
+test('a command that failed is started again under its name, with a limit, and one that was killed is not', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const restart = { on: 'failure', delayMs: 1, limit: 2 } as const
+  const first = await start(reeve, { run: 'exit 3', restart }, { name: 'job' })
+  await ended(reeve, first.pid)
+  const runs = async () => (await reeve.list({ filter: { name: 'job', status: 'any' } })).processes
+  const chain = async () => {
+    let { pid } = first
+    for (;;) {
+      await ended(reeve, pid)
+      const next = (await runs()).find(({ record }) => record.restartOf === pid)
+      if (next === undefined) return
+      pid = next.record.pid
+    }
+  }
+  await chain()
+  expect((await runs()).map(({ record }) => [record.status, record.restartOf !== null])).toEqual([
+    ['failed', false],
+    ['failed', true],
+    ['failed', true],
+  ])
+  const once = await start(reeve, { run: 'exit 0', restart }, { name: 'fine' })
+  await ended(reeve, once.pid)
+  const killed = await start(
+    reeve,
+    { run: 'exec sleep 1000', restart: { on: 'always', delayMs: 1 } },
+    { name: 'web' },
+  )
+  await reeve.kill({ pid: killed.pid })
+  const all = (await reeve.list({ filter: { status: 'any' } })).processes
+  expect(all.map(({ record }) => record.name).sort()).toEqual(['fine', 'job', 'job', 'job', 'web'])
+})
+
+test('a restart that was due while no daemon was there comes with the next, once', async () => {
+  await using house = new Household()
+  const go = join(house.folder, 'go')
+  const { startDaemon } = await import('./daemon-program.ts')
+  const daemon = await startDaemon(house)
+  const { record } = await daemon.call('spawn', {
+    kind: 'command',
+    name: 'job',
+    spec: {
+      run: `if [ -e ${go} ]; then exec sleep 1000; fi; while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`,
+      restart: { on: 'failure', delayMs: 1 },
+    },
+  })
+  await daemon.kill()
+  writeFileSync(go, '')
+  const reeve = await house.open()
+  await ended(reeve, record.pid)
+  const { processes } = await reeve.list({ filter: { name: 'job' } })
+  expect(processes.map(({ record: { restartOf } }) => restartOf)).toEqual([record.pid])
+})

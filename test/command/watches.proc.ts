@@ -1,0 +1,185 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reeve, ToldNotice } from 'reeve'
+import { expect, test } from 'vitest'
+import { until } from '../keeper/client.ts'
+import { startDaemon } from './daemon-program.ts'
+import { codeOf, ended, Household, printed, start } from './household.ts'
+
+const SCOPE = 'session:s1'
+const IN_S1 = { owner: { session: 's1' } } as const
+
+async function opened(house: Household, flood: object = {}): Promise<Reeve> {
+  const reeve = await house.open({}, { flood })
+  await reeve.openSession({ session: 's1' })
+  return reeve
+}
+
+/** The first notices of a session, when there are so many. */
+async function notices(reeve: Reeve, count: number): Promise<ToldNotice[]> {
+  const found: ToldNotice[] = []
+  const enough = new AbortController()
+  const late = AbortSignal.any([enough.signal, AbortSignal.timeout(30_000)])
+  for await (const notice of reeve.inbox({ scope: SCOPE }, { signal: late })) {
+    found.push(notice)
+    if (found.length === count) enough.abort()
+  }
+  expect(found.map(({ kind }) => kind)).toHaveLength(count)
+  return found
+}
+
+/** What a watch told, in short. */
+function short({ kind, payload }: ToldNotice): unknown[] {
+  const { offset, lines, heldBack, status } = Object(payload)
+  return kind === 'completion' ? [kind, status] : [kind, offset, lines, heldBack]
+}
+
+test('a line that comes in three pieces is one match, and the last one counts without a newline', async () => {
+  await using house = new Household()
+  const reeve = await opened(house, { everyMs: 0 })
+  const go = join(house.folder, 'go')
+  const wait = `while [ ! -e ${go} ]; do sleep 0.02; done`
+  const run = `echo first; printf 'ER'; ${wait}; printf 'RO'; sleep 0.1; printf 'R x\\n'; printf 'last ERROR'`
+  const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }] }, IN_S1)
+  await printed(reeve, pid, 'ER')
+  writeFileSync(go, '')
+  await ended(reeve, pid)
+  const told = await notices(reeve, 3)
+  expect(told.map(short)).toEqual([
+    ['watch_match', 6, ['ERROR x'], 0],
+    ['watch_match', 14, ['last ERROR'], 0],
+    ['completion', 'completed'],
+  ])
+  expect(told[0]?.text).toMatch(/printed what the watch ERROR looks for, at .*\nERROR x$/)
+  expect(told[2]?.text).toContain('The end of its output:\nfirst\nERROR x\nlast ERROR')
+})
+
+test('what is told of one watch is limited, the rest is counted, and too much of it disables the watch', async () => {
+  await using house = new Household()
+  const reeve = await opened(house, { everyMs: 3_600_000, strikes: 1 })
+  const go = join(house.folder, 'go')
+  const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2; echo ERROR 3; echo fine`
+  const watch = [{ text: 'ERROR' }, { pattern: '^fi.e$', name: 'fine' }]
+  const { pid } = await start(reeve, { run, watch, notify: 'none' }, IN_S1)
+  await notices(reeve, 1)
+  writeFileSync(go, '')
+  await ended(reeve, pid)
+  const told = await notices(reeve, 4)
+  // Whatever notify says: what was not told of the watch is made up for by the end.
+  expect(told.map(({ kind }) => kind).sort()).toEqual([
+    'completion',
+    'watch_disabled',
+    'watch_match',
+    'watch_match',
+  ])
+  expect((await reeve.show({ pid })).watches).toMatchObject({
+    ERROR: { disabled: true },
+    fine: { disabled: false },
+  })
+})
+
+test('lines that were printed while no daemon was there are told by the next, once', async () => {
+  await using house = new Household()
+  const go = join(house.folder, 'go')
+  const daemon = await startDaemon(house)
+  await daemon.call('openSession', { session: 's1' })
+  const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2; exec sleep 1000`
+  const { record } = await daemon.call('spawn', {
+    ...{ kind: 'command', spec: { run, watch: [{ text: 'ERROR' }] }, ...IN_S1 },
+  })
+  await daemon.call('notices', { scope: SCOPE, waitMs: 20_000 })
+  await daemon.kill()
+  writeFileSync(go, '')
+  const reeve = await house.open({}, { flood: { everyMs: 0 } })
+  await printed(reeve, record.pid, 'ERROR 2')
+  expect((await notices(reeve, 2)).map(short)).toEqual([
+    ['watch_match', 0, ['ERROR 1'], 0],
+    ['watch_match', 8, ['ERROR 2'], 0],
+  ])
+})
+
+test('a watch that meets a gap says so', async () => {
+  await using house = new Household()
+  const small = { output: { headBytes: 10, tailBytes: 2_000 } }
+  const daemon = await startDaemon(house, small)
+  const go = join(house.folder, 'go')
+  await daemon.call('openSession', { session: 's1' })
+  const run = `while [ ! -e ${go} ]; do sleep 0.02; done; seq 1 20000; echo ERROR at last`
+  const { record } = await daemon.call('spawn', {
+    ...{ kind: 'command', spec: { run, watch: [{ text: 'ERROR' }] }, lifetime: 'detached', ...IN_S1 },
+  })
+  await daemon.kill()
+  writeFileSync(go, '')
+  await until('it has ended', () => house.programs().length === 0)
+  const reeve = await house.open(small, { flood: { everyMs: 0 } })
+  await ended(reeve, record.pid)
+  const told = await notices(reeve, 3)
+  expect(told.map(({ kind }) => kind)).toEqual(['watch_match', 'watch_match', 'completion'])
+  expect(told[0]?.payload).toMatchObject({ lines: [], missed: { to: expect.any(Number) } })
+  expect(told[0]?.text).toContain('was dropped before it could be looked at')
+  expect(told[1]?.payload).toMatchObject({ lines: ['ERROR at last'], missed: null })
+})
+
+test('no more than 20 lines and 2,000 characters are shown, and the rest is counted', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  const { pid } = await start(reeve, { run: 'seq -f "E%g" 1 50', watch: [{ text: 'E' }] }, IN_S1)
+  await ended(reeve, pid)
+  const [match] = await notices(reeve, 2)
+  expect(Object(match?.payload).lines).toHaveLength(20)
+  const wide = await start(
+    reeve,
+    { run: 'head -c 5000 /dev/zero | tr "\\0" E', watch: [{ text: 'E' }] },
+    IN_S1,
+  )
+  await ended(reeve, wide.pid)
+  const long = (await notices(reeve, 4))[2]
+  expect(Object(long?.payload).lines.join('')).toHaveLength(2_000)
+})
+
+test('a watch that cannot be is refused, and nothing is started', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  for (const watch of [
+    [{ pattern: '(' }],
+    [{}],
+    [{ text: 'a', pattern: 'b' }],
+    [{ text: 'a' }, { text: 'a' }],
+    [],
+  ])
+    expect(await codeOf(start(reeve, { run: 'true', watch: watch as [] }))).toBe('invalid_input')
+  expect(await codeOf(start(reeve, { run: 'true', ready: { log: '[' } }))).toBe('invalid_input')
+  expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
+})
+
+test('an end is told as notify says: always, when it failed, or never', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  for (const notify of ['complete', 'failure', 'none'] as const)
+    for (const run of ['exit 0', 'exit 3']) {
+      const { pid } = await start(reeve, { run, notify }, { ...IN_S1, name: `${notify}${run.at(-1)}` })
+      await ended(reeve, pid)
+    }
+  const { notices: told } = await reeve.notices({ scope: SCOPE })
+  expect(told.map(({ payload }) => Object(payload).name)).toEqual(['complete0', 'complete3', 'failure3'])
+})
+
+test('a poll leaves the end out of the same turn of the same caller, and reading to the end out of all', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  const agent = reeve.as('session:s1')
+  const { pid } = await start(reeve, 'echo done', IN_S1)
+  await ended(reeve, pid)
+  const shown = async (turn?: string) => {
+    const { notices: told } = await agent.notices({ scope: SCOPE, ...(turn === undefined ? {} : { turn }) })
+    return told.length
+  }
+  await reeve.poll({ pid, turn: 't1' })
+  expect(await shown('t1')).toBe(1)
+  await agent.poll({ pid, turn: 't1' })
+  expect([await shown('t1'), await shown('t2'), await shown()]).toEqual([0, 1, 1])
+  await reeve.log({ pid })
+  expect(await shown()).toBe(1)
+  await agent.log({ pid })
+  expect(await shown()).toBe(0)
+})

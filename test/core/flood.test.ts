@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import {
+  FLOOD_LIMITS,
+  isReleaseDue,
+  matchAtSource,
+  matchOverAll,
+  NO_OVERFLOW,
+  type Overflow,
+  QUIET_SOURCE,
+} from '../../src/core/inbox/flood.ts'
+import { simulatedClock } from '../../src/testing/simulated-clock.ts'
+
+/** One watch of one process, and a clock: what becomes of matches as they come. */
+function source(limits = FLOOD_LIMITS) {
+  const clock = simulatedClock()
+  let state = QUIET_SOURCE
+  const match = (lines = 1) => {
+    const { source: next, verdict, heldBack } = matchAtSource(state, lines, clock.now(), limits)
+    state = next
+    return [verdict, heldBack]
+  }
+  return { clock, match }
+}
+
+test('of one source one match is told in 15 seconds, and the next says how many were held back', () => {
+  const { clock, match } = source()
+  expect(match()).toEqual(['tell', 0])
+  expect(match()).toEqual(['hold', 1])
+  expect(match(3)).toEqual(['hold', 4])
+  clock.advance(14_999)
+  expect(match()).toEqual(['hold', 5])
+  clock.advance(1)
+  expect(match()).toEqual(['tell', 5])
+  clock.advance(15_000)
+  expect(match()).toEqual(['tell', 0])
+})
+
+test('the third window in a row with something held back disables the watch, for good', () => {
+  const { clock, match } = source()
+  for (const held of [1, 1]) {
+    expect(match()[0]).toBe('tell')
+    expect(match()).toEqual(['hold', held])
+    clock.advance(15_000)
+  }
+  expect(match()).toEqual(['tell', 1])
+  expect(match()).toEqual(['disable', 1])
+  clock.advance(1_000_000)
+  expect(match()[0]).toBe('hold')
+})
+
+test('a window in which nothing was held back clears the strikes', () => {
+  const { clock, match } = source()
+  for (let round = 0; round < 10; round++) {
+    for (let window = 0; window < 2; window++) {
+      expect(match()[0]).toBe('tell')
+      expect(match()[0]).toBe('hold')
+      clock.advance(15_000)
+    }
+    expect(match()[0]).toBe('tell')
+    clock.advance(15_000)
+  }
+})
+
+test('over all sources 15 are told in 10 seconds, then one says so, and the rest is counted for 30', () => {
+  const clock = simulatedClock()
+  let overflow: Overflow = NO_OVERFLOW
+  const match = (seq: number) => {
+    const over = matchOverAll(overflow, { pid: 'p_a', seq }, clock.now(), FLOOD_LIMITS)
+    overflow = over.overflow
+    return over.told
+  }
+  const told = Array.from({ length: 18 }, (_, seq) => match(seq))
+  expect(told).toEqual([...Array.from({ length: 15 }, () => 'match'), 'tripped', 'held', 'held'])
+  expect(overflow.tripped).toMatchObject({ pid: 'p_a', seq: 15, held: 3 })
+  clock.advance(29_999)
+  expect(isReleaseDue(overflow, clock.now())).toBe(false)
+  expect(match(19)).toBe('held')
+  clock.advance(1)
+  expect(isReleaseDue(overflow, clock.now())).toBe(true)
+  expect(overflow.tripped?.held).toBe(4)
+})
+
+test('matches that come slowly enough never trip it', () => {
+  const clock = simulatedClock()
+  let overflow: Overflow = NO_OVERFLOW
+  for (let seq = 0; seq < 500; seq++) {
+    const over = matchOverAll(overflow, { pid: 'p_a', seq }, clock.now(), FLOOD_LIMITS)
+    expect(over.told).toBe('match')
+    overflow = over.overflow
+    expect(overflow.recent.length).toBeLessThanOrEqual(15)
+    clock.advance(667)
+  }
+})
+
+test('every number can be set', () => {
+  const { clock, match } = source({ everyMs: 10, strikes: 1, burst: 1, burstMs: 5, silenceMs: 7 })
+  expect(match()[0]).toBe('tell')
+  clock.advance(10)
+  expect(match()[0]).toBe('tell')
+  expect(match()[0]).toBe('disable')
+  const limits = { everyMs: 10, strikes: 1, burst: 1, burstMs: 5, silenceMs: 7 }
+  const first = matchOverAll(NO_OVERFLOW, { pid: 'p_a', seq: 1 }, 100, limits)
+  const second = matchOverAll(first.overflow, { pid: 'p_a', seq: 2 }, 101, limits)
+  expect(second.overflow.tripped).toEqual({ pid: 'p_a', seq: 2, at: 101, until: 108, held: 1 })
+})

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { NoticeKind } from '../../src/core/inbox/notice.ts'
+import { sentenceOf } from '../../src/core/inbox/sentence.ts'
+import type { Json } from '../../src/core/json/json.ts'
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+function said(kind: NoticeKind, payload: Json, tail: string | null = null): string {
+  return sentenceOf({ scope: 'session:s1', pid: 'p_a', seq: 3, kind, at: AT, payload, replyTo: null, tail })
+}
+
+const named = { label: 'npm test', name: 'tests' }
+
+test('the sentence of an end stands alone: what, of whom, when, how, why, and what it printed last', () => {
+  const outcome = {
+    status: 'failed',
+    exitCode: 2,
+    signal: null,
+    reason: 'timeout',
+    source: 'host',
+    evidence: null,
+  }
+  const payload = { ...named, ...outcome, startedAt: AT - 60_000, endedAt: AT }
+  expect(said('completion', payload, 'one\ntwo\n')).toBe(
+    'npm test (tests, p_a) failed (exit code 2, reason timeout, asked by host); started 2026-01-02T03:03:05Z, ended 2026-01-02T03:04:05Z. The end of its output:\none\ntwo',
+  )
+  const lost = {
+    ...payload,
+    status: 'abandoned',
+    exitCode: null,
+    reason: null,
+    source: null,
+    startedAt: null,
+  }
+  expect(said('completion', { ...lost, evidence: 'keeper_lost' })).toBe(
+    'npm test (tests, p_a) abandoned (evidence keeper_lost: nobody saw how it ended); never started, ended 2026-01-02T03:04:05Z.',
+  )
+})
+
+test('the sentence of a match has the pattern, the lines, what was held back and what was missed', () => {
+  const match = { watch: 'errors', wanted: 'ERROR', offset: 9, end: 20, lines: ['ERROR a', 'ERROR b'] }
+  expect(
+    said('watch_match', { ...named, ...match, more: 3, heldBack: 1, missed: { from: 1, to: 5 }, strikes: 0 }),
+  ).toBe(
+    'npm test (tests, p_a) printed what the watch errors (ERROR) looks for, at 2026-01-02T03:04:05Z. Its output from byte 1 to 5 was dropped before it could be looked at. Besides: 3 more lines of the same moment, 1 line held back since the last match.\nERROR a\nERROR b',
+  )
+})
+
+test('every kind has a sentence that names the process or the group, and ends', () => {
+  const seats = [
+    { pid: 'p_a', outcome: { status: 'completed', exitCode: 0, reason: null, result: null } },
+    { pid: 'p_b', outcome: { status: 'failed', exitCode: 1, reason: null, result: null } },
+  ]
+  expect(said('group_completion', { group: 'g', seats })).toBe(
+    'All 2 of the group g have ended: p_a completed (exit code 0), p_b failed (exit code 1).',
+  )
+  expect(said('ready', { ...named, ready: true, by: 'port', detail: '80' })).toBe(
+    'npm test (tests, p_a) is ready since 2026-01-02T03:04:05Z: port 80 accepts connections.',
+  )
+  expect(said('ready', { ...named, ready: false, by: 'http', detail: 'http://x', timeoutMs: 500 })).toBe(
+    'npm test (tests, p_a) was not ready within 0.5 s, until 2026-01-02T03:04:05Z: http://x answers was waited for. It runs on.',
+  )
+  expect(said('watch_disabled', { ...named, watch: 'E', wanted: 'E', heldBack: 7 })).toContain(
+    'with 7 lines not told',
+  )
+  expect(said('overflow_tripped', { ...named })).toContain('held back for a while')
+  expect(said('overflow_released', { ...named, held: 3, trippedAt: AT - 30_000 })).toContain('3 matches')
+  expect(said('heartbeat', { ...named, newBytes: 1, outputBytes: 9 })).toContain('printed 1 byte since')
+  expect(said('wake', { ...named, type: 'done', value: { n: 1 } })).toContain(
+    'said done at 2026-01-02T03:04:05Z: {"n":1}',
+  )
+})

@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startDaemon } from '../command/daemon-program.ts'
+import { ended, Household } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+import { Random } from '../simulation/random.ts'
+
+const SCOPE = 'session:s1'
+const IN_S1 = { kind: 'command', owner: { session: 's1' }, lifetime: 'detached' } as const
+/** Everything is told: what is held back has tests of its own. */
+const FLOOD = { flood: { everyMs: 0, burst: 1_000 } }
+
+test('a daemon that is killed again and again between a line and its notice tells of each line once', async () => {
+  const seed = 20_260_815
+  const random = new Random(seed)
+  await using house = new Household()
+  const go = join(house.folder, 'go')
+  const run = `n=0; while [ ! -e ${go} ]; do n=$((n+1)); echo "MATCH $n"; sleep 0.005; done; printf "MATCH last"`
+  let daemon = await startDaemon(house, {}, FLOOD)
+  await daemon.call('openSession', { session: 's1' })
+  const { record } = await daemon.call('spawn', { ...IN_S1, spec: { run, watch: [{ text: 'MATCH' }] } })
+  for (let round = 0; round < 8; round++) {
+    const told = random.between(1, 30)
+    const before = (await daemon.call('notices', { scope: SCOPE, newest: true, limit: 1 })).next
+    await until('some have been told since', async () => {
+      const { next } = await daemon.call('notices', { scope: SCOPE, newest: true, limit: 1 })
+      return next >= before + told
+    })
+    await daemon.kill()
+    daemon = await startDaemon(house, {}, FLOOD)
+  }
+  writeFileSync(go, '')
+  await daemon.kill()
+  const reeve = await house.open({}, FLOOD)
+  await ended(reeve, record.pid)
+  const lines: string[] = []
+  let counted = 0
+  let ends = 0
+  for (let after = 0; ; ) {
+    const { notices, next, more } = await reeve.notices({ scope: SCOPE, after, limit: 1_000 })
+    for (const { kind, payload } of notices) {
+      if (kind === 'completion') ends += 1
+      else lines.push(...(Object(payload).lines as string[]))
+      counted += Number(Object(payload).more ?? 0)
+    }
+    after = next
+    if (!more) break
+  }
+  const wanted = (await reeve.log({ pid: record.pid, from: 'start', limit: 10_000 })).lines.map(
+    ({ text }) => text,
+  )
+  // Of what was printed while no daemon was there some is only counted.
+  expect(lines.length + counted, `seed ${seed}`).toBe(wanted.length)
+  expect(lines).toEqual(wanted.filter((line) => lines.includes(line)))
+  expect(lines.at(-1)).toBe('MATCH last')
+  expect(ends).toBe(1)
+})
+
+test('an end whose daemon was killed before anybody read of it is told once', async () => {
+  await using house = new Household()
+  for (let round = 0; round < 5; round++) {
+    const daemon = await startDaemon(house)
+    await daemon.call('openSession', { session: 's1' })
+    daemon.tell(
+      JSON.stringify({ id: 0, verb: 'spawn', input: { ...IN_S1, spec: { run: 'echo x; exit 3' } } }),
+    )
+    await daemon.says('id', (said) => said['id'] === 0)
+    await daemon.kill()
+  }
+  const reeve = await house.open()
+  const { processes } = await reeve.list({ filter: { status: 'any' } })
+  for (const { record } of processes) await ended(reeve, record.pid)
+  const { notices } = await reeve.notices({ scope: SCOPE })
+  expect(notices.map(({ pid }) => pid).sort()).toEqual(processes.map(({ record }) => record.pid).sort())
+})
+
+test('what was taken from a daemon that died before the acknowledgement is given again, and after it never', async () => {
+  await using house = new Household()
+  let daemon = await startDaemon(house)
+  await daemon.call('openSession', { session: 's1' })
+  const { record } = await daemon.call('spawn', { ...IN_S1, spec: { run: 'true' } })
+  await daemon.call('wait', { pid: record.pid })
+  const take = { scope: SCOPE, consumer: 'one', visibilityMs: 1 }
+  const first = await daemon.call('takeNotices', take)
+  expect(first.notices.map(({ pid }) => pid)).toEqual([record.pid])
+  await daemon.kill()
+  daemon = await startDaemon(house)
+  const again = await daemon.call('takeNotices', { ...take, waitMs: 10_000 })
+  expect(again.notices.map(({ place }) => place)).toEqual(first.notices.map(({ place }) => place))
+  const places = again.notices.map(({ place }) => place)
+  await daemon.call('acknowledge', { scope: SCOPE, consumer: 'one', places })
+  await daemon.kill()
+  const reeve = await house.open()
+  expect((await reeve.takeNotices(take)).notices).toEqual([])
+  expect((await reeve.takeNotices({ ...take, consumer: 'two' })).notices).toEqual([])
+  expect((await reeve.notices({ scope: SCOPE })).notices).toEqual([])
+})

@@ -1,0 +1,105 @@
+import { embed, type Reeve } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+const SCOPE = 'session:s1'
+
+async function opened(): Promise<Reeve> {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  await reeve.openSession({ session: 's1' })
+  return reeve
+}
+
+async function told(reeve: Reeve): Promise<string> {
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' }, replyTo: { thread: 7 } })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  return record.pid
+}
+
+test('two consumers that take from one inbox never get the same notice, and each is acknowledged once', async () => {
+  const reeve = await opened()
+  const agent = reeve.as('session:s1')
+  const stop = new AbortController()
+  const got: [string, string][] = []
+  const wanted = 20
+  const consumer = async (name: string) => {
+    const follow = agent.inbox({ scope: SCOPE, consumer: name, take: {} }, { signal: stop.signal })
+    for await (const { pid, place, replyTo } of follow) {
+      got.push([name, pid])
+      expect(replyTo).toEqual({ thread: 7 })
+      await agent.acknowledge({ scope: SCOPE, consumer: name, places: [place] })
+      if (got.length === wanted) stop.abort()
+    }
+  }
+  const consumers = [consumer('one'), consumer('two')]
+  const pids = []
+  for (let count = 0; count < wanted; count++) pids.push(await told(reeve))
+  await Promise.all(consumers)
+  expect(got.map(([, pid]) => pid).sort()).toEqual([...pids].sort())
+  expect((await agent.notices({ scope: SCOPE })).notices).toEqual([])
+})
+
+test('a follower gets what is there and what comes, and takes nothing from others', async () => {
+  const reeve = await opened()
+  const first = await told(reeve)
+  const seen: string[] = []
+  const stop = new AbortController()
+  const following = (async () => {
+    for await (const { pid, text } of reeve.inbox({ scope: SCOPE }, { signal: stop.signal })) {
+      expect(text).toContain(`x (${pid}) completed`)
+      seen.push(pid)
+      if (seen.length === 2) stop.abort()
+    }
+  })()
+  const second = await told(reeve)
+  await following
+  expect(seen).toEqual([first, second])
+  expect((await reeve.notices({ scope: SCOPE })).notices.map(({ pid }) => pid)).toEqual([first, second])
+})
+
+test('what one consumer acknowledged up to a place it is not shown again, and others are', async () => {
+  const reeve = await opened()
+  await told(reeve)
+  await told(reeve)
+  const read = async (consumer: string) => (await reeve.notices({ scope: SCOPE, consumer })).notices.length
+  const { next } = await reeve.notices({ scope: SCOPE, limit: 1 })
+  await reeve.acknowledge({ scope: SCOPE, consumer: 'one', through: next })
+  expect([await read('one'), await read('two')]).toEqual([1, 2])
+})
+
+test('whoever is told, and waits for the end, is not told; an operator who waits changes nothing', async () => {
+  const reeve = await opened()
+  const one = await told(reeve)
+  const two = await told(reeve)
+  await reeve.wait({ pid: one })
+  await reeve.as('session:s1').wait({ pid: two })
+  expect((await reeve.notices({ scope: SCOPE })).notices.map(({ pid }) => pid)).toEqual([one])
+  const all = (await reeve.notices({ scope: SCOPE, all: true })).notices
+  expect(all.map(({ done }) => done)).toEqual([null, 'consumed'])
+})
+
+test('a session neither reads, takes nor acknowledges what another is told', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's2' })
+  await told(reeve)
+  const other = reeve.as('session:s2')
+  const asked = [
+    other.notices({ scope: SCOPE }),
+    other.takeNotices({ scope: SCOPE, consumer: 'x' }),
+    other.acknowledge({ scope: SCOPE, consumer: 'x', through: 99 }),
+    other.inbox({ scope: SCOPE })[Symbol.asyncIterator]().next(),
+  ]
+  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'denied' })
+  expect((await reeve.notices({ scope: SCOPE })).notices).toHaveLength(1)
+})
+
+test('an answer that waits for something comes as soon as there is something', async () => {
+  const reeve = await opened()
+  const waiting = reeve.notices({ scope: SCOPE, waitMs: 60_000 })
+  const taking = reeve.takeNotices({ scope: SCOPE, consumer: 'one', waitMs: 60_000 })
+  const pid = await told(reeve)
+  expect((await waiting).notices).toMatchObject([{ pid, kind: 'completion' }])
+  expect((await taking).notices).toMatchObject([{ pid }])
+})

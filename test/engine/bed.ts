@@ -1,0 +1,55 @@
+import {
+  type Embedded,
+  type EmbedOptions,
+  type EngineFunction,
+  type EngineOptions,
+  embed,
+  type Json,
+} from 'reeve'
+import { onTestFinished } from 'vitest'
+
+/** A kernel over `store` that serves one durable function, closed with the test. */
+export async function serve(
+  store: EmbedOptions['store'],
+  run: EngineFunction,
+  options: EngineOptions = {},
+  others: Omit<EmbedOptions, 'store'> = {},
+): Promise<Embedded> {
+  const reeve = await embed({ store, ...others })
+  onTestFinished(() => reeve.close())
+  await reeve.engine('work', run, options)
+  return reeve
+}
+
+export async function start(reeve: Embedded, input: Json = null): Promise<string> {
+  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input } })
+  return record.pid
+}
+
+export async function outcomeOf(reeve: Embedded, pid: string) {
+  const ended = await reeve.wait({ pid })
+  if (ended.type !== 'ended') throw new Error(`${pid} has not ended`)
+  return ended.record.outcome
+}
+
+/** What the log has of these types, in order. */
+export async function logOf(reeve: Embedded, pid: string, ...types: readonly string[]) {
+  const { events } = await reeve.events({ pid, limit: 1_000 })
+  return events.filter(({ type }) => types.includes(type)).map(({ payload }) => payload)
+}
+
+/** Resolved from outside. */
+export function gate<Value = void>() {
+  return Promise.withResolvers<Value>()
+}
+
+/** Says that it was reached, and never comes out. */
+export function stuck<Value = null>(reached: { resolve(): void }): Promise<Value> {
+  reached.resolve()
+  return new Promise(() => {})
+}
+
+export function noted<Value>(notes: string[], note: string, value: Value): Value {
+  notes.push(note)
+  return value
+}

@@ -1,0 +1,329 @@
+import { embed, StepError } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+import { gate, logOf, noted, outcomeOf, serve, start, stuck } from './bed.ts'
+
+test('a durable function of embed ends with what it returns, and fails with what it throws', async () => {
+  const reeve = await embed({
+    store: tempFile(),
+    engines: {
+      double: async (ctx, input: number) => ctx.step('multiply', () => input * 2),
+      quiet: async (ctx) => {
+        await ctx.step('nothing', () => {})
+      },
+      broken: async (ctx) => ctx.step('read', () => Promise.reject(new Error('no such file'))),
+    },
+  })
+  const ends = async (engine: string, input: number) => {
+    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine, input } })
+    return outcomeOf(reeve, record.pid)
+  }
+  expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
+  expect(await ends('quiet', 0)).toMatchObject({ status: 'completed', result: null })
+  expect(await ends('broken', 0)).toMatchObject({ status: 'failed', reason: 'no such file' })
+  await reeve.close()
+})
+
+test('a step that is in the log is not run again by the next kernel, and the one that was cut off is', async () => {
+  const store = tempFile()
+  const ran: string[] = []
+  const reached = gate()
+  const code = (last: () => Promise<string>) =>
+    serve(store, async (ctx) => {
+      const one = await ctx.step('one', () => noted(ran, 'one', { a: [1, 'x'] }))
+      const nothing = await ctx.step('nothing', () => void ran.push('nothing'))
+      const two = await ctx.step('two', last)
+      return { one, isNothing: nothing === undefined, two }
+    })
+  const first = await code(() => noted(ran, 'two', stuck<string>(reached)))
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await code(async () => noted(ran, 'two again', 'done'))
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    status: 'completed',
+    result: { one: { a: [1, 'x'] }, isNothing: true, two: 'done' },
+  })
+  expect(ran).toEqual(['one', 'nothing', 'two', 'two again'])
+  expect(await logOf(second, pid, 'step_ended')).toMatchObject([
+    { place: 1, kind: 'step', name: 'one', how: 'done', tries: 1, value: { a: [1, 'x'] } },
+    { place: 2, name: 'nothing' },
+    { place: 3, name: 'two', value: 'done' },
+  ])
+})
+
+test('a step is tried again as its policy says, and the tries before a restart count', async () => {
+  const store = tempFile()
+  const tries: number[] = []
+  const code = () =>
+    serve(store, async (ctx) =>
+      ctx.step(
+        'flaky',
+        ({ attempt }) => {
+          tries.push(attempt)
+          throw new Error(`try ${attempt}`)
+        },
+        { retry: { times: 3, backoffMs: tries.length === 0 ? 3_600_000 : 0, factor: 1 } },
+      ),
+    )
+  const first = await code()
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['step_tried'] })
+  const [tried] = await logOf(first, pid, 'step_tried')
+  expect(tried).toMatchObject({
+    place: 1,
+    name: 'flaky',
+    tries: 1,
+    error: 'try 1',
+    retryAt: expect.any(Number),
+  })
+  await first.close()
+  expect(tries).toEqual([1])
+})
+
+test('the last error is the one the process fails with, unless the code catches it', async () => {
+  const reeve = await serve(tempFile(), async (ctx, input) => {
+    const flaky = () =>
+      ctx.step('flaky', ({ attempt }) => Promise.reject(new Error(`try ${attempt}`)), {
+        retry: { times: 2, backoffMs: 0 },
+      })
+    if (input === null) return flaky()
+    try {
+      return await flaky()
+    } catch (error) {
+      return { caught: error instanceof StepError && `${error.step}: ${error.message}` }
+    }
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ status: 'failed', reason: 'try 3' })
+  const caught = await outcomeOf(reeve, await start(reeve, 'catch'))
+  expect(caught).toMatchObject({ status: 'completed', result: { caught: 'flaky: try 3' } })
+})
+
+test('a failed step fails in later attempts too, without being run', async () => {
+  const store = tempFile()
+  const reached = gate()
+  let ran = 0
+  const code = (then: () => Promise<unknown>) =>
+    serve(store, async (ctx) => {
+      const failed = await ctx.step('fail', () => Promise.reject(new Error(`no ${++ran}`))).catch(String)
+      await ctx.step('then', then)
+      return failed
+    })
+  const first = await code(() => stuck(reached))
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await code(async () => {})
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 'StepError: no 1' })
+  expect(ran).toBe(1)
+})
+
+test('an error that is not worth another try gets none', async () => {
+  const reeve = await serve(
+    tempFile(),
+    async (ctx) => ctx.step('charge', ({ attempt }) => Promise.reject(new Error(`declined ${attempt}`))),
+    { retry: { times: 5, backoffMs: 0, when: (error) => !String(error).includes('declined') } },
+  )
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ reason: 'declined 1' })
+})
+
+test('time, chance and ids are the same in every attempt', async () => {
+  const store = tempFile()
+  const seen: unknown[] = []
+  const reached = gate()
+  const code = (last: () => Promise<unknown>) =>
+    serve(store, async (ctx) => {
+      const values = [ctx.now(), ctx.random(), ctx.uuid()]
+      await ctx.step('inside', () => [ctx.now(), ctx.random(), ctx.uuid()])
+      seen.push([...values, ctx.now(), ctx.random(), ctx.uuid()])
+      await ctx.step('last', last)
+      return ctx.uuid()
+    })
+  const first = await code(() => stuck(reached))
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await code(async () => {})
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed' })
+  expect(seen).toHaveLength(2)
+  expect(seen[1]).toEqual(seen[0])
+  const [, random, uuid, , otherRandom, otherUuid] = seen[0] as [
+    number,
+    number,
+    string,
+    number,
+    number,
+    string,
+  ]
+  expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(new Set([random, otherRandom, uuid, otherUuid]).size).toBe(4)
+})
+
+test('a result that cannot be stored fails the step, and says why', async () => {
+  const reeve = await serve(tempFile(), async (ctx, input) =>
+    ctx.step('strange', () => (input === 'large' ? 'x'.repeat(2 ** 21) : new Map())),
+  )
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    status: 'failed',
+    reason: 'The result of step strange cannot be stored: The value is not a plain object.',
+  })
+  expect(await outcomeOf(reeve, await start(reeve, 'large'))).toMatchObject({
+    status: 'failed',
+    reason: expect.stringMatching(/^The result of step strange has \d+ bytes/),
+  })
+})
+
+test('calls of the context inside a step are refused', async () => {
+  const reeve = await serve(tempFile(), async (ctx) => ctx.step('outer', () => ctx.step('inner', () => 1)))
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    status: 'failed',
+    reason: 'step inner was called inside the step outer.',
+  })
+})
+
+test('several flows at once come to the same steps in the same order, whatever finished first', async () => {
+  const store = tempFile()
+  const slow = gate()
+  const cut = gate()
+  const ran: string[] = []
+  const code = (last: () => Promise<unknown>, isSlow: boolean) =>
+    serve(store, async (ctx) => {
+      const flow = async (name: string, first: () => Promise<unknown>) => {
+        await ctx.step(`${name}1`, () => noted(ran, `${name}1`, first()))
+        await Promise.resolve()
+        return ctx.step(`${name}2`, () => noted(ran, `${name}2`, name))
+      }
+      const both = await Promise.all([
+        flow('a', async () => (isSlow ? await slow.promise : undefined)),
+        flow('b', async () => {}),
+      ])
+      await ctx.step('last', last)
+      return both
+    })
+  const first = await code(() => stuck(cut), true)
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['step_ended'] })
+  await expect.poll(() => ran).toEqual(['a1', 'b1', 'b2'])
+  slow.resolve()
+  await cut.promise
+  await first.close()
+  const second = await code(async () => {}, false)
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['a', 'b'] })
+  expect(ran).toEqual(['a1', 'b1', 'b2', 'a2'])
+})
+
+test('code that was changed under a running process is found, with both lists of steps', async () => {
+  const store = tempFile()
+  const reached = gate()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('draft', () => 1)
+    await ctx.step('review', () => 2)
+    await ctx.step('publish', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  let ran = 0
+  const second = await serve(store, async (ctx) => {
+    await ctx.step('draft', () => ran++)
+    await ctx.sleep(1)
+    await ctx.step('review', () => ran++)
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    status: 'failed',
+    reason: 'nondeterminism',
+    result: {
+      place: 2,
+      message: 'At step 2 the log has step review, and the code came to sleep.',
+      recorded: ['step draft', 'step review'],
+      met: ['step draft', 'sleep'],
+    },
+  })
+  expect(ran).toBe(0)
+})
+
+test('code that ends before it has come to all recorded steps is found too', async () => {
+  const store = tempFile()
+  const reached = gate()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('one', () => 1)
+    await ctx.step('two', () => 2)
+    await ctx.step('three', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await serve(store, async (ctx) => ctx.step('one', () => 1))
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    status: 'failed',
+    reason: 'nondeterminism',
+    result: { place: 2, recorded: ['step one', 'step two'], met: ['step one'] },
+  })
+})
+
+test('a cancelled function hears of it at its next call, and may tidy up', async () => {
+  const reached = gate()
+  const tidied = gate<string>()
+  const reeve = await serve(tempFile(), async (ctx) => {
+    try {
+      await ctx.step('endless', ({ signal }) => {
+        reached.resolve()
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      })
+    } finally {
+      tidied.resolve(String(await ctx.step('after', () => 1).catch((error: Error) => error.message)))
+    }
+  })
+  const pid = await start(reeve)
+  await reached.promise
+  await reeve.signal({ pid, signal: 'cancel', reason: 'changed my mind' })
+  expect(await tidied.promise).toBe('changed my mind')
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'changed my mind' })
+  expect(await logOf(reeve, pid, 'step_ended')).toEqual([])
+})
+
+test('a paused function begins no step until it is resumed', async () => {
+  const ran: string[] = []
+  const [reached, go] = [gate(), gate()]
+  const reeve = await serve(tempFile(), async (ctx) => {
+    await ctx.step('one', () => {
+      reached.resolve()
+      return go.promise
+    })
+    await ctx.step('two', () => void ran.push('two'))
+  })
+  const pid = await start(reeve)
+  await reached.promise
+  await reeve.signal({ pid, signal: 'pause' })
+  go.resolve()
+  await reeve.waitFor({ pid, types: ['step_ended'] })
+  expect(ran).toEqual([])
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', journal: { last: 1 } })
+  await reeve.signal({ pid, signal: 'resume' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed' })
+  expect(ran).toEqual(['two'])
+})
+
+test('a call that nobody waits for may fail without harm', async () => {
+  const unheard: unknown[] = []
+  const note = (reason: unknown) => void unheard.push(reason)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  const reeve = await serve(tempFile(), async (ctx) => {
+    void ctx.step('aside', () => Promise.reject(new Error('broken')))
+    void ctx.signal('never')
+    return ctx.signal('go')
+  })
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['step_ended'] })
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled' })
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(unheard).toEqual([])
+})
+
+test('a name is served once', async () => {
+  const reeve = await serve(tempFile(), async () => 1)
+  await expect(reeve.engine('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(reeve.engine('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
+})

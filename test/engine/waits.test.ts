@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+import { gate, logOf, noted, outcomeOf, serve, start } from './bed.ts'
+
+const SOON = { parkAfterMs: 1 }
+
+test('signals are taken in order, sent before the wait or after it', async () => {
+  const reeve = await serve(tempFile(), async (ctx) =>
+    [await ctx.signal('word'), await ctx.signal('word'), await ctx.signal('other', { timeoutMs: 0 })].map(
+      (value) => value ?? 'nothing',
+    ),
+  )
+  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' } })
+  await reeve.send({ pid: record.pid, name: 'word', value: 'first' })
+  await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
+  await reeve.send({ pid: record.pid, name: 'word', value: { second: true } })
+  expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+    status: 'completed',
+    result: ['first', { second: true }, 'nothing'],
+  })
+})
+
+test('an answer by key is given once, before the wait or during it', async () => {
+  const keys = [gate<string>(), gate<string>()]
+  const go = gate()
+  const reeve = await serve(tempFile(), async (ctx) => {
+    keys[0]?.resolve(await ctx.keyFor('ok'))
+    await ctx.step('work', () => go.promise)
+    const one = await ctx.signal('ok')
+    keys[1]?.resolve(await ctx.keyFor('ok'))
+    return [one, await ctx.signal('ok')]
+  })
+  const pid = await start(reeve)
+  const key = (await keys[0]?.promise) ?? ''
+  expect(await reeve.answer({ key, value: 'yes' })).toMatchObject({ answer: 'accepted' })
+  expect(await reeve.answer({ key, value: 'no' })).toMatchObject({ answer: 'already_resolved' })
+  go.resolve()
+  const next = (await keys[1]?.promise) ?? ''
+  expect(await reeve.answer({ key: next, value: 'sure' })).toMatchObject({ answer: 'accepted' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: ['yes', 'sure'] })
+})
+
+test('a function that waits leaves memory, and a signal brings it back', async () => {
+  const store = tempFile()
+  let begun = 0
+  const steps: string[] = []
+  const reeve = await serve(
+    store,
+    async (ctx) => {
+      begun += 1
+      await ctx.step('before', () => void steps.push('before'))
+      const said = await ctx.signal('approved')
+      return ctx.step('after', () => noted(steps, 'after', said))
+    },
+    SOON,
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await reeve.show({ pid })).toMatchObject({
+    status: 'waiting',
+    parked: true,
+    wait: { on: 'signal', name: 'approved', ordinal: 1, place: 2 },
+  })
+  await reeve.send({ pid, name: 'approved', value: 'by me' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'by me' })
+  expect(steps).toEqual(['before', 'after'])
+  expect(begun).toBe(2)
+})
+
+test('a parked function is begun again by any kernel that serves it, and its attempts do not count', async () => {
+  const store = tempFile()
+  const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
+    const got: unknown[] = []
+    for (let round = 0; round < 8; round++) got.push(await ctx.signal('next'))
+    return got as number[]
+  }
+  const first = await serve(store, code, SOON)
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['parked'] })
+  await first.close()
+  const second = await serve(store, code, SOON)
+  for (let round = 0; round < 8; round++) {
+    const { revision } = await second.show({ pid })
+    await second.send({ pid, name: 'next', value: round })
+    if (round < 7) await second.waitFor({ pid, types: ['parked'], after: revision })
+  }
+  const ended = await second.wait({ pid })
+  expect(ended).toMatchObject({ record: { attempts: 1, outcome: { result: [0, 1, 2, 3, 4, 5, 6, 7] } } })
+})
+
+test('a sleep ends when it is due, though nobody had the function in memory', async () => {
+  const store = tempFile()
+  const reeve = await serve(
+    store,
+    async (ctx) => {
+      const before = ctx.now()
+      await ctx.sleep(150)
+      return ctx.now() - before >= 150
+    },
+    SOON,
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: true })
+  expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([{ on: 'timer', how: 'due', place: 1 }])
+})
+
+test('a sleep keeps to its time across a restart', async () => {
+  const store = tempFile()
+  const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
+    await ctx.sleep(3_600_000)
+  }
+  const first = await serve(store, code)
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['wait_entered'] })
+  await first.close()
+  const second = await serve(store, code)
+  await second.waitFor({ pid, types: ['wait_entered'], after: (await second.show({ pid })).revision - 1 })
+  const entered = (await logOf(second, pid, 'wait_entered')) as { until: number }[]
+  expect(entered[1]?.until).toBe(entered[0]?.until)
+})
+
+test('a time limit on a signal ends the wait of a parked function', async () => {
+  const reeve = await serve(
+    tempFile(),
+    async (ctx) => (await ctx.signal('never', { timeoutMs: 150 })) ?? 'timed out',
+    SOON,
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'timed out' })
+})
+
+test('a child is spawned once, and its end brings the parked parent back', async () => {
+  const store = tempFile()
+  const tools = {
+    ask: async (tool: { waitSignal(name: string): Promise<unknown> }) => {
+      await tool.waitSignal('answer')
+      return 'from the child'
+    },
+  }
+  const reeve = await serve(
+    store,
+    async (ctx) => {
+      const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'ask' } })
+      const { status, result } = await ctx.wait(child)
+      return { status, result }
+    },
+    SOON,
+    { tools },
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  const [spawned] = (await logOf(reeve, pid, 'child_registered')) as { pid: string; place: number }[]
+  expect(spawned).toMatchObject({ kind: 'tool', label: 'ask', place: 1 })
+  expect(await reeve.show({ pid: spawned?.pid ?? '' })).toMatchObject({ parent: pid, awaitedBy: [pid] })
+  await reeve.send({ pid: spawned?.pid ?? '', name: 'answer', value: null })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({
+    status: 'completed',
+    result: { status: 'completed', result: 'from the child' },
+  })
+  expect(await logOf(reeve, pid, 'child_registered')).toHaveLength(1)
+})
+
+test('many children at once: all of them, or the first', async () => {
+  const tools = {
+    echo: ({ input }: { input: unknown }) => input as number,
+    never: () => new Promise<null>(() => {}),
+  }
+  const reeve = await serve(
+    tempFile(),
+    async (ctx, input) => {
+      if (input === 'all') {
+        const run = async (n: number) => {
+          const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'echo', input: n } })
+          return (await ctx.wait(child)).result
+        }
+        return Promise.all([1, 2, 3, 4, 5].map(run))
+      }
+      const slow = await ctx.spawn({ kind: 'tool', spec: { tool: 'never' } })
+      const fast = await ctx.spawn({ kind: 'tool', spec: { tool: 'echo', input: 'fast' } })
+      return (await Promise.race([ctx.wait(slow), ctx.wait(fast)])).result
+    },
+    {},
+    { tools },
+  )
+  expect(await outcomeOf(reeve, await start(reeve, 'all'))).toMatchObject({ result: [1, 2, 3, 4, 5] })
+  expect(await outcomeOf(reeve, await start(reeve, 'race'))).toMatchObject({ result: 'fast' })
+})
+
+test('of a signal and a time the first wins, also when both were waited for out of memory', async () => {
+  const reeve = await serve(
+    tempFile(),
+    async (ctx) => {
+      const first = await Promise.race([
+        ctx.signal('go').then(() => 'signal'),
+        ctx.sleep(3_600_000).then(() => 'time'),
+      ])
+      return ctx.step('after', () => first)
+    },
+    SOON,
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await reeve.show({ pid })).toMatchObject({ wait: { on: 'signal' }, moreWaits: [{ on: 'timer' }] })
+  await reeve.send({ pid, name: 'go', value: null })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'signal' })
+})
+
+test('a parked function that is cancelled ends at once', async () => {
+  const reeve = await serve(tempFile(), (ctx) => ctx.signal('never'), SOON)
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'cancelled', parked: false, wait: null })
+})
+
+test('a parked function that is paused takes its signal, and goes on when it is resumed', async () => {
+  const reeve = await serve(tempFile(), (ctx) => ctx.signal('go'), SOON)
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  await reeve.signal({ pid, signal: 'pause' })
+  await reeve.send({ pid, name: 'go', value: 7 })
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', pausedFrom: 'ready', wait: null })
+  await reeve.signal({ pid, signal: 'resume' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 7 })
+})
+
+test('what a function may not spawn or wait for is an error that it can catch, in every attempt', async () => {
+  const reeve = await serve(tempFile(), async (ctx) => {
+    const no = (error: Error) => error.message
+    const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'x' }, envRef: 'nowhere' }).catch(no)
+    return [child as string, await ctx.wait('p_nobodynobody').then(() => '', no)]
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    result: [
+      'spawn was given something it cannot use: envRef: must be the reference of an environment.',
+      'There is no process p_nobodynobody.',
+    ],
+  })
+})

@@ -1,0 +1,391 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'reeve'
+import { describe, expect, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { CommandLine } from '../cli/command-line.ts'
+import { Household, printed, start } from '../command/household.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { call, overHttp } from '../mcp/connected.ts'
+import { ask } from '../server/ask.ts'
+import { tempFolder } from '../temp-file.ts'
+import { invented, SECRETS, shows } from './corpus.ts'
+
+const TEXT = `${SECRETS.map(({ text }) => text).join('\nsome text in between\n')}\nthe last line\n`
+const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
+
+/** A file outside of every home that has all secrets in it, and the line that prints it. */
+function printing(): string {
+  const file = join(tempFolder(), 'text')
+  writeFileSync(file, TEXT)
+  return `cat ${file}`
+}
+
+function expectNone(what: string, answer: unknown, printed = TOGETHER): void {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+  const shown = printed.secrets.filter((secret) => shows(text, { secrets: [secret] }))
+  expect([what, shown]).toEqual([what, []])
+}
+
+function textOrGone(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+async function ended(daemon: Daemon, line: string, more: object = {}): Promise<string> {
+  const { record } = await daemon.reeve.spawn({ kind: 'command', spec: { run: line, ...more } })
+  await daemon.reeve.wait({ pid: record.pid, timeoutMs: 30_000 })
+  return record.pid
+}
+
+test('secrets that a command prints are at no door, and in no file but its log', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const line = printing()
+  const plain = await ended(daemon, line)
+  const tagged = await ended(daemon, line, { output: 'tagged' })
+  const terminal = await ended(daemon, line, { pty: { cols: 37, rows: 50 } })
+  for (const pid of [plain, tagged, terminal]) {
+    const paths = [
+      ...[
+        'log?limit=10000',
+        'log?ansi=keep',
+        'search?pattern=.&limit=1000&context=2',
+        'output?limit=1000000',
+      ],
+      ...[
+        'output/stream',
+        'output/stream?offset=0000000000000123',
+        'events',
+        'events/stream',
+        'usage',
+        'wait',
+        '',
+      ],
+      ...(pid === terminal ? ['screen', 'screen?scrollback=1000'] : []),
+      ...(pid === tagged ? ['log?stream=stdout&limit=10000'] : []),
+    ]
+    for (const path of paths) {
+      const said = await ask(daemon, `GET /v1/processes/${pid}/${path}`.replace(/\/$/, ''))
+      expect([path, said.status]).toEqual([path, 200])
+      const bytes = path.startsWith('output?') ? Buffer.from(said.json.bytes.$bytes, 'base64').toString() : ''
+      expectNone(path, said.text + bytes)
+    }
+    const sse = await ask(daemon, `GET /v1/processes/${pid}/output/stream?offset=-1&live=sse`)
+    const data = [...sse.text.matchAll(/^event: data\ndata:(.*)$/gm)].map(([, text]) => text ?? '')
+    expectNone('sse', data.map((text) => Buffer.from(text, 'base64').toString()).join(''))
+    const poll = await ask(daemon, `POST /v1/processes/${pid}/poll`, {
+      body: { cursor: 'o0', maxChars: 1_000_000 },
+    })
+    expect(poll.text).toContain('the last line')
+    expectNone('poll', poll.text)
+    for (const secret of TOGETHER.secrets.slice(0, 5)) {
+      const waited = await daemon.reeve.wait({ pid, until: { text: secret } })
+      expect(waited.type).toBe('ended')
+    }
+  }
+  const client = await overHttp(daemon.reeve, { era: 'modern' })
+  const begun = await call<{ process: { pid: string } }>(client, 'process_start', {
+    run: line,
+    waitMs: 5_000,
+  })
+  expectNone('process_start', [begun.text, begun.structured])
+  const { pid } = begun.structured.process
+  for (const [tool, given] of [
+    ['process_poll', { pid }],
+    ['process_log', { pid }],
+    ['process_search', { pid, pattern: '.' }],
+    ['process_list', { status: 'any' }],
+    ['process_wait', { pid }],
+    ['inbox', {}],
+  ] as const) {
+    const { text, structured, isError } = await call(client, tool, given)
+    expect([tool, text, isError]).toEqual([tool, text, false])
+    expectNone(tool, [text, structured])
+  }
+  for (const uri of [
+    `reeve://processes/${pid}`,
+    `reeve://processes/${pid}/log`,
+    'reeve://processes',
+    'reeve://inbox',
+  ])
+    expectNone(uri, await client.readResource({ uri }))
+  await daemon.close()
+
+  const files = readdirSync(dwelling.home.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  for (const entry of files) {
+    const path = join(entry.parentPath, entry.name)
+    const isLog = /\/output\/p_[^/]+\/\d{15}$/.test(path)
+    if (isLog) expect([path, (statSync(path).mode & 0o777).toString(8)]).toEqual([path, '600'])
+    // The keeper has nothing to keep, and takes its own files away.
+    else expectNone(path, textOrGone(path))
+  }
+  expect((statSync(join(dwelling.home.commands, 'output')).mode & 0o777).toString(8)).toBe('700')
+})
+
+describe('a command line', () => {
+  const secret = invented('on a command line', 36)
+  const hidden = { secrets: [secret, 'correct-horse', 'battery-staple'] }
+
+  test('is shown without its secrets, wherever it is shown, and runs with them', async () => {
+    const daemon = await new Dwelling().up()
+    const { reeve } = daemon
+    await reeve.openSession({ session: 's' })
+    const line = `echo begun; test "$DB_PASSWORD" = correct-horse && read -r word && test "$word" = SITE_KEY=battery-staple && test ghp_${secret} = "ghp_$(printf %s ${secret.slice(0, 20)}'')${secret.slice(20)}"`
+    const spec = {
+      run: line,
+      env: { DB_PASSWORD: 'correct-horse', lower_token: 'battery-staple' },
+      stdin: { text: 'SITE_KEY=battery-staple\n' },
+    }
+    const owner = { session: 's' }
+    const whole = { secrets: [`ghp_${secret}`, 'correct-horse', 'battery-staple'] }
+    const spawned = await reeve.spawn({ kind: 'command', spec, owner, name: 'job' })
+    const waited = await reeve.wait({ pid: spawned.record.pid })
+    expect(waited).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 0 } } })
+    const again = await reeve.spawn({ kind: 'command', spec, owner })
+    expect(again.warning).toMatchObject({ code: 'duplicate_of' })
+    const restarted = await reeve.restart({ pid: spawned.record.pid })
+    expect(await reeve.wait({ pid: restarted.record.pid })).toMatchObject({
+      record: { outcome: { exitCode: 0 } },
+    })
+    const followed = []
+    const { position } = await reeve.changes({ limit: 1_000 })
+    for await (const event of reeve.follow({ after: 0 })) {
+      followed.push(event)
+      if (event.position >= position) break
+    }
+    const answers = {
+      spawned,
+      waited,
+      again,
+      restarted,
+      followed,
+      list: await reeve.list({ filter: { status: 'any' } }),
+      show: await reeve.show({ pid: spawned.record.pid }),
+      events: await reeve.events({ pid: spawned.record.pid }),
+      changes: await reeve.changes({ limit: 1_000 }),
+      notices: await reeve.notices({ scope: 'session:s' }),
+      http: (await ask(daemon, 'GET /v1/processes?filter={"status":"any"}')).text,
+      stream: (await ask(daemon, 'GET /v1/changes/stream')).text,
+    }
+    for (const [what, answer] of Object.entries(answers)) {
+      const text = JSON.stringify(answer)
+      expect([what, whole.secrets.filter((one) => text.includes(one))]).toEqual([what, []])
+    }
+    expect(JSON.stringify(answers.show)).toContain('echo begun')
+    const shown = await reeve.show({ pid: spawned.record.pid, reveal: true })
+    expect(shown.spec).toEqual(spec)
+  })
+
+  test('is in no error that names it', async () => {
+    await using house = new Household()
+    const reeve = await house.open()
+    const folder = `/nowhere/ghp_${secret}`
+    const { outcome } = await start(reeve, { argv: ['true'] }, { cwd: folder })
+    expect(outcome).toMatchObject({ reason: 'failed_start' })
+    expectNone('outcome', outcome, hidden)
+    const refused = await reeve.show({ pid: `ghp_${secret}` }).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ name: 'RefusedError' })
+    expectNone('refusal', [String(refused), (refused as Error).stack, refused], hidden)
+  })
+
+  test('of a tool is data between programs, and stays as it is', async () => {
+    const { embed } = await import('reeve')
+    const reeve = await embed({
+      store: join(tempFolder(), 'reeve.db'),
+      tools: { echo: ({ input }) => input },
+    })
+    const input = { token: `ghp_${secret}` }
+    const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'echo', input } })
+    expect(await reeve.wait({ pid: record.pid })).toMatchObject({ record: { outcome: { result: input } } })
+    await reeve.close()
+  })
+})
+
+describe('what Reeve was given', () => {
+  test('as a variable to pass on is masked where it is printed, also after the daemon was replaced', async () => {
+    await using house = new Household()
+    process.env['REEVE_TEST_PLAIN'] = 'a value without any shape'
+    try {
+      const reeve = await house.open()
+      const { pid } = await start(reeve, { run: 'echo "<$REEVE_TEST_PLAIN>"', passEnv: ['REEVE_TEST_PLAIN'] })
+      await reeve.wait({ pid })
+      const masked = `<${'*'.repeat(25)}>\n`
+      expect((await reeve.poll({ pid })).text).toBe(masked)
+      await reeve.close()
+      const next = await house.open()
+      expect((await next.poll({ pid, cursor: 'o0' })).text).toBe(masked)
+    } finally {
+      delete process.env['REEVE_TEST_PLAIN']
+    }
+  })
+
+  test('as values and patterns of its own is masked, and nothing where masking is off', async () => {
+    await using house = new Household()
+    const text = `ACME-123456 swordfish-1 ghp_${invented('off', 36)}`
+    const file = join(tempFolder(), 'text')
+    writeFileSync(file, text)
+    const redact = { values: ['swordfish-1'], patterns: ['ACME-[0-9]+'] }
+    const reeve = await house.open({}, { redact })
+    const { pid } = await start(reeve, `cat ${file}`)
+    await reeve.wait({ pid })
+    expect((await reeve.poll({ pid })).text).toBe(`${'*'.repeat(11)} ${'*'.repeat(11)} ghp_${'*'.repeat(36)}`)
+    await reeve.close()
+    const open = await house.open({}, { redact: false })
+    expect((await open.poll({ pid, cursor: 'o0' })).text).toBe(text)
+  })
+
+  test('as a pattern that is none is refused at the start', async () => {
+    await expect(new Dwelling().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
+      code: 'bad_configuration',
+      details: { key: 'redactPatterns' },
+    })
+    await using house = new Household()
+    await expect(house.open({}, { redact: { patterns: ['(?<=x)y'] } })).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('redact.patterns'),
+    })
+  })
+})
+
+describe('reveal', () => {
+  const secret = invented('revealed', 36)
+  const line = (folder: string) => {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'text'), `ghp_${secret}\n`)
+    return `cat ${join(folder, 'text')}; cat`
+  }
+
+  test('shows the host what was printed, and is noted with the process once a minute', async () => {
+    await using house = new Household()
+    const noted: object[] = []
+    const reeve = await house.open({}, { onReveal: (revealed) => void noted.push(revealed) })
+    const { pid } = await start(reeve, { run: line(tempFolder()), stdin: 'pipe' })
+    await printed(reeve, pid, 'ghp_')
+    expect((await reeve.log({ pid })).lines[0]?.text).toBe(`ghp_${'*'.repeat(36)}`)
+    expect((await reeve.log({ pid, reveal: true })).lines[0]?.text).toBe(`ghp_${secret}`)
+    expect((await reeve.poll({ pid, cursor: 'o0', reveal: true })).text).toContain(secret)
+    expect((await reeve.search({ pid, text: secret, reveal: true })).total).toBe(1)
+    expect(Buffer.from((await reeve.output({ pid, reveal: true })).bytes).toString()).toContain(secret)
+    for await (const { bytes } of reeve.followOutput({ pid, reveal: true })) {
+      expect(Buffer.from(bytes).toString()).toContain(secret)
+      break
+    }
+    const { events } = await reeve.events({ pid })
+    const revealed = events.filter(({ type }) => type === 'revealed')
+    expect(revealed).toMatchObject([{ actor: 'host', payload: { source: 'host', verb: 'log' } }])
+    expect(noted).toEqual([{ pid, actor: 'host', verb: 'log' }])
+    await reeve.kill({ pid })
+    expect((await reeve.log({ pid, reveal: true })).lines[0]?.text).toBe(`ghp_${secret}`)
+    expect((await reeve.events({ pid })).events.at(-1)).toMatchObject({ type: 'ended' })
+  })
+
+  test('is refused to a session, and changes nothing', async () => {
+    await using house = new Household()
+    const reeve = await house.open()
+    await reeve.openSession({ session: 's' })
+    const { pid } = await start(
+      reeve,
+      { run: line(tempFolder()), stdin: 'pipe' },
+      { owner: { session: 's' } },
+    )
+    await printed(reeve, pid, 'ghp_')
+    const own = reeve.as('session:s')
+    for (const asked of [
+      own.log({ pid, reveal: true }),
+      own.show({ pid, reveal: true }),
+      own.events({ pid, reveal: true }),
+      own.poll({ pid, reveal: true }),
+      own.followOutput({ pid, reveal: true })[Symbol.asyncIterator]().next(),
+    ])
+      await expect(asked).rejects.toMatchObject({ code: 'denied' })
+    const first = await own.followOutput({ pid, terminal: true })[Symbol.asyncIterator]().next()
+    expect(Buffer.from(first.value?.bytes ?? []).toString()).toBe(`ghp_${'*'.repeat(36)}\n`)
+    expect((await reeve.events({ pid })).events.map(({ type }) => type)).not.toContain('revealed')
+  })
+
+  test('needs a token with the role admin over HTTP', async () => {
+    const dwelling = new Dwelling()
+    const daemon = await dwelling.up()
+    const pid = await ended(daemon, `${line(tempFolder())} </dev/null`)
+    const { token } = new TokenFile(dwelling.home).create({ role: 'operate' })
+    for (const path of [
+      'log?reveal=true',
+      'output/stream?reveal=true',
+      'output?reveal=true',
+      '?reveal=true',
+    ]) {
+      const at = `GET /v1/processes/${pid}${path.startsWith('?') ? '' : '/'}${path}`
+      expect(await ask(daemon, at, { token })).toMatchObject({ status: 403, json: { code: 'forbidden' } })
+      expect(await ask(daemon, at, { token: daemon.token })).toMatchObject({ status: 200 })
+    }
+    const stream = `GET /v1/processes/${pid}/output/stream`
+    expect((await ask(daemon, `${stream}?reveal=true`, { token: daemon.token })).text).toContain(secret)
+    expect((await ask(daemon, `${stream}?terminal=true`, { token })).text).toContain(secret)
+    expect((await ask(daemon, stream, { token: daemon.token })).text).not.toContain(secret)
+    const reader = new TokenFile(dwelling.home).create({ role: 'read' })
+    expect(await ask(daemon, `${stream}?terminal=true`, { token: reader.token })).toMatchObject({
+      status: 403,
+    })
+    expect(dwelling.logged).toContainEqual(expect.objectContaining({ words: 'secrets were shown' }))
+  })
+})
+
+test('a terminal shows an operator everything, and whoever may only look no secrets', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const secret = invented('terminal', 36)
+  const file = join(tempFolder(), 'text')
+  writeFileSync(file, `ghp_${secret}\n`)
+  const pid = await ended(daemon, `cat ${file}`, { pty: true })
+  const tokens = new TokenFile(dwelling.home)
+  const seenWith = async (token: string) => {
+    const reeve = await connect({ url: daemon.url ?? '', token })
+    try {
+      let seen = ''
+      for await (const { bytes } of await reeve.attach({ pid })) seen += Buffer.from(bytes).toString()
+      return seen
+    } finally {
+      await reeve.close()
+    }
+  }
+  expect(await seenWith(tokens.create({ role: 'operate' }).token)).toBe(`ghp_${secret}\r\n`)
+  expect(await seenWith(tokens.create({ role: 'read' }).token)).toBe(`ghp_${'*'.repeat(36)}\r\n`)
+})
+
+test('on the command line, run in the foreground shows everything, and logs show it with --reveal', async () => {
+  const reeve = new CommandLine()
+  const secret = invented('command line', 36)
+  const file = join(tempFolder(), 'text')
+  writeFileSync(file, `ghp_${secret}\n`)
+  const ran = await reeve.run(['run', '--name', 'job', '--', 'cat', file])
+  expect(ran).toMatchObject({ code: 0, stdout: `ghp_${secret}\n` })
+  expect((await reeve.run(['logs', 'job'])).stdout).toBe(`ghp_${'*'.repeat(36)}\n`)
+  expect((await reeve.run(['logs', '--reveal', 'job'])).stdout).toBe(`ghp_${secret}\n`)
+  expect((await reeve.run(['search', 'job', secret])).code).toBe(1)
+  expect((await reeve.run(['search', '--reveal', 'job', secret])).stdout).toContain(secret)
+  await reeve.run(['run', '-d', '--', 'sh', '-c', `true ghp_${secret}`])
+  for (const words of [['ps', '-a'], ['tree', '-a'], ['events'], ['ps', '-a', '--json']])
+    expectNone(words.join(' '), (await reeve.run(words)).stdout, { secrets: [secret] })
+})
+
+test('the log of the daemon says no secret', async () => {
+  const dwelling = new Dwelling()
+  const secret = invented('daemon log', 36)
+  writeFileSync(dwelling.home.config, JSON.stringify({ shell: `/nowhere/ghp_${secret}`, logLevel: 'trace' }))
+  const started = await dwelling.start(['--listen', '127.0.0.1:0', '--environment', 'login'])
+  const where = { home: dwelling.home, url: started.url }
+  await ask(where, `GET /v1/processes/ghp_${secret}`)
+  await ask(where, 'POST /v1/processes', { body: { kind: 'command', spec: { argv: ['true'] } } })
+  started.signal('SIGTERM')
+  await started.ended()
+  expect(started.stderr).toContain('ghp_')
+  expectNone('stderr', started.stderr, { secrets: [secret] })
+})

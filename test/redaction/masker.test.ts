@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES, Masker } from '../../src/redaction/masker.ts'
+import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
+
+const masker = new Masker()
+const mask = (text: string) => masker.bytes(Buffer.from(text)).toString()
+
+describe('output', () => {
+  test.each(SECRETS)('$name is masked, and what stands around it is not', (printed) => {
+    const masked = mask(`before\n${printed.text}\nbehind\n`)
+    expect(shows(masked, printed)).toBe(false)
+    expect(masked).toMatch(/^before\n/)
+    expect(masked).toMatch(/\nbehind\n$/)
+    expect(masked).toHaveLength(`before\n${printed.text}\nbehind\n`.length)
+  })
+
+  test.each(INNOCENTS)('it is left as it is: %s', (text) => {
+    expect(mask(text)).toBe(text)
+    expect(mask(`${text}\n`)).toBe(`${text}\n`)
+    expect(masker.text(text)).toBe(text)
+  })
+
+  test('a token says by its beginning what it was', () => {
+    expect(mask(`ghp_${invented('x', 36)} and more`)).toBe(`ghp_${'*'.repeat(36)} and more`)
+  })
+
+  test('a value that is known is masked wherever it stands, and each line of one that has several', () => {
+    const known = new Masker({ values: ['hunter2-and-more', `first line 1\nsecond line 2`, 'pässwört-lang'] })
+    expect(known.bytes(Buffer.from('xhunter2-and-morex')).toString()).toBe(`x${'*'.repeat(16)}x`)
+    expect(known.bytes(Buffer.from('a first line 1 b\n second line 2')).toString()).not.toMatch(/line/)
+    expect(known.bytes(Buffer.from('pässwört-lang')).toString()).toBe('*'.repeat(15))
+    expect(known.text('pässwört-lang')).toBe('*'.repeat(13))
+  })
+
+  test('words that are in every text are no values, whatever they were given for', () => {
+    const known = new Masker({ values: ['true', 'postgres', 'a'] })
+    expect(known.text('postgres says true to a')).toBe('postgres says true to a')
+  })
+
+  test('patterns of the user are masked within a line, of one with a group the group', () => {
+    const own = new Masker({ patterns: ['ACME-[0-9]{6}', 'pin is (\\d+)', 'größe=\\S+'] })
+    const masked = own.bytes(Buffer.from('é ACME-123456, pin is 4711\ngröße=12 ende')).toString()
+    expect(masked).toBe(`é ${'*'.repeat(11)}, pin is ****\n${'*'.repeat(10)} ende`)
+  })
+})
+
+describe('a command line', () => {
+  test('keeps the command behind a variable', () => {
+    expect(masker.text(`API_KEY=${invented('k', 20)} npm start`)).toBe(`API_KEY=${'*'.repeat(20)} npm start`)
+  })
+
+  test('has the values of options masked that are called secrets', () => {
+    const text = 'deploy --token abc123 --password=hunter2 --api-key "x" --name web --verbose'
+    expect(masker.text(text)).toBe(
+      'deploy --token ****** --password=******* --api-key *** --name web --verbose',
+    )
+  })
+})
+
+/** Texts in which secrets, innocents and noise stand beside each other. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...SECRETS.map((printed) => printed.text)),
+      fc.constantFrom(...INNOCENTS.filter((one) => one.length < 1_000)),
+      fc.constantFrom(
+        '\n',
+        ' ',
+        '=',
+        ':',
+        '"',
+        '\r\n',
+        'ghp_',
+        'AKIA',
+        'eyJ',
+        '://',
+        '@',
+        'KEY=',
+        '-----BEGIN ',
+      ),
+      fc.string({ maxLength: 20 }),
+      fc.string({ unit: 'binary', maxLength: 10 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+test('masking keeps the length, and every line end where it is', () => {
+  fc.assert(
+    fc.property(text, (one) => {
+      const bytes = Buffer.from(one)
+      const masked = masker.bytes(bytes)
+      expect(masked).toHaveLength(bytes.length)
+      for (const [at, byte] of bytes.entries())
+        if (masked[at] !== byte) expect([masked[at], byte === 10 || byte === 13]).toEqual([42, false])
+    }),
+  )
+})
+
+test('masking what is masked changes nothing', () => {
+  fc.assert(
+    fc.property(text, (one) => {
+      const once = masker.bytes(Buffer.from(one))
+      expect(masker.bytes(once).toString('latin1')).toBe(once.toString('latin1'))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('wherever a read begins and ends, it shows what a read of the whole shows', () => {
+  fc.assert(
+    fc.property(text, fc.nat(), fc.nat(), (one, a, b) => {
+      const whole = Buffer.from(one)
+      const [from, to] = [a % (whole.length + 1), b % (whole.length + 1)].sort((x, y) => x - y) as [
+        number,
+        number,
+      ]
+      const start = Math.max(0, from - LOOK_BACK_BYTES)
+      const bytes = Buffer.from(whole.subarray(start, Math.min(whole.length, to + LOOK_AHEAD_BYTES)))
+      masker.stretch({ bytes, from: from - start, to: to - start, clean: start === 0, open: false })
+      const expected = masker.bytes(whole).subarray(from, to)
+      expect(bytes.subarray(from - start, to - start).toString('latin1')).toBe(expected.toString('latin1'))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('what is decided while a text still grows stays so, and none of the rest shows a secret', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...SECRETS), fc.nat(), (printed, cut) => {
+      const whole = Buffer.from(`before\n${printed.text}\n`)
+      const length = cut % whole.length
+      const bytes = Buffer.from(whole.subarray(0, length))
+      const decided = masker.stretch({ bytes, from: 0, to: length, clean: true, open: true })
+      const final = masker.bytes(whole)
+      expect(bytes.subarray(0, decided).toString('latin1')).toBe(
+        final.subarray(0, decided).toString('latin1'),
+      )
+      expect(shows(bytes.toString(), printed)).toBe(false)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('text of any kind takes time in proportion to its length', () => {
+  const shapes = [
+    '=',
+    ':',
+    '://',
+    'KEY=',
+    'eyJ',
+    '-----BEGIN PRIVATE KEY-----\n',
+    'a-',
+    'A=',
+    'Authorization: ',
+    '-----END ',
+  ]
+  for (const shape of shapes) {
+    const bytes = Buffer.from(shape.repeat(200_000 / shape.length))
+    // A quadratic one would take minutes, and the test its time.
+    expect(masker.bytes(bytes)).toHaveLength(bytes.length)
+  }
+})

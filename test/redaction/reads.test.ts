@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { followOutput } from '../../src/command/output/follow.ts'
+import { readLines } from '../../src/command/output/lines.ts'
+import { HeldBack, HOLD_MS, type Masking } from '../../src/command/output/masking.ts'
+import { readSince } from '../../src/command/output/poll.ts'
+import { readRange } from '../../src/command/output/read.ts'
+import { searchLines } from '../../src/command/output/search.ts'
+import { Masker } from '../../src/redaction/masker.ts'
+import { LogWriter } from '../command/output/log-writer.ts'
+import { tempFolder } from '../temp-file.ts'
+import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
+
+const masker = new Masker()
+const FINAL: Masking = { masker, final: true, mayShow: () => true }
+const live = (mayShow: Masking['mayShow']): Masking => ({ masker, final: false, mayShow })
+const ALL = SECRETS.map(({ text }) => text).join('\nsome text in between\n')
+const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
+
+describe('a log with every secret in it', () => {
+  test('shows none of them, at whatever byte a read begins', async () => {
+    const log = new LogWriter(tempFolder()).write(ALL)
+    const whole = masker.bytes(Buffer.from(ALL))
+    for (let from = 0; from < log.end; from += 13) {
+      const { bytes, offset } = await readRange(log.folder, from, 100, FINAL)
+      expect([from, bytes.toString('latin1')]).toEqual([
+        from,
+        whole.subarray(offset, offset + bytes.length).toString('latin1'),
+      ])
+    }
+    expect(shows(whole.toString(), TOGETHER)).toBe(false)
+  })
+
+  test('reads the same in pieces of any size, over segments of any size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 500, max: 5_000 }),
+        fc.integer({ min: 300, max: 3_000 }),
+        async (segmentBytes, size) => {
+          const log = new LogWriter(tempFolder(), { headBytes: segmentBytes, segmentBytes }).write(ALL)
+          const parts: Buffer[] = []
+          for (let at = 0; at < log.end; ) {
+            const { bytes, next } = await readRange(log.folder, at, size, FINAL)
+            parts.push(bytes)
+            at = next
+          }
+          const whole = masker.bytes(Buffer.from(ALL)).toString('latin1')
+          expect(Buffer.concat(parts).toString('latin1')).toBe(whole)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+
+  test('shows none of them in a poll, in lines, or in a search, and a search finds none', async () => {
+    const { folder } = new LogWriter(tempFolder()).write(ALL)
+    const poll = await readSince(folder, 0, {
+      maxChars: 1_000_000,
+      ansi: 'strip',
+      ended: true,
+      masking: FINAL,
+    })
+    expect(poll.text).toContain('some text in between')
+    expect(shows(poll.text, TOGETHER)).toBe(false)
+    const page = {
+      from: 'start',
+      offset: 0,
+      limit: 10_000,
+      ansi: 'keep',
+      ended: true,
+      masking: FINAL,
+    } as const
+    expect(shows(JSON.stringify(await readLines(folder, page)), TOGETHER)).toBe(false)
+    const everything = { pattern: '.', limit: 1_000, context: 1, ended: true, masking: FINAL }
+    expect(shows(JSON.stringify(await searchLines(folder, everything)), TOGETHER)).toBe(false)
+    for (const text of TOGETHER.secrets)
+      expect(await searchLines(folder, { text, limit: 1, ended: true, masking: FINAL })).toMatchObject({
+        total: 0,
+      })
+  })
+
+  test('is whole for whoever may see it', async () => {
+    const { folder } = new LogWriter(tempFolder()).write(ALL)
+    expect((await readRange(folder, 0, 1_000_000)).bytes.toString()).toBe(ALL)
+  })
+})
+
+test('what is no secret reads as it was written', async () => {
+  const text = INNOCENTS.join('\n')
+  const { folder } = new LogWriter(tempFolder(), { segmentBytes: 5_000 }).write(text)
+  const poll = { maxChars: 1_000_000, ansi: 'keep', ended: true, masking: FINAL } as const
+  expect((await readSince(folder, 0, poll)).text).toBe(text)
+})
+
+test('the rest of a key whose beginning is not kept any more is masked up to its end', async () => {
+  const key = SECRETS.find(({ name }) => name.includes('RSA'))
+  if (key === undefined) throw new Error('There is no such key')
+  const caps = { headBytes: 100, tailBytes: 2_000, segmentBytes: 500 }
+  const { folder } = new LogWriter(tempFolder(), caps).write(`${'x\n'.repeat(100)}${key.text}\nend\n`)
+  const behind = await readRange(folder, 150, 10_000, FINAL)
+  expect(behind.gap).not.toBeNull()
+  let text = ''
+  for (let at = behind.offset; ; ) {
+    const { bytes, next } = await readRange(folder, at, 10_000, FINAL)
+    if (next === at) break
+    // The line that the gap cut through has no beginning to know it by.
+    text += bytes.toString()
+    at = next
+  }
+  expect(text).toContain('end\n')
+  expect(shows(text.slice(text.indexOf('\n')), key)).toBe(false)
+})
+
+describe('a log that grows', () => {
+  const secret = invented('grows', 36)
+
+  test('holds back what may become a secret, and shows it masked when it has become one', async () => {
+    const log = new LogWriter(tempFolder()).write(`a line\nand ghp_${secret.slice(0, 10)}`)
+    const held = await readRange(
+      log.folder,
+      0,
+      1_000,
+      live(() => false),
+    )
+    expect(held).toMatchObject({ next: 15, end: 15 })
+    expect(held.bytes.toString()).toBe('a line\nand ghp_')
+    log.write(`${secret.slice(10)} there`)
+    const rest = await readRange(
+      log.folder,
+      held.next,
+      1_000,
+      live(() => false),
+    )
+    expect(rest.bytes.toString()).toBe(`${'*'.repeat(36)} there`)
+  })
+
+  test('shows what was held back long enough, but not the beginning of a secret', async () => {
+    const log = new LogWriter(tempFolder()).write(`and ghp_${secret.slice(0, 10)}`)
+    const shown = await readRange(
+      log.folder,
+      0,
+      1_000,
+      live(() => true),
+    )
+    expect(shown.bytes.toString()).toBe(`and ghp_${'*'.repeat(10)}`)
+    log.write(secret.slice(10))
+    const rest = await readRange(
+      log.folder,
+      shown.next,
+      1_000,
+      live(() => true),
+    )
+    expect(rest.bytes.toString()).toBe('*'.repeat(26))
+  })
+
+  test('shows a prompt at once', async () => {
+    for (const prompt of ['Password: ', '$ ', 'Continue? [Y/n] ', 'listening on port 3000'])
+      expect(
+        (
+          await readRange(
+            new LogWriter(tempFolder()).write(prompt).folder,
+            0,
+            100,
+            live(() => false),
+          )
+        ).bytes.toString(),
+      ).toBe(prompt)
+  })
+
+  test('follows byte by byte to the same text as a read of the whole, once it has ended', async () => {
+    const log = new LogWriter(tempFolder())
+    const text = `x\nTOKEN=${secret}\nurl http://u:${secret}@h/ ghp_${secret}`
+    let at = 0
+    let clock = 0
+    const held = new HeldBack(() => clock)
+    const wake = async () => {
+      clock += HOLD_MS / 8
+      if (at < text.length) log.write(text.slice(at, ++at))
+    }
+    const ended = () => (at < text.length ? null : text.length)
+    const signal = new AbortController().signal
+    const masking = live((folder, offset) => held.mayShow(folder, offset, clock))
+    let shown = ''
+    for await (const { bytes } of followOutput(log.folder, { from: 0, signal, wake, ended, masking }))
+      shown += bytes.toString('latin1')
+    expect(shows(shown, { secrets: [secret] })).toBe(false)
+    expect(shown).toHaveLength(text.length)
+    expect(shown.slice(0, 8)).toBe('x\nTOKEN=')
+  })
+})
+
+test('an unfinished end is held back from when it was first seen, and no longer', () => {
+  let now = 1_000_000
+  const held = new HeldBack(() => now)
+  expect(held.mayShow('log', 5, now)).toBe(false)
+  now += HOLD_MS - 1
+  expect(held.mayShow('log', 5, now)).toBe(false)
+  now += 1
+  expect(held.mayShow('log', 5, now)).toBe(true)
+  expect(held.mayShow('log', 9, now)).toBe(false)
+  expect(held.mayShow('other', 9, now - HOLD_MS)).toBe(true)
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client/connect.ts'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { ask } from './ask.ts'
+
+const offset = (n: number) => String(n).padStart(16, '0')
+
+async function told(daemon: Daemon, name: string): Promise<void> {
+  const body = { kind: 'command', name, spec: { run: `echo ${name}` }, owner: { session: 's1' } }
+  const { json } = await ask(daemon, 'POST /v1/processes', { body })
+  await ask(daemon, `GET /v1/processes/${json.record.pid}/wait?timeoutMs=30000`)
+}
+
+test('an inbox is read, taken from and acknowledged over HTTP', async () => {
+  const daemon = await new Dwelling().up()
+  await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
+  await told(daemon, 'one')
+  const read = await ask(daemon, 'GET /v1/inbox?scope=session:s1')
+  expect(read.json).toMatchObject({
+    more: false,
+    notices: [
+      { kind: 'completion', payload: { name: 'one' }, text: expect.stringContaining('output:\none') },
+    ],
+  })
+  const take = { scope: 'session:s1', consumer: 'a' }
+  const taken = await ask(daemon, 'POST /v1/inbox/take', { body: take })
+  expect(taken.json.notices).toHaveLength(1)
+  expect(
+    (await ask(daemon, 'POST /v1/inbox/take', { body: { ...take, consumer: 'b' } })).json.notices,
+  ).toEqual([])
+  const places = [taken.json.notices[0].place]
+  const acknowledged = await ask(daemon, 'POST /v1/inbox/acknowledge', { body: { ...take, places } })
+  expect(acknowledged.json).toMatchObject({ acknowledged: places, lost: [] })
+  expect((await ask(daemon, 'GET /v1/inbox?scope=session:s1')).json.notices).toEqual([])
+  expect(await ask(daemon, 'POST /v1/inbox/acknowledge', { body: take })).toMatchObject({ status: 422 })
+  expect(await ask(daemon, 'GET /v1/inbox?scope=nobody')).toMatchObject({ status: 422 })
+})
+
+test('an inbox is a stream: from any offset, then as it comes, done or not', async () => {
+  const daemon = await new Dwelling().up()
+  await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
+  const path = '/v1/inbox/stream?scope=session:s1'
+  const first = ask(daemon, `GET ${path}&offset=-1&live=long-poll`)
+  await told(daemon, 'one')
+  const { json, headers } = await first
+  expect(json).toMatchObject([{ payload: { name: 'one' } }])
+  const next = String(headers['stream-next-offset'])
+  await ask(daemon, 'POST /v1/inbox/acknowledge', {
+    body: { scope: 'session:s1', consumer: 'a', places: [json[0].place] },
+  })
+  expect((await ask(daemon, `GET ${path}&offset=-1`)).json).toHaveLength(1)
+  const second = ask(daemon, `GET ${path}&offset=${next}&live=long-poll`)
+  await told(daemon, 'two')
+  expect((await second).json).toMatchObject([{ payload: { name: 'two' } }])
+  expect((await ask(daemon, `HEAD ${path}`)).headers['stream-next-offset']).toBe(
+    offset((await second).json[0].place),
+  )
+  expect(await ask(daemon, 'GET /v1/inbox/stream')).toMatchObject({ status: 422 })
+})
+
+test('a follower over the wire goes on across a daemon that was replaced, and misses nothing', async () => {
+  const dwelling = new Dwelling()
+  const one = await dwelling.up()
+  await ask(one, 'PUT /v1/sessions/s1', { body: {} })
+  const reeve = await connect({ home: dwelling.home.folder })
+  const stop = new AbortController()
+  const names: string[] = []
+  const following = (async () => {
+    for await (const { payload, place } of reeve.inbox(
+      { scope: 'session:s1', consumer: 'a', take: {} },
+      { signal: stop.signal },
+    )) {
+      names.push(Object(payload).name)
+      await reeve.acknowledge({ scope: 'session:s1', consumer: 'a', places: [place] })
+      if (names.length === 2) stop.abort()
+    }
+  })()
+  await told(one, 'one')
+  await expect.poll(() => names).toEqual(['one'])
+  await one.close()
+  const two = await dwelling.up()
+  await told(two, 'two')
+  await following
+  expect(names).toEqual(['one', 'two'])
+  await reeve.close()
+})

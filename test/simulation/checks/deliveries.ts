@@ -1,0 +1,35 @@
+import type { Inbox } from '../../../src/core/inbox/inbox.ts'
+import type { Check } from '../ledger.ts'
+import type { Stage } from '../stage.ts'
+
+/**
+ * Nobody is given what is out with another in time, and what was acknowledged is given to nobody. Worked out from the
+ * committed changes alone; `now` is the clock of whoever committed.
+ */
+export function checkDeliveries(stage: Stage): Check {
+  const inboxes = new Map<string, Inbox>()
+  const done = new Set<number>()
+  const broke = (what: string) => stage.violated('exclusive delivery', what)
+
+  const given = (before: Inbox | undefined, inbox: Inbox, now: number) => {
+    const out = new Map((before?.taken ?? []).map((taken) => [taken.place, taken]))
+    const places = inbox.taken.map(({ place }) => place)
+    if (new Set(places).size !== places.length) broke(`${inbox.scope}: one notice is out twice`)
+    for (const { place, by, until } of inbox.taken) {
+      const was = out.get(place)
+      if (was !== undefined && was.by === by && was.until === until) continue
+      if (was !== undefined && was.until > now) broke(`${place} is given to ${by}, and ${was.by} has it`)
+      if (done.has(place)) broke(`${place} is given to ${by} after it was done`)
+    }
+  }
+
+  return {
+    other(change, now) {
+      if (change.type === 'inbox') {
+        given(inboxes.get(change.inbox.scope), change.inbox, now)
+        inboxes.set(change.inbox.scope, change.inbox)
+      } else if (change.type === 'notices_done') for (const place of change.places) done.add(place)
+      else if (change.type === 'drop_notices') inboxes.delete(change.scope)
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { Check } from '../ledger.ts'
+import type { Stage } from '../stage.ts'
+
+/** Each step is in the log once, written by whoever holds the process; and its end is its result. */
+export function checkSteps(stage: Stage): Check {
+  const places = new Map<string, Set<number>>()
+  return {
+    process(_change, before, stored) {
+      for (const { pid, type, payload } of stored) {
+        if (type === 'parked' && before?.row.holder !== (payload as { holder: string }).holder)
+          stage.violated('one executor', `${pid} was parked by somebody who does not hold it`)
+        if (type !== 'step_ended') continue
+        const { place } = payload as { place: number }
+        const known = places.get(pid) ?? new Set()
+        places.set(pid, known)
+        if (known.has(place)) stage.violated('a step is in the log once', `${pid} has step ${place} twice`)
+        if (before?.row.holder == null)
+          stage.violated('one executor', `${pid} took step ${place} with nobody holding it`)
+        known.add(place)
+      }
+    },
+  }
+}

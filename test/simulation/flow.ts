@@ -1,0 +1,98 @@
+import type { Json } from '../../src/core/json/json.ts'
+import { stepKey } from '../../src/core/process/intent.ts'
+import type { ChildOfEngine, EngineContext } from '../../src/verbs/durable-function.ts'
+import { same } from './ledger.ts'
+import type { Surroundings } from './script.ts'
+import type { Stage } from './stage.ts'
+
+/** One thing that a simulated durable function does. */
+export type FlowStep =
+  | { readonly do: 'step'; readonly turns: number; readonly fails: number }
+  | { readonly do: 'step and die' }
+  | { readonly do: 'signal'; readonly name: string; readonly timeoutMs?: number }
+  | { readonly do: 'sleep'; readonly ms: number }
+  | { readonly do: 'spawn'; readonly request: ChildOfEngine }
+  | { readonly do: 'wait' }
+
+/** Does what its input says, and compares every answer with the log. */
+export async function runFlow(context: EngineContext, around: Surroundings): Promise<Json> {
+  const answers: Json[] = []
+  let child: string | undefined
+  let place = 0
+  for (const step of context.input as unknown as readonly FlowStep[]) {
+    if (step.do === 'wait' && child === undefined) continue
+    place += 1
+    switch (step.do) {
+      case 'step': {
+        const answer = await tried(context, around, step)
+        checkStep(around, context.pid, place, answer)
+        answers.push(answer)
+        break
+      }
+      case 'step and die':
+        answers.push(await context.step('die', () => effectThen(around)))
+        break
+      case 'signal':
+        answers.push((await context.signal(step.name, timeOf(step.timeoutMs))) ?? 'timed out')
+        break
+      case 'sleep':
+        await context.sleep(step.ms)
+        break
+      case 'spawn':
+        child = await context.spawn(step.request).then(
+          ({ pid }) => pid,
+          () => child,
+        )
+        break
+      case 'wait':
+        answers.push((await context.wait(child ?? '')).status)
+    }
+  }
+  return answers
+}
+
+/** No two executions of a step in one world have the same effect, so that the log tells which of them counts. */
+const effects = new WeakMap<Stage, number>()
+
+async function tried(
+  context: EngineContext,
+  around: Surroundings,
+  { turns, fails }: Extract<FlowStep, { do: 'step' }>,
+): Promise<Json> {
+  const run = async ({ attempt }: { readonly attempt: number }) => {
+    for (let turn = 0; turn < turns; turn++) await around.turn()
+    if (attempt <= fails) throw new Error(`try ${attempt}`)
+    const effect = (effects.get(around.stage) ?? 0) + 1
+    effects.set(around.stage, effect)
+    return effect
+  }
+  const retry = { times: 2, backoffMs: 100 }
+  return context.step('work', run, { retry }).catch((error: Error) => {
+    if (error.name !== 'StepError') throw error
+    return error.message
+  })
+}
+
+/** Between what it did and the commit of it. */
+function effectThen(around: Surroundings): Promise<Json> | Json {
+  const { stage } = around
+  if (!stage.faulty || stage.random.chance(0.5)) return 'survived'
+  stage.counts.fault('an executor kills its kernel')
+  around.die('by its executor')
+  return new Promise(() => {})
+}
+
+function timeOf(timeoutMs: number | undefined) {
+  return timeoutMs === undefined ? {} : { timeoutMs }
+}
+
+function checkStep({ stage, ledger }: Surroundings, pid: string, place: number, answer: Json): void {
+  const stored = ledger.eventByKey(pid, stepKey(place))?.payload as
+    | { readonly value?: Json; readonly error?: string }
+    | undefined
+  if (stored === undefined || !same(answer, stored.value ?? stored.error ?? null))
+    stage.violated(
+      'a step is answered from the log',
+      `${pid} was told ${JSON.stringify(answer)} at ${place}, the log has ${JSON.stringify(stored)}`,
+    )
+}

@@ -1,0 +1,73 @@
+import type { Scope } from '../../../src/core/process/record.ts'
+import { acknowledge, consume, readNotices, takeNotices } from '../../../src/kernel/inbox.ts'
+import type { Request } from './intent.ts'
+import { someSession } from './requests.ts'
+
+const CONSUMERS = ['one', 'two', 'three'] as const
+
+/** Consumers that take, forget, acknowledge late and read; executors that see something in the output. */
+export const inboxes: readonly Request[] = [
+  {
+    name: 'take notices',
+    weight: 3,
+    ask(world, peer) {
+      const { random } = world.stage
+      const scope: Scope = `session:${someSession(world)}`
+      const consumer = random.pick(CONSUMERS)
+      const visibilityMs = random.between(1, 20_000)
+      const { edges } = peer.kernel
+      const asked = takeNotices(edges, { scope, consumer, visibilityMs, limit: random.between(1, 5) })
+      world.track('take notices', peer, `${scope} ${consumer}`, asked, ({ notices }) => {
+        world.taken.push(...notices.map(({ place }) => ({ scope, consumer, place })))
+      })
+    },
+  },
+  {
+    name: 'acknowledge',
+    weight: 3,
+    ask(world, peer) {
+      const { random } = world.stage
+      if (world.taken.length === 0) return
+      const { scope, consumer, place } = random.pick(world.taken)
+      const { edges } = peer.kernel
+      const how = random.chance(0.8) ? { places: [place] } : { through: place }
+      world.track('acknowledge', peer, `${scope} ${place}`, acknowledge(edges, { scope, consumer, ...how }))
+    },
+  },
+  {
+    name: 'read notices',
+    weight: 1,
+    ask(world, peer) {
+      const scope: Scope = `session:${someSession(world)}`
+      const consumer = world.stage.random.pick(CONSUMERS)
+      world.track('read notices', peer, scope, readNotices(peer.kernel.edges, { scope, consumer, limit: 10 }))
+    },
+  },
+  {
+    name: 'consume',
+    weight: 0.5,
+    ask(world, peer) {
+      const pid = world.somePid()
+      const session = someSession(world)
+      world.track('consume', peer, pid, consume(peer.kernel.edges, `session:${session}`, pid))
+    },
+  },
+  {
+    name: 'match',
+    weight: 6,
+    ask(world, peer) {
+      const { random } = world.stage
+      const pid = world.somePid(({ row }) => row.holder !== null)
+      const row = world.ledger.entry(pid)?.row
+      if (row === undefined || row.holder === null) return
+      const offset = random.between(0, 40) * 10
+      const match = { watch: random.pick(['errors', 'ready']), wanted: 'ERROR', offset, end: offset + 10 }
+      const fence = { holder: row.holder, fence: row.fence - Number(random.chance(0.1)) }
+      const asked = peer.kernel.perform({
+        ...{ type: 'match', pid, actor: `process:${pid}`, at: peer.clock.now(), fence },
+        match: { ...match, lines: ['ERROR'], more: 0, heldBack: 0, missed: null, strikes: 0 },
+      })
+      world.track('match', peer, `${pid} ${offset}`, asked)
+    },
+  },
+]

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../crash/program.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+
+async function dwell() {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const connected = async () => {
+    const reeve = await connect({ home: dwelling.home.folder })
+    onTestFinished(() => reeve.close())
+    return reeve
+  }
+  return { dwelling, daemon, connected, reeve: await connected() }
+}
+
+const engine = (name: string, input: string | number | null = null) =>
+  ({ kind: 'engine', spec: { engine: name, input } }) as const
+
+async function outcomeOf(reeve: Awaited<ReturnType<typeof connect>>, pid: string) {
+  const ended = await reeve.wait({ pid })
+  if (ended.type !== 'ended') throw new Error(`${pid} has not ended`)
+  return ended.record.outcome
+}
+
+test('a client runs durable functions of its own for a daemon: steps, signals, sleeps, children', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  await worker.engine('all', async (ctx, input) => {
+    const doubled = await ctx.step('double', () => Number(input) * 2)
+    const said = await ctx.signal('word')
+    await ctx.sleep(1)
+    const child = await ctx.spawn({ kind: 'command', spec: { run: 'exit 3' } })
+    const { exitCode } = await ctx.wait(child)
+    const late = await ctx.signal('never', { timeoutMs: 1 })
+    return { doubled, said, exitCode, late: late ?? 'timed out', ids: ctx.uuid().length }
+  })
+  expect(await reeve.engines()).toEqual({ engines: [{ name: 'all', workers: 1 }] })
+  const { record } = await reeve.spawn(engine('all', 21))
+  await reeve.send({ pid: record.pid, name: 'word', value: ['hello'] })
+  expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+    status: 'completed',
+    result: { doubled: 42, said: ['hello'], exitCode: 3, late: 'timed out', ids: 36 },
+  })
+})
+
+test('what a function throws, and a stop, end the process as with a kernel of its own', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  await worker.engine('fail', async (ctx) => ctx.step('no', () => Promise.reject(new Error('no such file'))))
+  await worker.engine('hang', async (ctx) => ctx.signal('never'))
+  const failed = await reeve.spawn(engine('fail'))
+  expect(await outcomeOf(reeve, failed.record.pid)).toMatchObject({
+    status: 'failed',
+    reason: 'no such file',
+  })
+  for (const how of ['cancel', 'kill'] as const) {
+    const { record } = await reeve.spawn(engine('hang'))
+    await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
+    await reeve.signal({ pid: record.pid, signal: how, reason: 'enough' })
+    expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+  }
+})
+
+test('a function that waits long leaves the worker, and a signal brings it back', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  let begun = 0
+  await worker.engine(
+    'wait',
+    async (ctx) => {
+      begun += 1
+      return ctx.signal('go')
+    },
+    { parkAfterMs: 1 },
+  )
+  const { record } = await reeve.spawn(engine('wait'))
+  const { pid } = record
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'waiting', parked: true })
+  await reeve.send({ pid, name: 'go', value: 'now' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'now' })
+  expect(begun).toBe(2)
+})
+
+test('a worker that is closed gives back what it holds, and the next one goes on', async () => {
+  const { dwelling, reeve } = await dwell()
+  const log = join(dwelling.home.folder, 'done')
+  const first = await startProgram('engine-worker', [dwelling.home.folder, log])
+  const { record } = await reeve.spawn(engine('order', 'a lamp'))
+  const { pid } = record
+  await reeve.waitFor({ pid, types: ['wait_entered'] })
+  first.tell('close')
+  expect(await first.ended()).toBe(0)
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'ready', attempts: 0 })
+  expect(await reeve.engines()).toEqual({ engines: [] })
+  const second = await startProgram('engine-worker', [dwelling.home.folder, log])
+  await reeve.send({ pid, name: 'address', value: 'Elm Street 5' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ result: { input: 'a lamp', address: 'Elm Street 5' } })
+  expect(readFileSync(log, 'utf8')).toBe(`charge ${first.osPid}\nship ${second.osPid}\n`)
+})
+
+test('a worker goes on with the next daemon when its daemon is killed', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.start()
+  const worker = await connect({ home: dwelling.home.folder })
+  onTestFinished(() => worker.close())
+  const steps: string[] = []
+  await worker.engine('order', async (ctx) => {
+    await ctx.step('charge', () => void steps.push('charge'))
+    const address = await ctx.signal('address')
+    await ctx.step('ship', () => void steps.push('ship'))
+    return address
+  })
+  const { record } = await worker.spawn(engine('order'))
+  await worker.waitFor({ pid: record.pid, types: ['wait_entered'] })
+  await daemon.kill()
+  await dwelling.start()
+  const reeve = await connect({ home: dwelling.home.folder })
+  onTestFinished(() => reeve.close())
+  await reeve.send({ pid: record.pid, name: 'address', value: 'Elm Street 5' })
+  expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'completed', result: 'Elm Street 5' })
+  expect(steps).toEqual(['charge', 'ship'])
+  expect((await reeve.show({ pid: record.pid })).attempts).toBe(1)
+})
+
+test('a stale fence of a worker writes nothing, and one that is not announced claims nothing', async () => {
+  const { reeve, daemon } = await dwell()
+  const worker = `w_${'0'.repeat(24)}`
+  await expect(reeve.claimWork({ worker })).rejects.toMatchObject({ code: 'not_found' })
+  await reeve.announceWorker({ worker, engines: ['mine'] })
+  const { record } = await reeve.spawn(engine('mine'))
+  await reeve.spawn(engine('theirs'))
+  const { work } = await reeve.claimWork({ worker })
+  expect(work).toMatchObject([{ record: { pid: record.pid, status: 'running' }, fence: 1 }])
+  // An answer that was lost is given again.
+  expect((await reeve.claimWork({ worker })).work).toMatchObject([{ fence: 1 }])
+  expect((await reeve.claimWork({ worker, known: [record.pid] })).work).toEqual([])
+  const act = { type: 'end', status: 'completed' } as const
+  const other = `w_${'1'.repeat(24)}`
+  for (const stale of [
+    { worker, fence: 0 },
+    { worker: other, fence: 1 },
+  ])
+    await expect(reeve.doWork({ ...stale, pid: record.pid, act })).rejects.toMatchObject({
+      code: 'stale_fence',
+    })
+  expect(await reeve.show({ pid: record.pid })).toMatchObject({ status: 'running', revision: 2 })
+  await expect(reeve.as('session:s').announceWorker({ worker, engines: [] })).rejects.toMatchObject({
+    code: 'denied',
+  })
+  await reeve.retireWorker({ worker })
+  expect(await daemon.reeve.show({ pid: record.pid })).toMatchObject({ status: 'ready' })
+})
