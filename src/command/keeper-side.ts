@@ -13,6 +13,7 @@ import type {
   ProgramState,
   SpawnPlan,
   Tell,
+  Usage,
 } from '../keeper/protocol/messages.ts'
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -23,6 +24,7 @@ import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
 import { succeed } from './succeed.ts'
+import { UsageAsks } from './usage-asks.ts'
 
 type Ended = Exclude<ProgramState, { state: 'running' }>
 type StopRequest = Extract<Request, { type: 'stop' }>
@@ -80,6 +82,7 @@ export class KeeperSide implements Executor, Keeping {
   readonly #endings = new Map<Pid, Promise<EndAnswer>>()
   readonly #followers = new Map<Pid, Set<() => void>>()
   readonly #connection: KeeperConnection
+  readonly #usages = new UsageAsks(async (pids) => (await this.ask('usage', { pids })).usages)
   #identity: KeeperIdentity | undefined
   #kernel: Kernel | undefined
 
@@ -202,6 +205,10 @@ export class KeeperSide implements Executor, Keeping {
   /** One question to the keeper, now. Rejects with `LinkLost` when it is not there. */
   ask<Name extends AskName>(name: Name, asked: Asks[Name][0]): Promise<Asks[Name][1]> {
     return this.#connection.ask(name, asked)
+  }
+
+  usageOf(pid: Pid): Promise<Usage | null> {
+    return this.#usages.of(pid)
   }
 
   /** How the end that was asked for went, if one was. */

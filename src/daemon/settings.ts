@@ -11,7 +11,9 @@ const milliseconds = z
 const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
 
 function isHttp(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
 /** Variables that other programs know, too. Reeve's own go before them. */
@@ -128,7 +130,7 @@ export const configurationSchema = z.strictObject({
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
   otelEndpoint: z
     .string()
-    .refine(isHttp, 'must be an http:// or https:// URL')
+    .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')
     .nullable()
     .default(null)
     .describe('where OpenTelemetry traces and metrics are sent, over OTLP as JSON; nowhere by default'),

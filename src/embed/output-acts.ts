@@ -71,11 +71,8 @@ export function outputActs(
       const outputBytes = await output.length(record)
       const ended = record.outcome?.result as { usage?: typeof NOTHING_USED } | null | undefined
       if (hasEnded(record)) return { ...NOTHING_USED, ...ended?.usage, outputBytes }
-      const { usages } = await whileUp(
-        record,
-        served.keeperOf(record.pid).ask('usage', { pids: [record.pid] }),
-      )
-      return { ...NOTHING_USED, ...usages[record.pid], outputBytes }
+      const usage = await whileUp(record, served.keeperOf(record.pid).usageOf(record.pid))
+      return { ...NOTHING_USED, ...usage, outputBytes }
     },
   }
 }

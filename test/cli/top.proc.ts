@@ -206,6 +206,21 @@ test('in a pipe it is a table, with --json a document, with --jsonl a line for e
   expect(JSON.parse(stdout.split('\n')[1] ?? '')).toHaveProperty('processes[1].name', 'shell')
 })
 
+test('the ports that a command listens on are shown', async () => {
+  const reeve = new CommandLine()
+  const program =
+    "require('http').createServer().listen(0, '127.0.0.1', function () { console.log('at ' + this.address().port) })"
+  await reeve.run(['run', '-d', '--name', 'web', '--', process.execPath, '-e', program])
+  await reeve.run(['wait', 'web', '--until', 'at '])
+  const port = /at (\d+)/.exec((await reeve.run(['logs', 'web'])).stdout)?.[1]
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, new RegExp(`^> .* :${port} +web `))
+  at.type('q')
+  expect(await at.ended).toBe(0)
+  const { processes } = await reeve.json<{ processes: unknown[] }>('top')
+  expect(processes).toEqual([expect.objectContaining({ name: 'web', ports: [Number(port)] })])
+})
+
 test('who may see one session alone sees that', async () => {
   const reeve = await estate()
   await reeve.run(['session', 'open', 's1'])

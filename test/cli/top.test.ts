@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { coloursFor } from '../../src/cli/print/colour.ts'
 import { keysIn } from '../../src/cli/top/keys.ts'
-import { answeredBy, changed, EMPTY, loaded, looked, type Picture } from '../../src/cli/top/picture.ts'
+import {
+  answeredBy,
+  changed,
+  EMPTY,
+  listening,
+  loaded,
+  looked,
+  type Picture,
+} from '../../src/cli/top/picture.ts'
 import { press } from '../../src/cli/top/press.ts'
 import { render } from '../../src/cli/top/render.ts'
 
@@ -69,6 +77,19 @@ describe('the picture', () => {
       '',
       'arrows move · k kill · p pause · a attach · / filter · s sort · q quit',
     ])
+  })
+
+  test('has a column of ports where somebody listens, and none where nobody does', () => {
+    const found = new Map([
+      ['p_busy', [8080]],
+      ['p_build', [1, 2, 3, 4]],
+    ])
+    const open = listening(estate(), ['p_busy', 'p_build'], found)
+    expect(drawn(open)[1]).toBe('    CPU     MEMORY     OUTPUT/S  STATUS        AGE  PORTS       PROCESS')
+    expect(drawn(open)[3]).toContain(':8080       ├─ busy')
+    expect(drawn(open)[5]).toContain(':1 :2 :3 …  build')
+    const closed = listening(open, ['p_busy', 'p_build'], new Map())
+    expect(drawn(closed)[1]).not.toContain('PORTS')
   })
 
   test('is never wider than the terminal, nor higher', () => {

@@ -123,5 +123,6 @@ test('where telemetry goes may be said as other programs are told; what is said 
   expect(configured(undefined, {}, own).values.otelEndpoint).toBe('https://own:1')
   const error = refused(undefined, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' })
   expect(error.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT is "localhost:4318"/)
+  expect(refused({ otelEndpoint: 'http://user:word@host:4318' }).message).toMatch(/without a password/)
   expect(error.remedy).toMatch(/give a URL, like http:\/\/localhost:4318/)
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import type { UpOptions } from '../../src/daemon/up.ts'
 import type { Acting } from '../../src/verbs/reeve.ts'
+import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { plain, TestCollector } from './test-collector.ts'
@@ -72,6 +73,25 @@ test('neither a command line nor a value that was sent is in a span', async () =
   expect(span.name).toBe('command careful')
   expect(span.events.map(({ name }) => name)).toContain('signal.password')
   expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
+})
+
+test('a secret that somebody gave as a reason is masked in a span as everywhere', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  const secret = `ghp_${'a1B2'.repeat(9)}`
+  const { record } = await reeve.spawn({ kind: 'command', name: 'leaky', spec: { run: 'exec sleep 1000' } })
+  await reeve.kill({ pid: record.pid, reason: `rotated ${secret}` })
+  const span = await collector.until(() => collector.span('leaky'))
+  expect(String(span.events.at(-1)?.attributes['reeve.reason'])).toContain('rotated')
+  expect(collector.requests.map(({ text }) => text).join()).not.toContain(secret)
+})
+
+test('of the headers for a collector nobody is shown more than their names', async () => {
+  const line = new CommandLine()
+  const env = { REEVE_OTEL_HEADERS: 'x-key=hunter2,authorization=Bearer%20hunter3' }
+  const { stdout } = await line.run(['config', '--json'], { env })
+  expect(stdout).toContain('x-key=***,authorization=***')
+  expect(stdout).not.toContain('hunter')
 })
 
 test('a daemon tells how many processes are in which status, what came and went, was printed and asked', async () => {

@@ -25,6 +25,8 @@ export interface Picture {
   readonly records: ReadonlyMap<string, ProcessRecord>
   readonly looks: ReadonlyMap<string, Look>
   readonly figures: ReadonlyMap<string, Figures>
+  /** TCP ports that commands listen on; who listens on none is not in it. */
+  readonly ports: ReadonlyMap<string, readonly number[]>
   readonly selected: string | null
   /** The row that it was last seen in: whoever has it when the process is gone is chosen instead. */
   readonly selectedAt: number
@@ -48,6 +50,7 @@ export const EMPTY: Picture = {
   records: new Map(),
   looks: new Map(),
   figures: new Map(),
+  ports: new Map(),
   selected: null,
   selectedAt: 0,
   from: 0,
@@ -99,6 +102,7 @@ export function kept(picture: Picture, now: number): Picture {
     records: only(picture.records),
     looks: only(picture.looks),
     figures: only(picture.figures),
+    ports: only(picture.ports),
   }
 }
 
@@ -106,6 +110,17 @@ export function looked(picture: Picture, looks: ReadonlyMap<string, Look>): Pict
   const figures = new Map(picture.figures)
   for (const [pid, look] of looks) figures.set(pid, figuresOf(picture.looks.get(pid), look))
   return { ...picture, looks: new Map([...picture.looks, ...looks]), figures }
+}
+
+/** What was found of those who were asked about. */
+export function listening(
+  picture: Picture,
+  asked: readonly string[],
+  found: ReadonlyMap<string, readonly number[]>,
+): Picture {
+  const ports = new Map([...picture.ports].filter(([pid]) => !asked.includes(pid)))
+  for (const [pid, some] of found) ports.set(pid, some)
+  return { ...picture, ports }
 }
 
 /** Another daemon than before is worth a word: whoever looks may wonder what the pause was. */

@@ -50,28 +50,31 @@ export function tableOf(
   colours: Colours,
   now: number,
 ): string[] {
+  const withPorts = rows.some(({ ports }) => ports.length > 0)
   return tableLines(
-    COLUMNS,
-    rows.map((row) => cellsOf(row, colours, now)),
+    [...FIGURES, ...(withPorts ? [PORTS] : []), PROCESS],
+    rows.map((row) => cellsOf(row, withPorts, colours, now)),
     { width, paintTitle: colours.bold },
   )
 }
 
-const COLUMNS: readonly Column[] = [
+const FIGURES: readonly Column[] = [
   { title: '  CPU', align: 'right' },
   { title: '   MEMORY', align: 'right' },
   { title: '   OUTPUT/S', align: 'right' },
   { title: 'STATUS   ' },
   { title: '   AGE', align: 'right' },
-  { title: 'PROCESS', flexible: true },
 ]
+/** There where somebody listens. */
+const PORTS: Column = { title: 'PORTS' }
+const PROCESS: Column = { title: 'PROCESS', flexible: true }
 
-function cellsOf({ record, figures, before, fits }: Row, colours: Colours, now: number): Cell[] {
+function cellsOf(row: Row, withPorts: boolean, colours: Colours, now: number): Cell[] {
+  const { record, figures, before, fits, ports } = row
   const { outcome, firstStarted, createdAt } = record
   const { cpuPercent, memoryBytes, outputPerSecond } = figures
   const from = firstStarted?.at ?? createdAt
   const command = onOneLine(commandText(record))
-  const process = `${before}${nameOf(record)}  ${command}`
   const paint = fits && outcome === null ? (text: string) => text : colours.dim
   return [
     { text: percentText(cpuPercent), paint },
@@ -79,8 +82,17 @@ function cellsOf({ record, figures, before, fits }: Row, colours: Colours, now: 
     { text: outputPerSecond === null ? '' : `${byteCount(Math.round(outputPerSecond))}/s`, paint },
     { text: statusText(record), paint: statusColour(record.status, colours) },
     { text: shortTime((outcome?.endedAt ?? now) - from), paint: colours.dim },
-    { text: process, paint },
+    ...(withPorts ? [{ text: portsText(ports), paint }] : []),
+    { text: `${before}${nameOf(record)}  ${command}`, paint },
   ]
+}
+
+/** More would take the room of all others. */
+const MOST_PORTS = 3
+
+function portsText(ports: readonly number[]): string {
+  const shown = ports.slice(0, MOST_PORTS).map((port) => `:${port}`)
+  return [...shown, ...(ports.length > MOST_PORTS ? ['…'] : [])].join(' ')
 }
 
 function percentText(percent: number | null): string {

@@ -6,6 +6,7 @@ import { figuresFor, type Picture, type ProcessRecord, type Sort } from './pictu
 export interface Row {
   readonly record: ProcessRecord
   readonly figures: Figures
+  readonly ports: readonly number[]
   /** The branches that lead to it. */
   readonly before: string
   readonly depth: number
@@ -28,7 +29,10 @@ export function rowsOf(picture: Picture): Row[] {
       .map((record) => branch(picture, record, branchesOf(record.pid), filter))
       .filter((one) => one.isShown)
       .sort((a, b) => compare(a, b, sort))
-  return flat(branchesOf(null), '', 0)
+  return flat(branchesOf(null), '', 0).map((row) => ({
+    ...row,
+    ports: row.record.outcome === null ? (picture.ports.get(row.record.pid) ?? []) : [],
+  }))
 }
 
 interface Branch {
@@ -90,7 +94,7 @@ export function nameOf({ name, pid }: ProcessRecord): string {
   return name ?? pid
 }
 
-function flat(branches: readonly Branch[], before: string, depth: number): Row[] {
+function flat(branches: readonly Branch[], before: string, depth: number): Omit<Row, 'ports'>[] {
   return branches.flatMap(({ record, figures, fits, children }, at) => {
     const isLast = at === branches.length - 1
     const own = depth === 0 ? '' : `${before}${isLast ? '└─ ' : '├─ '}`

@@ -24,6 +24,7 @@ export async function printSnapshots(
     await sleep(ROUND_MS)
     await watch.load()
     await watch.look(picture)
+    await watch.lookAtPorts(picture)
     const now = Date.now()
     const rows = rowsOf(picture)
     if (print.isJson) print.json({ at: now, processes: rows.map((row) => facts(row, now)) })
@@ -31,8 +32,20 @@ export async function printSnapshots(
   } while (goOn)
 }
 
-function facts({ record, figures, depth }: Row, now: number): object {
+function facts({ record, figures, depth, ports }: Row, now: number): object {
   const { pid, name, kind, status, parent, owner, outcome, firstStarted, createdAt } = record
   const ageMs = (outcome?.endedAt ?? now) - (firstStarted?.at ?? createdAt)
-  return { pid, name, kind, status, parent, depth, owner, command: commandText(record), ageMs, ...figures }
+  return {
+    pid,
+    name,
+    kind,
+    status,
+    parent,
+    depth,
+    owner,
+    command: commandText(record),
+    ageMs,
+    ...figures,
+    ports,
+  }
 }

@@ -4,7 +4,16 @@ import { ReeveError } from '../../core/errors.ts'
 import type { Acting } from '../../verbs/reeve.ts'
 import { listProcesses, type ProcessFilter } from '../list-processes.ts'
 import type { Look } from './figures.ts'
-import { answeredBy, changed, kept, loaded, looked, type Picture, type ProcessRecord } from './picture.ts'
+import {
+  answeredBy,
+  changed,
+  kept,
+  listening,
+  loaded,
+  looked,
+  type Picture,
+  type ProcessRecord,
+} from './picture.ts'
 import { rowsOf } from './rows.ts'
 
 /** How often what is used is looked at. */
@@ -12,7 +21,9 @@ export const ROUND_MS = 1_000
 /** Commands looked at in one round, those on the screen first; with more, they take turns. */
 const MOST_LOOKS = 64
 /** Questions under way at once: a daemon has others to answer, too. */
-const AT_ONCE = 8
+const AT_ONCE = 16
+/** Ports seldom change. */
+const PORT_ROUNDS = 3
 /** Of one question for processes that have changed. */
 const MOST_CHANGED = 100
 
@@ -45,6 +56,18 @@ export class Watch {
     const all = [...(await this.#above(live)), ...live]
     this.#change((picture) => loaded(picture, all, Date.now()))
     return position
+  }
+
+  /** Who listens where, of those that are seen: a look at all OS processes, and so not taken in each round. */
+  async lookAtPorts(picture: Picture): Promise<void> {
+    const pids = this.#seen(picture).slice(0, MOST_CHANGED)
+    if (pids.length === 0) return
+    const filter = { ...this.#filter, pid: pids }
+    const { processes } = await this.#reeve.list({ filter, limit: MOST_CHANGED, ports: true })
+    const found = processes.flatMap(({ record, ports = [] }) =>
+      ports.length === 0 ? [] : [[record.pid, ports] as const],
+    )
+    this.#change((now) => listening(now, pids, new Map(found)))
   }
 
   /** One look at what commands use. */
@@ -105,13 +128,14 @@ export class Watch {
   }
 
   async #rounds(picture: () => Picture, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    for (let round = 0; !signal.aborted; round++) {
       this.#change((now) => ({ ...kept(now, Date.now()), askedAt: Date.now() }))
       try {
         // Whoever may see only a session may not ask who serves it.
         const status = await orNothing(this.#reeve.status())
         this.#change((now) => answeredBy(now, status?.daemon ?? null))
         await this.look(picture())
+        if (round % PORT_ROUNDS === 0) await this.lookAtPorts(picture())
       } catch (error) {
         this.#change((now) => ({ ...now, askedAt: null, trouble: troubleText(error) }))
       }
@@ -119,12 +143,15 @@ export class Watch {
     }
   }
 
+  /** Commands that run, from the first row that is shown on. */
+  #seen(picture: Picture): string[] {
+    const shown = rowsOf(picture).slice(picture.from)
+    return shown.flatMap(({ record }) => (runs(record) ? [record.pid] : []))
+  }
+
   #nextTurns(picture: Picture): string[] {
-    const runs = ({ kind, outcome, firstStarted }: ProcessRecord) =>
-      kind === 'command' && outcome === null && firstStarted !== null
     const all = new Set([...picture.records.values()].filter(runs).map(({ pid }) => pid))
-    const shown = rowsOf(picture).slice(picture.from, picture.from + MOST_LOOKS / 2)
-    const first = new Set(shown.map(({ record }) => record.pid).filter((pid) => all.has(pid)))
+    const first = new Set(this.#seen(picture).slice(0, MOST_LOOKS / 2))
     // Half of the round is for what is seen, the rest for all others in turn: sorting needs to know of them.
     const inTurn = [...new Set([...this.#turns.filter((pid) => all.has(pid)), ...all])]
     const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MOST_LOOKS - first.size)
@@ -156,6 +183,10 @@ export class Watch {
     })
     return processes.map(({ record }) => record)
   }
+}
+
+function runs({ kind, outcome, firstStarted }: ProcessRecord): boolean {
+  return kind === 'command' && outcome === null && firstStarted !== null
 }
 
 function parentsOf(records: readonly ProcessRecord[], known: ReadonlySet<string>): string[] {

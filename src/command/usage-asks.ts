@@ -1,0 +1,55 @@
+import type { Usage } from '../keeper/protocol/messages.ts'
+
+type Usages = Readonly<Record<string, Usage | null>>
+
+/**
+ * Asks a keeper what programs use. It takes one look at all OS processes for each question, however many programs that is
+ * about: so whoever asks while an answer is under way waits for the next question, which is about all of them.
+ */
+export class UsageAsks {
+  readonly #ask: (pids: readonly string[]) => Promise<Usages>
+  #isAsking = false
+  #next: Question | null = null
+
+  constructor(ask: (pids: readonly string[]) => Promise<Usages>) {
+    this.#ask = ask
+  }
+
+  /** As of now or later, never of an earlier look. */
+  async of(pid: string): Promise<Usage | null> {
+    this.#next ??= this.#prepared()
+    const { pids, answer, start } = this.#next
+    pids.add(pid)
+    if (!this.#isAsking) start()
+    return (await answer)[pid] ?? null
+  }
+
+  #goOn(): void {
+    this.#isAsking = false
+    this.#next?.start()
+  }
+
+  #prepared(): Question {
+    const pids = new Set<string>()
+    const started = Promise.withResolvers<void>()
+    const answer = started.promise.then(async () => {
+      this.#next = null
+      try {
+        return await this.#ask([...pids])
+      } finally {
+        this.#goOn()
+      }
+    })
+    const start = () => {
+      this.#isAsking = true
+      started.resolve()
+    }
+    return { pids, answer, start }
+  }
+}
+
+interface Question {
+  readonly pids: Set<string>
+  readonly answer: Promise<Usages>
+  start(): void
+}
