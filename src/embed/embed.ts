@@ -14,14 +14,7 @@ import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
 import type { EngineFunction, RetryPolicy } from '../verbs/durable-function.ts'
 import { followInbox } from '../verbs/follow-inbox.ts'
-import {
-  type Acting,
-  type CallOptions,
-  type EngineHost,
-  type InputOf,
-  type Reeve,
-  verbs,
-} from '../verbs/reeve.ts'
+import { type Acting, type CallOptions, type EngineHost, type Reeve, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
 import { consumer, scope } from '../verbs/shapes/notice.ts'
 import { actor } from '../verbs/shapes/record.ts'
@@ -29,7 +22,6 @@ import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { actsOf, wantedOf } from './acts.ts'
 import { attach, followLog } from './attach.ts'
 import { ownIdentity } from './identity.ts'
-import { inboxActs } from './inbox-acts.ts'
 import { nodeEdges } from './node-edges.ts'
 import { engineFunction, OPTIONS } from './options.ts'
 import { parse } from './parse.ts'
@@ -213,7 +205,7 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >
-  const called = Object.entries(verbs).map(([name, { input }]) => [
+  const calls = Object.entries(verbs).map(([name, { input }]) => [
     name,
     async (given: unknown, options: CallOptions = {}) => {
       if (kernel.isClosed) throw kernelClosed()
@@ -227,23 +219,14 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
       }
     },
   ])
+  const called = Object.fromEntries(calls) as Omit<
+    Acting,
+    'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+  >
   return {
-    ...(Object.fromEntries(called) as Omit<
-      Acting,
-      'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
-    >),
+    ...called,
     kernel: kernel.id,
-    inbox: (given, options = {}) => {
-      const parsed = parse(FOLLOW_INBOX, given, 'inbox')
-      const { notices, takeNotices } = inboxActs(kernel, actor, commands)
-      const asked = {
-        notices: async (input: InputOf<'notices'>, called: CallOptions) =>
-          notices(parse(verbs.notices.input, input, 'inbox'), called),
-        takeNotices: async (input: InputOf<'takeNotices'>, called: CallOptions) =>
-          takeNotices(parse(verbs.takeNotices.input, input, 'inbox'), called),
-      }
-      return followInbox(asked, parsed, options)
-    },
+    inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
     follow: (given = {}, options = {}) => follow(kernel, actor, shown, given, options),
     followOutput: (given, options = {}) =>
       followLog(kernel, actor, commands, reveals, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),

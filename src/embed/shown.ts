@@ -64,8 +64,13 @@ export class Shown {
     const given =
       'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#givenTo(pid)
     if (given === null) return told
-    const masked = maskJson(this.#redaction.masker(given), payload)
-    return masked === payload ? told : { ...told, payload: masked }
+    const masker = this.#redaction.masker(given)
+    const masked = {
+      payload: maskJson(masker, payload),
+      ...(hasText(told) ? { text: masker.text(told.text) } : {}),
+    }
+    const isSame = masked.payload === payload && (!hasText(told) || masked.text === told.text)
+    return isSame ? told : { ...told, ...masked }
   }
 
   /** An error that says no secret, and is otherwise the same. */
@@ -124,6 +129,11 @@ function isRecord(value: object): value is ProcessRecord {
 
 function isEventOrNotice(value: object): value is StoredEvent | Notice {
   return 'pid' in value && 'seq' in value && 'payload' in value
+}
+
+/** A notice says in words what it is about. */
+function hasText<Told extends object>(told: Told): told is Told & { readonly text: string } {
+  return 'text' in told && typeof told.text === 'string'
 }
 
 function isEnvironment(value: object): value is Environment {

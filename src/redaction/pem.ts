@@ -72,8 +72,8 @@ function firstRun(bytes: Buffer, body: number, most: number): Run | null {
     const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + LONGEST_TITLE)))
     for (let from = begins; from < Math.min(end, begins + MOST_MARGIN); ) {
       const to = endOfRun(bytes, from, end)
-      const isLong = to - from >= LEAST_RUN && !isHeader
-      if (to > from && (isLong || to === bytes.length)) return { from, to }
+      const isLong = to - from >= LEAST_RUN
+      if (to > from && !isHeader && (isLong || to === bytes.length)) return { from, to }
       from = to + 1
     }
     // What an encrypted key says of itself, and the empty line behind that.

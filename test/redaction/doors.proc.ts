@@ -161,8 +161,15 @@ describe('a command line', () => {
       followed.push(event)
       if (event.position >= position) break
     }
+    const told = []
+    for await (const notice of reeve.inbox({ scope: 'session:s' })) {
+      told.push(notice)
+      break
+    }
+    expect(told).toHaveLength(1)
     const answers = {
       spawned,
+      told,
       waited,
       again,
       restarted,
@@ -174,6 +181,7 @@ describe('a command line', () => {
       notices: await reeve.notices({ scope: 'session:s' }),
       http: (await ask(daemon, 'GET /v1/processes?filter={"status":"any"}')).text,
       stream: (await ask(daemon, 'GET /v1/changes/stream')).text,
+      inbox: (await ask(daemon, 'GET /v1/inbox/stream?scope=session:s')).text,
     }
     for (const [what, answer] of Object.entries(answers)) {
       const text = JSON.stringify(answer)
