@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { embed } from 'reeve'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -23,6 +23,8 @@ describe.each(PLACES)('%s', (name, place) => {
     const folder = inMemory()
     const store = name === 'SQLite' ? join(folder, 'reeve.db') : await place()
     const log = join(folder, 'ran')
+    const gate = join(folder, 'gate')
+    writeFileSync(gate, '0')
     const boss = await embed({ store, times: { sweepMs: 100 } })
     const { record } = await boss.spawn({
       kind: 'engine',
@@ -30,21 +32,22 @@ describe.each(PLACES)('%s', (name, place) => {
     })
     const { pid } = record
     let after = 0
-    let program = await startProgram('engine', [store, log])
+    let program = await startProgram('engine', [store, log, gate])
     for (let kill = 0; kill < KILLS; kill++) {
       // Already there when the other one dies: it takes over.
-      const next = startProgram('engine', [store, log])
-      // Somewhere in the next stretch, so that kills are spread over the whole run.
-      const from = (await boss.show({ pid })).journal?.last ?? 0
-      const goal = Math.min(STEPS - 1, from + 1 + Math.floor(random() * ((STEPS - from) / (KILLS - kill))))
+      const heir = await startProgram('engine', [store, log, gate])
+      // Somewhere in its own stretch, so that kills are spread over the whole run.
+      const stretch = Math.floor(STEPS / KILLS)
+      const goal = kill * stretch + 1 + Math.floor(random() * (stretch - 1))
+      writeFileSync(gate, String((kill + 1) * stretch))
       for await (const { type, payload, position } of boss.follow({ after })) {
         after = position
         if (type === 'step_ended' && (payload as { place: number }).place >= goal) break
       }
-      const heir = await next
       await program.kill()
       program = heir
     }
+    writeFileSync(gate, String(STEPS))
     await program.says('ended')
     const ended = await boss.show({ pid })
     const said = `seed ${seed}`
