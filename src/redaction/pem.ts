@@ -115,10 +115,6 @@ function endOfRun(bytes: Buffer, from: number, most: number): number {
   return to
 }
 
-function isBody(byte: number | undefined): boolean {
-  return isIn(byte, BASE64) || byte === STAR
-}
-
 /** From the end of a block upwards: lines that are base64 and nothing else. */
 function addLinesBefore(found: Findings, bytes: Buffer, closing: number): void {
   const least = Math.max(0, closing - MOST_PEM_BYTES)
@@ -133,7 +129,10 @@ function addLinesBefore(found: Findings, bytes: Buffer, closing: number): void {
   }
 }
 
+/** One that is masked already counts; one that is only in part was something else, a variable and its value. */
 function isAllBody(bytes: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (!isBody(bytes[at])) return false
+  const isMasked = bytes[from] === STAR
+  for (let at = from; at < to; at++)
+    if (isMasked ? bytes[at] !== STAR : !isIn(bytes[at], BASE64)) return false
   return true
 }

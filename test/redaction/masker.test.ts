@@ -98,6 +98,14 @@ test('masking keeps the length, and every line end where it is', () => {
   )
 })
 
+test('a variable whose value is a key is masked once and for all', () => {
+  const base64 = 'JIV3msh5dV6dtBjPo+J3MduTMVJYkjCg6Q2WeTRCH13U4o2P65Djze+dK2w8F4hZ'
+  const printed = `KEY=-----BEGIN PRIVATE KEY-----\n${base64}\n${base64}\n-----END PRIVATE KEY-----\n`
+  const once = masker.bytes(Buffer.from(printed))
+  expect(once.toString()).toMatch(/^KEY=/)
+  expect(masker.bytes(once).toString()).toBe(once.toString())
+})
+
 test('masking what is masked changes nothing', () => {
   fc.assert(
     fc.property(text, (one) => {
