@@ -1,4 +1,11 @@
-import { type Account, accountOf, newAccount, sessionAccountOf, spentOf } from '../core/allowance/account.ts'
+import {
+  type Account,
+  aboveOf,
+  accountOf,
+  newAccount,
+  sessionAccountOf,
+  spentOf,
+} from '../core/allowance/account.ts'
 import { isNothing } from '../core/allowance/amounts.ts'
 import { book, type Carved, receive, settle } from '../core/allowance/decide.ts'
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
@@ -62,8 +69,7 @@ export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void
 /** Of a process that nobody gave an allowance: it has no limits, and counts. */
 export function unlimited({ pid, parent, root, owner }: ProcessRecord): Account {
   const session = owner.session ?? null
-  const above = parent !== null ? accountOf(parent) : session === null ? null : sessionAccountOf(session)
-  return newAccount({ id: accountOf(pid), parent: above, root, session }, {})
+  return newAccount({ id: accountOf(pid), parent: aboveOf(parent, session), root, session }, {})
 }
 
 /** A process is pruned, and its account goes with it: what it used stays part of the sums above it. */

@@ -32,7 +32,11 @@ test('a child gets what it asks for, and a limit of its own where the parent has
 })
 
 test('more than is left is refused, by name', () => {
-  const refused = decideCarve(ROOT, { toolCalls: 101 }, { id: 'process:p_c', root: null, session: null })
+  const refused = decideCarve(
+    ROOT,
+    { toolCalls: 101 },
+    { id: 'process:p_c', parent: null, root: null, session: null },
+  )
   expect(refused).toMatchObject({
     type: 'refuse',
     refusal: { code: 'limit_exceeded', details: { limit: 'toolCalls', left: 100, asked: 101 } },
@@ -41,13 +45,15 @@ test('more than is left is refused, by name', () => {
 
 test('a child too many is refused', () => {
   const none = account('process:p_a', { children: 0 })
-  expect(decideCarve(none, {}, { id: 'process:p_c', root: null, session: null })).toMatchObject({
-    refusal: { details: { limit: 'children' } },
-  })
+  expect(decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toMatchObject(
+    {
+      refusal: { details: { limit: 'children' } },
+    },
+  )
 })
 
 test('where nobody limits anything there is no account', () => {
-  expect(decideCarve(null, {}, { id: 'process:p_c', root: null, session: null })).toEqual({
+  expect(decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toEqual({
     type: 'carved',
     parent: null,
     account: null,
@@ -149,7 +155,7 @@ class Tree {
       this.charged = plus(this.charged, one.amounts)
     } else {
       const id: AccountId = `process:p_${this.accounts.size}`
-      const carved = decideCarve(subject, one.asked, { id, root: 'p_0', session: null })
+      const carved = decideCarve(subject, one.asked, { id, parent: subject.id, root: 'p_0', session: null })
       if (carved.type === 'refuse') return
       if (carved.parent !== null) this.#put(carved.parent)
       if (carved.account !== null) this.#put(carved.account)
@@ -205,7 +211,12 @@ function account(id: AccountId, limits: Amounts): Account {
 }
 
 function carve(parent: Account, asked: Amounts) {
-  const carved = decideCarve(parent, asked, { id: 'process:p_child', root: null, session: null })
+  const carved = decideCarve(parent, asked, {
+    id: 'process:p_child',
+    parent: null,
+    root: null,
+    session: null,
+  })
   if (carved.type === 'refuse' || carved.parent === null || carved.account === null)
     throw new Error(JSON.stringify(carved))
   return { parent: carved.parent, given: carved.account.given }

@@ -10,7 +10,7 @@ export type AccountId = `process:${Pid}` | `session:${string}`
  */
 export interface Account {
   readonly id: AccountId
-  /** The account it was carved from, and goes back to. */
+  /** Of its parent or session, whether there is one or not: it was carved from there, and goes back there. */
   readonly parent: AccountId | null
   /** The tree it stands in, and the session: whose sums it is part of. */
   readonly root: Pid | null
@@ -29,6 +29,12 @@ export interface Account {
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`
 export const sessionAccountOf = (session: string): AccountId => `session:${session}`
+
+/** Above whose account a process's own stands. */
+export function aboveOf(parent: Pid | null, session: string | null): AccountId | null {
+  if (parent !== null) return accountOf(parent)
+  return session === null ? null : sessionAccountOf(session)
+}
 
 export function newAccount(
   place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,

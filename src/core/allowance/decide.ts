@@ -36,7 +36,7 @@ export type Carved =
 export function decideCarve(
   parent: Account | null,
   asked: Amounts,
-  place: Pick<Account, 'id' | 'root' | 'session'>,
+  place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
 ): Carved {
   const counted = parent === null ? null : charge(parent, ONE_CHILD)
   if (counted?.type === 'refuse') return counted
@@ -54,7 +54,7 @@ export function decideCarve(
   return {
     type: 'carved',
     parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
-    account: limited ? newAccount({ ...place, parent: from?.id ?? null }, given) : null,
+    account: limited ? newAccount(place, given) : null,
   }
 }
 

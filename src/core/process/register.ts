@@ -1,4 +1,4 @@
-import { type Account, accountOf } from '../allowance/account.ts'
+import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import { type Carved, decideCarve } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
@@ -148,6 +148,7 @@ export function decideRegister(
   if (refused !== undefined) return no(refused)
   const carved = decideCarve(facts.account, intent.request.allowance ?? {}, {
     id: accountOf(intent.pid),
+    parent: aboveOf(unlimited.parent, unlimited.owner.session ?? null),
     root: unlimited.root,
     session: unlimited.owner.session ?? null,
   })
