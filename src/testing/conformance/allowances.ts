@@ -151,11 +151,11 @@ export function allowances(behaves: Behaves): void {
     await bench.register({ ...OUTSIDE, allowance: { toolCalls: 1 } })
     await end(bench, C)
     const ids = [A, B, D].map(accountOf)
-    for (const of of [{ root: A }, { session: 's1' }]) {
-      const first = await bench.store.ask({ ask: 'accounts', ...of, after: null, limit: 2 })
+    for (const place of [{ root: A }, { session: 's1' }]) {
+      const first = await bench.store.ask({ ask: 'accounts', ...place, after: null, limit: 2 })
       const rest = await bench.store.ask({
         ask: 'accounts',
-        ...of,
+        ...place,
         after: first.at(-1)?.id ?? null,
         limit: 2,
       })
