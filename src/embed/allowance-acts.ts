@@ -25,8 +25,9 @@ export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 
       const id = session ?? ''
       const denied = edges.authorize(actor, 'read', { type: 'session', id })
       if (denied !== undefined) throw new RefusedError(denied)
-      if ((await edges.store.ask({ ask: 'session', id })) === null) throw new RefusedError(sessionUnknown(id))
-      return sums.ofSession(id)
+      const found = await edges.store.ask({ ask: 'session', id })
+      if (found === null) throw new RefusedError(sessionUnknown(id))
+      return sums.ofSession(found)
     },
   }
 }

@@ -31,7 +31,7 @@ export function* giverOf(
     return parent.record.limits.allowance === undefined
       ? null
       : yield* rows.account(accountOf(parent.record.pid))
-  return session?.allowance === undefined ? null : yield* rows.account(sessionAccountOf(session.id))
+  return session?.allowance === undefined ? null : yield* rows.account(sessionAccountOf(session))
 }
 
 export function carvedChanges(
@@ -69,7 +69,7 @@ export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void
 /** Of a process that nobody gave an allowance: it has no limits, and counts. */
 export function unlimited({ pid, parent, root, owner }: ProcessRecord): Account {
   const session = owner.session ?? null
-  return newAccount({ id: accountOf(pid), parent: aboveOf(parent, session), root, session }, {})
+  return newAccount({ id: accountOf(pid), parent: aboveOf(parent, null), root, session }, {})
 }
 
 /** A process is pruned, and its account goes with it: what it used stays part of the sums above it. */
@@ -100,8 +100,9 @@ function* heirOf(
   }
   if (owner.session === undefined) return null
   // Of a session that is gone nobody asks for sums.
-  if ((yield* know({ ask: 'session', id: owner.session })) === null) return null
-  const id = sessionAccountOf(owner.session)
+  const session = yield* know({ ask: 'session', id: owner.session })
+  if (session === null) return null
+  const id = sessionAccountOf(session)
   const was = yield* rows.account(id)
   const place = { id, parent: null, root: null, session: owner.session }
   return { was, account: was ?? newAccount(place, {}) }

@@ -75,7 +75,7 @@ export function sessionCarried(edges: Edges, id: string): Promise<void> {
       const session = { ...known, carry: false }
       return { answer: undefined, changes: [{ type: 'session', was: known, session }] }
     }
-    const account = yield* know({ ask: 'account', id: sessionAccountOf(id) })
+    const account = yield* know({ ask: 'account', id: sessionAccountOf(known) })
     const gone = account === null ? [] : [{ type: 'account_gone', id: account.id } as const]
     return { answer: undefined, changes: [...gone, { type: 'session_gone', id }] }
   })

@@ -113,7 +113,7 @@ function changeSession(
     const fresh = was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []
     const { allowance } = decision.value
     if (was !== null || allowance === undefined) return { answer: decision.value, changes: [...fresh, put] }
-    const place = { id: sessionAccountOf(id), parent: null, root: null, session: id }
+    const place = { id: sessionAccountOf(decision.value), parent: null, root: null, session: id }
     const before = yield* know({ ask: 'account', id: place.id })
     const opened = { type: 'account', was: before, account: newAccount(place, allowance) } as const
     return { answer: decision.value, changes: [...fresh, put, opened] }

@@ -1,7 +1,15 @@
-import { type Account, type AccountId, accountOf, remainderOf, spentOf } from '../core/allowance/account.ts'
+import {
+  type Account,
+  type AccountId,
+  accountOf,
+  remainderOf,
+  sessionAccountOf,
+  spentOf,
+} from '../core/allowance/account.ts'
 import { type Amounts, plus } from '../core/allowance/amounts.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import type { Session } from '../core/session/session.ts'
 import type { Store } from '../store/contract.ts'
 
 /** What one process or session may use and has used. */
@@ -39,10 +47,10 @@ export class Sums {
     return account === null && below === undefined ? null : budgetOf(account, below ?? {})
   }
 
-  async ofSession(session: string): Promise<Budget> {
-    const id: AccountId = `session:${session}`
+  async ofSession(session: Session): Promise<Budget> {
+    const id = sessionAccountOf(session)
     let below: Amounts = {}
-    for (const account of await open(this.#store, { session }))
+    for (const account of await open(this.#store, { session: session.id }))
       if (account.id !== id) below = plus(below, spentOf(account))
     return budgetOf(await this.#store.ask({ ask: 'account', id }), below)
   }

@@ -107,6 +107,21 @@ test('ceilings are passed on whole, and a child may only lower them', async () =
   expect(two.limits).toMatchObject({ ...limits, runMs: 1_000 })
 })
 
+test('a session that is opened again has its own allowance, whatever comes back from what the old one left', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { toolCalls: 10 } })
+  const { record } = await reeve.spawn({
+    ...OUTSIDE,
+    owner: { session: 's1' },
+    lifetime: 'detached',
+    allowance: { toolCalls: 10 },
+  })
+  await reeve.deleteSession({ session: 's1' })
+  await reeve.openSession({ session: 's1', allowance: { toolCalls: 3 } })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'end' })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 3 })
+})
+
 test('amounts that are no amounts are refused', async () => {
   const reeve = await opened()
   const bad = [{ toolCalls: -1 }, { toolCalls: 1.5 }, { cost: 0.1234567 }, { cost: Number.NaN }, { calls: 1 }]

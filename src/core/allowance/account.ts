@@ -1,4 +1,5 @@
 import type { Pid } from '../process/pid.ts'
+import type { Session } from '../session/session.ts'
 import { type Amounts, COUNTED, type Counted, exact, plus } from './amounts.ts'
 
 export type AccountId = `process:${Pid}` | `session:${string}`
@@ -28,10 +29,12 @@ export interface Account {
 }
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`
-export const sessionAccountOf = (session: string): AccountId => `session:${session}`
+/** Another one when a session of the same name is opened again: what the processes of the old one give back is not its own. */
+export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedAt'>): AccountId =>
+  `session:${openedAt}:${id}`
 
 /** Above whose account a process's own stands. */
-export function aboveOf(parent: Pid | null, session: string | null): AccountId | null {
+export function aboveOf(parent: Pid | null, session: Session | null): AccountId | null {
   if (parent !== null) return accountOf(parent)
   return session === null ? null : sessionAccountOf(session)
 }

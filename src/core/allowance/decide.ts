@@ -116,8 +116,12 @@ function limitExceeded(account: Account, name: Counted, asked: number): Refusal 
   const left = Math.max(0, leftOf(account, name))
   return refusal(
     'limit_exceeded',
-    `limit:${name} of ${account.id.replace(/^process:/, '').replace(':', ' ')}: ${left} left, and ${asked} asked for.`,
+    `limit:${name} of ${nameOf(account)}: ${left} left, and ${asked} asked for.`,
     'Ask for less, wait until what others hold comes back, or begin with a larger allowance.',
     { limit: name, left, asked },
   )
+}
+
+function nameOf({ id, session }: Account): string {
+  return id.startsWith('session:') ? `session ${session}` : id.slice('process:'.length)
 }

@@ -148,7 +148,7 @@ export function decideRegister(
   if (refused !== undefined) return no(refused)
   const carved = decideCarve(facts.account, intent.request.allowance ?? {}, {
     id: accountOf(intent.pid),
-    parent: aboveOf(unlimited.parent, unlimited.owner.session ?? null),
+    parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
     session: unlimited.owner.session ?? null,
   })

@@ -122,7 +122,7 @@ export function allowances(behaves: Behaves): void {
   })
 
   behaves('a session’s allowance is what the processes of it are given from', async (bench) => {
-    await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
+    const opened = await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
     const request = { ...OUTSIDE, owner: { session: 's1' } }
     await bench.register(request, { pid: A })
     assert.deepEqual((await account(bench, A)).given, { modelCalls: 20 })
@@ -131,7 +131,7 @@ export function allowances(behaves: Behaves): void {
     assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request: none }])), 'limit_exceeded')
     await charged(bench, A, { modelCalls: 3 })
     await end(bench, A)
-    const session = await bench.store.ask({ ask: 'account', id: sessionAccountOf('s1') })
+    const session = await bench.store.ask({ ask: 'account', id: sessionAccountOf(opened) })
     assert.ok(session)
     assert.deepEqual(remainderOf(session), { modelCalls: 17 })
   })
