@@ -6,11 +6,16 @@ import { someRequest } from './requests.ts'
 export const allowances: readonly Request[] = [
   {
     name: 'register with an allowance',
-    weight: 2,
+    weight: 3,
     ask(world, peer) {
       const { random } = world.stage
       const allowance = someAmounts(random, 60)
-      const request = { ...someRequest(world), allowance }
+      const { kind, spec, recovery, ...rest } = someRequest(world)
+      // Mostly such as live until somebody ends them: there is something to charge and to give away.
+      const lasting = random.chance(0.6)
+      const what = lasting ? ({ kind: 'external', spec: {} } as const) : { kind, spec }
+      const again = lasting || recovery === undefined ? {} : { recovery }
+      const request = { ...rest, ...what, ...again, allowance }
       const said = JSON.stringify(allowance)
       const asked = peer.kernel.register([{ request, actor: 'host' }])
       world.track('register with an allowance', peer, said, asked)
