@@ -62,3 +62,21 @@ test('a command runs no longer than a ceiling above it allows', async () => {
   expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout' })
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
+
+test('a command that is started again by its policy gets what is left, if that is less than it had', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1', allowance: { tokensIn: 10 } })
+  const { record } = await reeve.spawn({
+    kind: 'command',
+    spec: { run: 'exit 1', restart: { on: 'failure', limit: 1, delayMs: 1 } },
+    name: 'again',
+    owner: { session: 's1' },
+    allowance: { tokensIn: 8 },
+  })
+  await ended(reeve, record.pid)
+  const { processes } = await reeve.list({ filter: { name: ['again'], status: 'any' } })
+  expect(processes.map((one) => one.record.limits.allowance)).toEqual([{ tokensIn: 8 }, { tokensIn: 2 }])
+  await ended(reeve, processes[1]?.record.pid ?? '')
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10 })
+})

@@ -58,6 +58,17 @@ export function decideCarve(
   }
 }
 
+/** As much of what was asked for as there is. */
+export function fitting(asked: Amounts, parent: Account | null): Amounts {
+  if (parent === null) return asked
+  return Object.fromEntries(
+    COUNTED.flatMap((name) => {
+      const amount = asked[name]
+      return amount === undefined ? [] : [[name, Math.max(0, Math.min(amount, leftOf(parent, name)))]]
+    }),
+  )
+}
+
 export type Charged =
   | {
       readonly type: 'charged'
