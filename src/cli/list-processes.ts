@@ -5,12 +5,12 @@ export type Listed = OutputOf<'list'>['processes'][number]
 
 const PAGE = 1_000
 
-/** All pages of them, up to `most`. */
+/** All pages of them, up to `most`, with what is not asked for every time. */
 export async function listProcesses(
   reeve: Acting,
   filter: ProcessFilter,
   most = Number.POSITIVE_INFINITY,
-  ports = false,
+  extras: { readonly ports?: boolean; readonly budgets?: boolean } = {},
 ): Promise<Listed[]> {
   const found: Listed[] = []
   let after: string | null = null
@@ -19,7 +19,7 @@ export async function listProcesses(
     const page: OutputOf<'list'> = await reeve.list({
       filter,
       limit,
-      ports,
+      ...extras,
       ...(after === null ? {} : { after }),
     })
     found.push(...page.processes)

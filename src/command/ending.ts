@@ -17,7 +17,7 @@ export interface Stop {
  * | the keeper saw                          | status                                  | reason                           |
  * | exit 0, unasked                         | completed                               | –                                |
  * | another code or a signal, unasked       | failed                                  | –                                |
- * | an end after somebody asked for it      | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime |
+ * | an end after somebody asked for it      | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime, limit:… |
  * | an end after a limit was passed         | failed                                  | timeout, idle, limit:…           |
  * | no start                                | failed                                  | failed_start                     |
  * | nothing: it is gone                     | abandoned                               | its evidence                     |
@@ -48,6 +48,7 @@ function exited(exit: Exit, stop: Stop | undefined, heldBack: HeldBack): Ending 
 }
 
 function reasonOf(stop: Stop | undefined): string {
+  if (stop?.reason.startsWith('limit:')) return stop.reason
   if (stop === undefined || stop.how === 'kill') return 'killed'
   if (stop.reason.startsWith('lifetime:')) return 'lifetime'
   return stop.how === 'interrupt' ? 'interrupted' : 'cancelled'

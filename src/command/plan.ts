@@ -24,6 +24,8 @@ export function planOf(
   settings: Settings,
 ): SpawnPlan {
   const spec = record.spec as unknown as CommandSpec
+  // What it was given of CPU time and output is its own as long as it runs: its keeper can see to it.
+  const { runMs, memoryBytes, allowance } = record.limits
   const pty = spec.pty === undefined || spec.pty === false ? null : { ...TERMINAL, ...asObject(spec.pty) }
   return {
     argv: spec.argv ?? [settings.shell, '-c', spec.run ?? ''],
@@ -39,13 +41,13 @@ export function planOf(
     stdin: typeof spec.stdin === 'object' ? spec.stdin : (spec.stdin ?? 'null'),
     output: spec.output ?? 'merged',
     caps: capsFor(spec.keepBytes, settings.caps),
-    timeoutMs: spec.timeoutMs ?? null,
+    timeoutMs: lower(spec.timeoutMs, runMs),
     idleTimeoutMs: spec.idleTimeoutMs ?? null,
     limits: {
-      memoryBytes: spec.limits?.memoryBytes ?? null,
-      cpuSeconds: spec.limits?.cpuSeconds ?? null,
+      memoryBytes: lower(spec.limits?.memoryBytes, memoryBytes),
+      cpuSeconds: lower(spec.limits?.cpuSeconds, allowance?.cpuSeconds),
       openFiles: spec.limits?.openFiles ?? null,
-      outputBytes: spec.limits?.outputBytes ?? null,
+      outputBytes: lower(spec.limits?.outputBytes, allowance?.outputBytes),
     },
     endSignal: endSignalOf(record),
     graceMs: spec.graceMs ?? settings.graceMs,
@@ -55,6 +57,11 @@ export function planOf(
 
 export function endSignalOf(record: ProcessRecord): string {
   return (record.spec as unknown as CommandSpec).endSignal ?? 'SIGTERM'
+}
+
+function lower(one: number | undefined, other: number | undefined): number | null {
+  if (one === undefined || other === undefined) return one ?? other ?? null
+  return Math.min(one, other)
 }
 
 function asObject(pty: Exclude<CommandSpec['pty'], undefined | false>) {

@@ -1,7 +1,10 @@
+import { aboveOf } from '../core/allowance/account.ts'
+import { fitting } from '../core/allowance/decide.ts'
 import { RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
 import type { Ending } from '../core/process/intent.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { RegistrationRequest } from '../core/process/register.ts'
 import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -23,7 +26,7 @@ export async function succeed(record: ProcessRecord, ending: Ending | Lost, kern
   if (delayMs === null) return
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
   const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-  const request = { ...anew(record, hasParent), notBefore: endedAt + delayMs }
+  const request = await affordable({ ...anew(record, hasParent), notBefore: endedAt + delayMs }, kernel)
   const pid = edges.pidOf(`restart of ${record.pid}`)
   try {
     await kernel.register([{ request, actor: `kernel:${kernel.id}`, pid }])
@@ -31,6 +34,17 @@ export async function succeed(record: ProcessRecord, ending: Ending | Lost, kern
     // It is there already, or what it belongs to has ended: either way there is nothing to start.
     if (!(error instanceof RefusedError)) throw error
   }
+}
+
+/** The one before it has not given back yet what it had: rather less of it than no restart. */
+async function affordable(request: RegistrationRequest, kernel: Kernel): Promise<RegistrationRequest> {
+  const { allowance, parent, owner } = request
+  if (allowance === undefined) return request
+  const { store } = kernel.edges
+  const session = owner?.session === undefined ? null : await store.ask({ ask: 'session', id: owner.session })
+  const above = aboveOf(parent ?? null, session)
+  const giver = above === null ? null : await store.ask({ ask: 'account', id: above })
+  return { ...request, allowance: fitting(allowance, giver) }
 }
 
 async function restartsBefore(record: ProcessRecord, kernel: Kernel, most: number): Promise<number> {

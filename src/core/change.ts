@@ -1,3 +1,4 @@
+import type { Account } from './allowance/account.ts'
 import type { Environment } from './environment/environment.ts'
 import type { Group } from './group/group.ts'
 import type { Inbox } from './inbox/inbox.ts'
@@ -41,6 +42,8 @@ export type Change =
   /** With what is known of their inbox. */
   | { readonly type: 'drop_notices'; readonly scope: string }
   | { readonly type: 'inbox'; readonly was: Inbox | null; readonly inbox: Inbox }
+  | { readonly type: 'account'; readonly was: Account | null; readonly account: Account }
+  | { readonly type: 'account_gone'; readonly id: string }
   | { readonly type: 'group'; readonly was: Group | null; readonly group: Group }
   /** A group that is complete has said so: nothing is left to count. */
   | { readonly type: 'group_gone'; readonly id: string }

@@ -26,6 +26,7 @@ export type RefusalCode =
   | 'input_full'
   | 'invalid_input'
   | 'lifetime_without_scope'
+  | 'limit_exceeded'
   | 'no_input'
   | 'no_output'
   | 'no_readiness'

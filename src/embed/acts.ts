@@ -13,8 +13,10 @@ import { grant, revoke, transfer } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
+import { Sums } from '../kernel/sums.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
+import { allowanceActs } from './allowance-acts.ts'
 import { served } from './command-in.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
@@ -58,12 +60,13 @@ export function actsOf(
     ...inputActs(kernel, actor, commands),
     ...workerActs(kernel, actor),
     ...inboxActs(kernel, actor, commands),
+    ...allowanceActs(kernel, actor),
     async show({ pid, reveal }) {
       const record = await read(pid)
       await reveals.viewFor(actor, record, 'show', reveal)
       return record
     },
-    async list({ filter, after, limit, ports: withPorts }) {
+    async list({ filter, after, limit, ports: withPorts, budgets }) {
       const page = await store.ask({
         ask: 'processes',
         filter,
@@ -77,11 +80,16 @@ export function actsOf(
           processes.push({ record, shared: !own })
       }
       const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
+      const sums = new Sums(store)
       return {
-        processes: processes.map((one) => {
-          const found = ports?.get(one.record.pid)
-          return found === undefined ? one : { ...one, ports: found }
-        }),
+        processes: await Promise.all(
+          processes.map(async (one) => {
+            const found = ports?.get(one.record.pid)
+            const budget = budgets ? await sums.of(one.record) : null
+            const listening = found === undefined ? {} : { ports: found }
+            return { ...one, ...listening, ...(budget === null ? {} : { budget }) }
+          }),
+        ),
         next: page.next === null ? null : `c${page.next}`,
       }
     },
@@ -165,7 +173,8 @@ export function actsOf(
           ref: stored(ref, 'ref'),
         }))
       ).row.record,
-    openSession: ({ session, label }) => openSession(edges, actor, session, label ?? null),
+    openSession: ({ session, label, allowance }) =>
+      openSession(edges, actor, session, label ?? null, allowance),
     touchSession: ({ session }) => touchSession(edges, actor, session),
     endSession: ({ session }) => kernel.endSession(actor, session),
     async deleteSession({ session }) {

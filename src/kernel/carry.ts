@@ -1,3 +1,4 @@
+import { sessionAccountOf } from '../core/allowance/account.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
@@ -70,10 +71,13 @@ export function sessionCarried(edges: Edges, id: string): Promise<void> {
   return edges.store.write(function* () {
     const known = yield* know({ ask: 'session', id })
     if (known === null || !known.carry) return { answer: undefined, changes: [] }
-    const change = known.deleted
-      ? ({ type: 'session_gone', id } as const)
-      : ({ type: 'session', was: known, session: { ...known, carry: false } } as const)
-    return { answer: undefined, changes: [change] }
+    if (!known.deleted) {
+      const session = { ...known, carry: false }
+      return { answer: undefined, changes: [{ type: 'session', was: known, session }] }
+    }
+    const account = yield* know({ ask: 'account', id: sessionAccountOf(known) })
+    const gone = account === null ? [] : [{ type: 'account_gone', id: account.id } as const]
+    return { answer: undefined, changes: [...gone, { type: 'session_gone', id }] }
   })
 }
 

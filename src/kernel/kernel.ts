@@ -13,6 +13,7 @@ import { isRefusal } from '../core/refusal.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
 import { Carriers, type SessionDeletionReport } from './carriers.ts'
+import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Keeping, Work } from './executor.ts'
@@ -186,6 +187,14 @@ export class Kernel {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
     return performed
+  }
+
+  /** What a process uses, before the work or after it. */
+  async charge(charging: Charging): Promise<ChargeAnswer> {
+    const answer = await charge(this.edges, this.id, charging)
+    if (isRefusal(answer)) throw new RefusedError(answer)
+    this.carryOn(answer.row)
+    return answer
   }
 
   /** A write of an executor on the process it executes. */

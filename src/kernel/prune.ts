@@ -1,7 +1,10 @@
+import { type Account, accountOf } from '../core/allowance/account.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import { know, type Question } from '../store/contract.ts'
+import { dropAccount } from './allowances.ts'
 import type { Edges } from './edges.ts'
+import { WorkingRows } from './working-rows.ts'
 
 export interface PruneOptions {
   /** Counted from the end of a process. */
@@ -35,7 +38,14 @@ export async function prune(edges: Edges, { endedBefore, keep }: PruneOptions): 
 function pruneEach(edges: Edges, rows: readonly ProcessRow[]): Promise<Pid[]> {
   return edges.store.write<Pid[]>(function* () {
     const gone: Pid[] = []
-    const changes = []
+    const working = new WorkingRows()
+    // All at once: a store that is far away answers them together.
+    const known = (yield rows.map(({ record }) => ({
+      ask: 'account' as const,
+      id: accountOf(record.pid),
+    }))) as (Account | null)[]
+    for (const [index, { record }] of rows.entries())
+      working.learnedAccount(accountOf(record.pid), known[index] ?? null)
     for (const { record } of rows) {
       const was = yield* know({ ask: 'process', pid: record.pid })
       if (was === null || was.record.outcome === null || (yield* isNeeded(was))) continue
@@ -45,10 +55,11 @@ function pruneEach(edges: Edges, rows: readonly ProcessRow[]): Promise<Pid[]> {
         endedAt: was.record.outcome.endedAt,
         prunedAt: edges.clock.now(),
       }
-      changes.push({ type: 'prune', was, tombstone } as const)
+      yield* dropAccount(working, was.record)
+      working.add([{ type: 'prune', was, tombstone }])
       gone.push(record.pid)
     }
-    return { answer: gone, changes }
+    return { answer: gone, changes: working.changes }
   })
 }
 

@@ -15,6 +15,7 @@ import {
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
+import { carvedChanges, giverOf } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -120,6 +121,7 @@ function* registerOne(
   const lease = intent.startBy === null ? { holder: null, fence: 0 } : { holder: intent.startBy, fence: 1 }
   const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
   rows.add(child.changes)
+  rows.add(carvedChanges(facts.account, decision.carved))
   if (facts.parent !== null) {
     const { parent } = facts
     rows.add(
@@ -149,13 +151,14 @@ function* registerFacts(
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
+  const inSession = session === undefined ? null : yield* know({ ask: 'session', id: session })
   const listening = { owner, parent: parent?.record.pid ?? null }
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
     parent,
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent),
-    session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
+    session: inSession,
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
     unusableSession: yield* unusableSession(request),
@@ -172,7 +175,24 @@ function* registerFacts(
       request.envRef === undefined ||
       request.envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: request.envRef })) !== null,
+    account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
+    liveChildren: yield* liveChildrenOf(rows, parent),
   }
+}
+
+/** Nobody counts them who has no limit of them. The parent's row is written with each, so that none is overlooked. */
+function* liveChildrenOf(
+  rows: WorkingRows,
+  parent: ProcessRow | null,
+): Generator<readonly Question[], number, readonly unknown[]> {
+  const most = parent?.record.limits.liveChildren
+  if (parent === null || most === undefined) return 0
+  const { pid } = parent.record
+  const live = yield* know({ ask: 'processes', filter: { parent: [pid] }, after: null, limit: most + 1 })
+  const ofThisPlan = rows.changes.filter(
+    (change) => change.type === 'process' && change.was === null && change.row.record.parent === pid,
+  )
+  return live.items.length + ofThisPlan.length
 }
 
 function* unusableSession(

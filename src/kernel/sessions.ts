@@ -1,3 +1,5 @@
+import { newAccount, sessionAccountOf } from '../core/allowance/account.ts'
+import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -18,8 +20,16 @@ import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 
 /** Opening an open session changes nothing. */
-export function openSession(edges: Edges, actor: Actor, id: string, label: string | null): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) => decideOpenSession(session, id, label, at))
+export function openSession(
+  edges: Edges,
+  actor: Actor,
+  id: string,
+  label: string | null,
+  allowance?: Amounts,
+): Promise<Session> {
+  return changeSession(edges, actor, id, (session, at) =>
+    decideOpenSession(session, id, label, at, allowance),
+  )
 }
 
 export function touchSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
@@ -101,7 +111,12 @@ function changeSession(
     const put = { type: 'session', was, session: decision.value } as const
     // What came late to a deleted session of the same name is not for this one.
     const fresh = was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []
-    return { answer: decision.value, changes: [...fresh, put] }
+    const { allowance } = decision.value
+    if (was !== null || allowance === undefined) return { answer: decision.value, changes: [...fresh, put] }
+    const place = { id: sessionAccountOf(decision.value), parent: null, root: null, session: id }
+    const before = yield* know({ ask: 'account', id: place.id })
+    const opened = { type: 'account', was: before, account: newAccount(place, allowance) } as const
+    return { answer: decision.value, changes: [...fresh, put, opened] }
   })
 }
 

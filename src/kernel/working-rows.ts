@@ -1,3 +1,4 @@
+import type { Account } from '../core/allowance/account.ts'
 import type { Change } from '../core/change.ts'
 import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
@@ -14,14 +15,18 @@ export class WorkingRows {
   readonly #processes = new Map<Pid, ProcessRow | null>()
   readonly #groups = new Map<string, Group | null>()
   readonly #inboxes = new Map<string, Inbox | null>()
+  readonly #accounts = new Map<string, Account | null>()
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
       this.changes.push(change)
       if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
+      if (change.type === 'prune') this.#processes.set(change.tombstone.pid, null)
       if (change.type === 'group') this.#groups.set(change.group.id, change.group)
       if (change.type === 'group_gone') this.#groups.set(change.id, null)
       if (change.type === 'inbox') this.#inboxes.set(change.inbox.scope, change.inbox)
+      if (change.type === 'account') this.#accounts.set(change.account.id, change.account)
+      if (change.type === 'account_gone') this.#accounts.set(change.id, null)
     }
   }
 
@@ -50,6 +55,16 @@ export class WorkingRows {
     const known = this.#inboxes.get(scope)
     if (known !== undefined) return known
     return yield* know({ ask: 'inbox', scope })
+  }
+
+  learnedAccount(id: string, account: Account | null): void {
+    this.#accounts.set(id, account)
+  }
+
+  *account(id: string): Asking<Account | null> {
+    const known = this.#accounts.get(id)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'account', id })
   }
 
   /** A pid that was made a moment ago: nothing can be there. */

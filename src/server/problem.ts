@@ -87,6 +87,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   replay_key_required: 422,
   undeclared_event: 422,
   input_full: 429,
+  limit_exceeded: 429,
   signals_full: 429,
   too_many_commands: 429,
   too_many_requests: 429,

@@ -1,3 +1,4 @@
+import type { Account } from '../core/allowance/account.ts'
 import type { Change, DoneHow } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
@@ -134,6 +135,17 @@ export interface Questions {
   inbox: [{ readonly scope: string }, Inbox | null]
   /** Inboxes that hold matches back, and must release them some time. */
   overflowing: [{ readonly limit: number }, readonly Inbox[]]
+  account: [{ readonly id: string }, Account | null]
+  /** Of a tree, or of a session: those whose use is part of no other account yet, in order of their ids. */
+  accounts: [
+    {
+      readonly root?: Pid
+      readonly session?: string
+      readonly after: string | null
+      readonly limit: number
+    },
+    readonly Account[],
+  ]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
   /** Ended before a time, or beyond the newest `keep`; the longest ended first. */
   prunable: [

@@ -1,3 +1,4 @@
+import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ends } from './conformance/ends.ts'
@@ -46,6 +47,7 @@ export function storeConformance(suite: Suite): void {
   outbox(behaves)
   inbox(behaves)
   visibility(behaves)
+  allowances(behaves)
   filters(behaves)
   pruning(behaves)
   feed(behaves)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { budgetShape } from './shapes/allowance.ts'
 import { filter } from './shapes/filter.ts'
 import { record } from './shapes/record.ts'
 import { count, cursor, pageSize } from './shapes/scalars.ts'
@@ -14,6 +15,7 @@ export const list = verb({
     after: cursor.exactOptional(),
     limit: pageSize,
     ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
+    budgets: z.boolean().default(false).describe('with what they may use and have used'),
   }),
   output: z.strictObject({
     processes: z.array(
@@ -22,6 +24,8 @@ export const list = verb({
         shared: z.boolean(),
         /** Of commands that listen on any, where they were asked for. */
         ports: z.array(count).exactOptional(),
+        /** Of those that have an allowance or were charged, or anybody below them; where they were asked for. */
+        budget: budgetShape.exactOptional(),
       }),
     ),
     next: z.string().nullable(),

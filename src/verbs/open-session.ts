@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { amounts } from './shapes/allowance.ts'
 import { sessionId } from './shapes/scalars.ts'
 import { session } from './shapes/session.ts'
 import { verb } from './verb.ts'
@@ -8,7 +9,11 @@ export const openSession = verb({
   summary: 'Opens a session.',
   route: 'PUT /sessions/{session}',
   needs: 'operate',
-  input: z.strictObject({ session: sessionId, label: z.string().min(1).max(200).exactOptional() }),
+  input: z.strictObject({
+    session: sessionId,
+    label: z.string().min(1).max(200).exactOptional(),
+    allowance: amounts.exactOptional().describe('what all of its processes together may use'),
+  }),
   output: session,
   codes: ['session_ended', 'denied'],
 })

@@ -7,8 +7,10 @@ import { activity } from './activity.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
+import { budget } from './budget.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changes } from './changes.ts'
+import { charge } from './charge.ts'
 import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
@@ -73,8 +75,10 @@ export const verbs = {
   announceWorker,
   answer,
   append,
+  budget,
   changeCwd,
   changes,
+  charge,
   claimWork,
   closeInput,
   deleteSession,

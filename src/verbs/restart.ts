@@ -20,6 +20,13 @@ export const restart = verb({
       'not_ours',
       'invalid_input',
     ] as const),
-    ...(['too_many_commands', 'session_ended', 'turn_ended', 'stopping', 'already_ended'] as const),
+    ...([
+      'limit_exceeded',
+      'too_many_commands',
+      'session_ended',
+      'turn_ended',
+      'stopping',
+      'already_ended',
+    ] as const),
   ],
 })

@@ -39,5 +39,6 @@ export const spawn = verb({
     'group_conflict',
     'denied',
     'too_many_commands',
+    'limit_exceeded',
   ],
 })

@@ -92,6 +92,8 @@ test('an executor that was overtaken has no more children', async () => {
     unusableSession: null,
     group: null,
     environmentKnown: true,
+    account: null,
+    liveChildren: 0,
   }
   const request = { kind: 'tool', spec: { tool: 'child' }, parent: record.pid } as const
   const spawnUnder = (fence: { holder: string; fence: number } | null) =>

@@ -39,6 +39,8 @@ function begin(request: RegistrationRequest): History {
       unusableSession: null,
       group: null,
       environmentKnown: true,
+      account: null,
+      liveChildren: 0,
     },
     {
       pid: PID,

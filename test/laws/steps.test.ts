@@ -126,7 +126,7 @@ function play(
 function registering() {
   const facts = {
     ...{ existing: null, tombstone: null, parent: null, stoppingAncestor: null, session: null, turn: null },
-    ...{ unusableSession: null, group: null, environmentKnown: true },
+    ...{ unusableSession: null, group: null, environmentKnown: true, account: null, liveChildren: 0 },
   }
   const decision = decideRegister(
     facts,

@@ -1,3 +1,4 @@
+import type { Account } from '../../src/core/allowance/account.ts'
 import type { Inbox } from '../../src/core/inbox/inbox.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
@@ -62,6 +63,14 @@ export const plants: readonly Plant[] = [
     name: 'a commit that did not happen',
     laws: ['no lost acknowledged write', 'rejected writes change nothing, acknowledged ones last', 'refold'],
     transaction: (inner) => new Forgetful(inner),
+  },
+  {
+    name: 'an allowance that does not come back',
+    laws: ['no tree uses more than it was given'],
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.filter((change) => change.type !== 'account' || !isGivenBack(change.was, change.account)),
+      ),
   },
   {
     name: 'a notice that is given while another has it',
@@ -253,4 +262,9 @@ class Forgetful implements Transaction {
   trouble(error: unknown, committing: boolean): unknown {
     return this.#inner.trouble(error, committing)
   }
+}
+
+/** Nothing but what comes back from below makes less of what is carved. */
+function isGivenBack(was: Account | null, { carved }: Account): boolean {
+  return (was?.carved.toolCalls ?? 0) > (carved.toolCalls ?? 0)
 }

@@ -6,6 +6,7 @@ import type { Pid } from '../../src/core/process/pid.ts'
 import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { checkAllowances } from './checks/allowances.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
@@ -73,6 +74,7 @@ export class World implements Neighbourhood {
       checkSignals(stage, ledger),
       checkSteps(stage),
       checkTables(stage, ledger),
+      checkAllowances(stage, ledger),
     )
   }
 

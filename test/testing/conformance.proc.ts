@@ -20,6 +20,7 @@ test.each([
   ['grant', /grants/],
   ['group', /group/],
   ['environment', /environment/],
+  ['account', /allowance/],
   ['holder', /row lapses/],
 ] as const)('the suite fails a store that forgets every %s', async (forgotten, about) => {
   const failed = await failuresOf(about, (inner) => ({

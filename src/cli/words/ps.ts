@@ -1,6 +1,7 @@
 import { nothingMore } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
+import { usedText } from '../print/budget.ts'
 import type { Colours } from '../print/colour.ts'
 import { commandText, statusCell } from '../print/status.ts'
 import type { Cell, Column } from '../print/table.ts'
@@ -30,7 +31,10 @@ export const ps = word({
     const status = filter.status ?? (all || last !== undefined ? 'any' : undefined)
     const reeve = await context.acting()
     const wanted = { ...filter, ...(status === undefined ? {} : { status }) }
-    const found = await listProcesses(reeve, wanted, Number.POSITIVE_INFINITY, !quiet)
+    const found = await listProcesses(reeve, wanted, Number.POSITIVE_INFINITY, {
+      ports: !quiet,
+      budgets: !quiet,
+    })
     const processes = last === undefined ? found : found.slice(-last)
     if (print.isJson) print.jsonList(processes.map(({ record, ...more }) => ({ ...record, ...more })))
     else if (quiet) for (const { record } of processes) print.line(record.pid)
@@ -45,6 +49,7 @@ export const ps = word({
 function processTable(processes: readonly Listed[], now: number, colours: Colours) {
   const withSession = processes.some(({ record }) => record.owner.session !== undefined)
   const withPorts = processes.some(({ ports }) => ports !== undefined)
+  const withBudget = processes.some(({ budget }) => budget !== undefined)
   const columns: Column[] = [
     { title: 'PID' },
     { title: 'NAME' },
@@ -52,9 +57,10 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
     { title: 'SINCE' },
     ...(withSession ? [{ title: 'SESSION' }] : []),
     ...(withPorts ? [{ title: 'PORTS' }] : []),
+    ...(withBudget ? [{ title: 'USED' }] : []),
     { title: 'COMMAND', flexible: true },
   ]
-  const rows = processes.map(({ record, shared, ports }): Cell[] => {
+  const rows = processes.map(({ record, shared, ports, budget }): Cell[] => {
     const { outcome, firstStarted, createdAt } = record
     const since =
       outcome === null ? shortTime(now - (firstStarted?.at ?? createdAt)) : ago(outcome.endedAt, now)
@@ -66,6 +72,7 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
       { text: since, paint: colours.dim },
       ...(withSession ? [{ text: session }] : []),
       ...(withPorts ? [{ text: (ports ?? []).map((port) => `:${port}`).join(' ') }] : []),
+      ...(withBudget ? [{ text: budget === undefined ? '' : usedText(budget) }] : []),
       { text: commandText(record) },
     ]
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
+import { ALLOW, allowanceIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
@@ -78,6 +79,7 @@ const OPTIONS = {
     type: 'duration',
     about: 'tell its session that it still prints, at most this often; 1m or more',
   },
+  allow: ALLOW,
   lifetime: {
     type: 'text',
     value: 'scope',
@@ -219,6 +221,7 @@ async function requestFor(
       ...attendedBy(options),
     },
     ...(name === undefined ? {} : { name }),
+    ...allowanceIn(options.allow),
     ...(session === undefined ? {} : { owner: { session } }),
     ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
     ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),

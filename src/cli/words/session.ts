@@ -1,4 +1,5 @@
 import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import { ALLOW, allowanceIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../nearest.ts'
 import { ago } from '../print/times.ts'
@@ -11,10 +12,16 @@ const PAGE = 1_000
 export const session = word({
   name: 'session',
   summary: 'Opens, lists, ends and deletes sessions',
-  usage: ['session open <id> [--label <text>]', 'session list', 'session end <id>…', 'session delete <id>…'],
+  usage: [
+    'session open <id> [--label <text>] [--allow <name>=<amount>]…',
+    'session list',
+    'session end <id>…',
+    'session delete <id>…',
+  ],
   completes: SUBWORDS,
   options: {
     label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
+    allow: { ...ALLOW, about: 'what all its processes together may use, like cost=5' },
     all: { type: 'flag', short: 'a', about: 'list those that have ended, too' },
   },
   about:
@@ -38,10 +45,14 @@ export const session = word({
       throw new UsageError(`reeve session ${subword} needs the id of a session.`, 'For example: s1')
     const answers: unknown[] = []
     for (const id of ids) {
-      const { label } = context.options
+      const { label, allow } = context.options
       const answer =
         subword === 'open'
-          ? await reeve.openSession({ session: id, ...(label === undefined ? {} : { label }) })
+          ? await reeve.openSession({
+              session: id,
+              ...(label === undefined ? {} : { label }),
+              ...allowanceIn(allow),
+            })
           : subword === 'end'
             ? await reeve.endSession({ session: id })
             : await reeve.deleteSession({ session: id })

@@ -1,5 +1,6 @@
 import { oneProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
+import { amountsText, usedText } from '../print/budget.ts'
 import { commandText, type ProcessRecord, statusColour, statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
@@ -30,7 +31,11 @@ export const show = word({
     const now = Date.now()
     const { outcome, program, owner } = record
     const usage = record.kind === 'command' ? await reeve.usage({ pid: record.pid }).catch(() => null) : null
-    const [listed] = await listProcesses(reeve, { pid: [record.pid] }, 1, true)
+    const [listed] = await listProcesses(reeve, { pid: [record.pid], status: 'any' }, 1, {
+      ports: true,
+      budgets: true,
+    })
+    const budget = listed?.budget
     const failure = startFailure(record)
     print.facts([
       ['pid', colours.blue(record.pid)],
@@ -68,6 +73,9 @@ export const show = word({
       ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
       ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
       ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
+      ['used in all', budget === undefined ? undefined : usedText(budget)],
+      ['used by itself', amountsText(budget?.used ?? {})],
+      ['left', amountsText(budget?.left ?? {})],
     ])
     return 0
   },

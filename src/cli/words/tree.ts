@@ -1,5 +1,6 @@
 import { nothingMore } from '../arguments.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
+import { usedText } from '../print/budget.ts'
 import { commandText, statusColour, statusText } from '../print/status.ts'
 import { cutTo, onOneLine } from '../print/table.ts'
 import { word } from '../word.ts'
@@ -27,26 +28,30 @@ export const tree = word({
     const session = options.session.length === 0 ? {} : { owner: { session: [...options.session] } }
     const from = top === undefined ? null : await reeve.show({ pid: top })
     const filter = { ...session, ...(from === null ? {} : { root: from.root }), status: 'any' as const }
-    const records = (await listProcesses(reeve, filter)).map(({ record }) => record)
+    const listed = await listProcesses(reeve, filter, Number.POSITIVE_INFINITY, { budgets: true })
+    const budgets = new Map(listed.map(({ record, budget }) => [record.pid, budget]))
+    const records = listed.map(({ record }) => record)
     const alive = new Set(records.filter(({ outcome }) => outcome === null).map(({ root }) => root))
     const shown = records.filter(({ root }) => options.all || from !== null || alive.has(root))
     const known = new Set(shown.map(({ pid }) => pid))
     const tops = from === null ? shown.filter(({ parent }) => parent === null || !known.has(parent)) : [from]
     if (print.isJson) {
-      print.jsonList(tops.map((record) => nested(record, shown)))
+      print.jsonList(tops.map((record) => nested(record, shown, budgets)))
       return 0
     }
     const lineOf = (record: ProcessRecord, before: string) => {
       const { colours, width } = print
       const name = record.name ?? record.pid
+      const budget = budgets.get(record.pid)
+      const used = budget === undefined ? '' : `(${usedText(budget)})  `
       const status = statusText(record)
       const room =
         width === undefined
           ? Number.POSITIVE_INFINITY
-          : width - before.length - name.length - status.length - 4
+          : width - before.length - name.length - status.length - used.length - 4
       const what = cutTo(onOneLine(commandText(record)), Math.max(0, room))
       print.line(
-        `${colours.dim(before)}${colours.bold(name)}  ${statusColour(record.status, colours)(status)}  ${what}`.trimEnd(),
+        `${colours.dim(before)}${colours.bold(name)}  ${statusColour(record.status, colours)(status)}  ${colours.dim(used)}${what}`.trimEnd(),
       )
     }
     for (const record of tops) printTree(record, shown, lineOf)
@@ -71,8 +76,14 @@ function printTree(
   below(top, '')
 }
 
-function nested(record: ProcessRecord, all: readonly ProcessRecord[]): unknown {
-  return { ...record, children: childrenOf(record, all).map((child) => nested(child, all)) }
+function nested(
+  record: ProcessRecord,
+  all: readonly ProcessRecord[],
+  budgets: ReadonlyMap<string, Listed['budget']>,
+): unknown {
+  const budget = budgets.get(record.pid)
+  const children = childrenOf(record, all).map((child) => nested(child, all, budgets))
+  return { ...record, ...(budget === undefined ? {} : { budget }), children }
 }
 
 function childrenOf({ pid }: ProcessRecord, all: readonly ProcessRecord[]): ProcessRecord[] {

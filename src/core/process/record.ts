@@ -1,3 +1,4 @@
+import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, Status } from './status.ts'
@@ -45,6 +46,14 @@ export interface Limits {
   readonly attempts: number
   /** How deep the tree may grow, counted from the root; children inherit it. */
   readonly depth: number
+  /** How many of its children may live at once, each of them with as many; children inherit this and the ceilings below. */
+  readonly liveChildren?: number
+  /** How long a command may run. */
+  readonly runMs?: number
+  /** How much memory a command and all it started may use. */
+  readonly memoryBytes?: number
+  /** What it was given when it was registered. What is left of it is in its account. */
+  readonly allowance?: Amounts
 }
 
 export interface GroupSeat {

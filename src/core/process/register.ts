@@ -1,3 +1,6 @@
+import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
+import type { Amounts } from '../allowance/amounts.ts'
+import { type Carved, decideCarve } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
 import { listenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
@@ -53,7 +56,9 @@ export interface RegistrationRequest {
   readonly defaultCwd?: string
   readonly eventTypes?: { readonly [type: string]: EventType }
   readonly wakeTarget?: string
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<Omit<Limits, 'allowance'>>
+  /** What it and all below it may use. What is left out is half of what is left of its parent's. */
+  readonly allowance?: Amounts
   readonly grants?: readonly GrantRequest[]
 }
 
@@ -89,6 +94,10 @@ export interface RegisterFacts {
   readonly unusableSession: string | null
   readonly group: Group | null
   readonly environmentKnown: boolean
+  /** Of whoever its allowance is carved from: its parent, or its session. */
+  readonly account: Account | null
+  /** Of its parent; only where they are limited. */
+  readonly liveChildren: number
 }
 
 export type RegisterDecision =
@@ -98,6 +107,7 @@ export type RegisterDecision =
       readonly registration: Registration
       readonly events: readonly NewEvent[]
       readonly parentEvents: readonly NewEvent[]
+      readonly carved: Extract<Carved, { type: 'carved' }>
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
@@ -128,13 +138,22 @@ export function decideRegister(
   }
   if (intent.refuseNew !== null) return no(intent.refuseNew)
   if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
-  const registration = withDefaults(facts, intent)
+  const unlimited = withDefaults(facts, intent)
   const refused =
     refuseParent(facts, intent) ??
-    refuseKind(facts, registration) ??
-    refuseScope(facts, registration) ??
-    refuseGroup(facts, registration)
+    refuseKind(facts, unlimited) ??
+    refuseScope(facts, unlimited) ??
+    refuseGroup(facts, unlimited) ??
+    refuseChild(facts)
   if (refused !== undefined) return no(refused)
+  const carved = decideCarve(facts.account, intent.request.allowance ?? {}, {
+    id: accountOf(intent.pid),
+    parent: aboveOf(unlimited.parent, facts.session),
+    root: unlimited.root,
+    session: unlimited.owner.session ?? null,
+  })
+  if (carved.type === 'refuse') return carved
+  const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
   const events =
@@ -155,7 +174,12 @@ export function decideRegister(
             },
           }),
         ]
-  return { type: 'register', registration, events, parentEvents }
+  return { type: 'register', registration, events, parentEvents, carved }
+}
+
+function withAllowance(registration: Registration, account: Account | null): Registration {
+  if (account === null) return registration
+  return { ...registration, limits: { ...registration.limits, allowance: account.given } }
 }
 
 function postponed(until: number): NewEvent {
@@ -212,8 +236,20 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     limits: {
       attempts: request.limits?.attempts ?? DEFAULT_ATTEMPTS,
       depth: Math.min(request.limits?.depth ?? DEFAULT_DEPTH, parent?.limits.depth ?? DEFAULT_DEPTH),
+      ...ceilings(request.limits, parent?.limits),
     },
   }
+}
+
+const CEILINGS = ['liveChildren', 'runMs', 'memoryBytes'] as const
+
+/** Passed on whole: what one process uses of a ceiling takes nothing from another. A child may have a lower one. */
+function ceilings(asked: RegistrationRequest['limits'], parent: Limits | undefined): Partial<Limits> {
+  const named = CEILINGS.flatMap((name) => {
+    const amounts = [asked?.[name], parent?.[name]].filter((amount) => amount !== undefined)
+    return amounts.length === 0 ? [] : [[name, Math.min(...amounts)] as const]
+  })
+  return Object.fromEntries(named)
 }
 
 /** A tool call may have effects that must not happen twice, so only what is durable by itself runs again unasked. */
@@ -362,6 +398,17 @@ export function refuseScope(
     )
   }
   return undefined
+}
+
+function refuseChild({ parent, liveChildren }: RegisterFacts): Refusal | undefined {
+  const most = parent?.record.limits.liveChildren
+  if (parent === null || most === undefined || liveChildren < most) return undefined
+  return refusal(
+    'limit_exceeded',
+    `limit:liveChildren of ${parent.record.pid}: ${liveChildren} of its children live, and ${most} may.`,
+    'Wait until one of them has ended.',
+    { limit: 'liveChildren', left: 0, asked: 1 },
+  )
 }
 
 function refuseGroup({ group }: RegisterFacts, registration: Registration): Refusal | undefined {

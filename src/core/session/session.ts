@@ -1,3 +1,4 @@
+import type { Amounts } from '../allowance/amounts.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /** A scope that outlives turns. What lives as long as it does is stopped when it ends. */
@@ -10,6 +11,8 @@ export interface Session {
   readonly deleted: boolean
   /** Its end must still be carried to the processes whose lifetime it is. */
   readonly carry: boolean
+  /** What all of it may use; what is left is in its account. */
+  readonly allowance?: Amounts
 }
 
 /** From input until the agent is idle again. Its id is unique within its session. */
@@ -31,9 +34,11 @@ export function decideOpenSession(
   id: string,
   label: string | null,
   at: number,
+  allowance?: Amounts,
 ): ScopeDecision<Session> {
   if (session === null) {
-    return put({ id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false })
+    const opened = { id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false }
+    return put(allowance === undefined ? opened : { ...opened, allowance })
   }
   return session.endedAt === null ? { type: 'keep', value: session } : no(sessionEnded(session))
 }

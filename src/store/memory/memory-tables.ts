@@ -1,3 +1,4 @@
+import type { Account } from '../../core/allowance/account.ts'
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
@@ -43,6 +44,7 @@ export class MemoryTables {
   /** By scope, in order of place. */
   notices = new Map<string, StoredNotice[]>()
   inboxes = new Map<string, Inbox>()
+  accounts = new Map<string, Account>()
   nextId = 1
   nextPlace = 1
   position = 0

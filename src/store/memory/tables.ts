@@ -1,3 +1,4 @@
+import type { Account } from '../../core/allowance/account.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import { type HolderRow, isServed } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
@@ -153,6 +154,13 @@ export class Tables implements Transaction {
           .filter(({ overflow }) => overflow.tripped !== null)
           .sort((a, b) => order(a.scope, b.scope))
           .slice(0, question.limit)
+      case 'account':
+        return tables.accounts.get(question.id) ?? null
+      case 'accounts':
+        return [...tables.accounts.values()]
+          .filter((account) => isOpenIn(account, question))
+          .sort((a, b) => order(a.id, b.id))
+          .slice(0, question.limit)
       case 'activity':
         return this.#activity(question)
       case 'prunable':
@@ -192,6 +200,12 @@ export class Tables implements Transaction {
         return
       case 'inbox':
         this.#put(tables.inboxes, change.inbox.scope, asStored(change.inbox))
+        return
+      case 'account':
+        this.#put(tables.accounts, change.account.id, asStored(change.account))
+        return
+      case 'account_gone':
+        this.#remove(tables.accounts, change.id)
         return
       case 'group':
         this.#put(tables.groups, change.group.id, asStored(change.group))
@@ -461,6 +475,15 @@ function pair(first: string, second: string): string {
 function wanted({ session, pid }: Questions['grants'][0]): (grant: Grant) => boolean {
   return (grant) =>
     (session === undefined || grant.session === session) && (pid === undefined || grant.pid === pid)
+}
+
+function isOpenIn(account: Account, { root, session, after }: Questions['accounts'][0]): boolean {
+  return (
+    !account.settled &&
+    account.id > (after ?? '') &&
+    (root === undefined || account.root === root) &&
+    (session === undefined || account.session === session)
+  )
 }
 
 function bySessionAndPid(a: Grant, b: Grant): number {

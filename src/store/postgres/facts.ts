@@ -66,6 +66,8 @@ export function keyOf(question: Question): string {
       return `holder:${question.id}`
     case 'inbox':
       return inboxKey(question.scope)
+    case 'account':
+      return accountKey(question.id)
     case 'event':
       return eventKey(question.pid, question.replayKey)
     default:
@@ -78,4 +80,5 @@ export const sessionKey = (id: string): string => `session:${id}`
 export const turnKey = (session: string, id: string): string => `turn:${JSON.stringify([session, id])}`
 export const groupKey = (id: string): string => `group:${id}`
 export const inboxKey = (scope: string): string => `inbox:${scope}`
+export const accountKey = (id: string): string => `account:${id}`
 export const eventKey = (pid: string, replayKey: string): string => `event:${pid}:${replayKey}`

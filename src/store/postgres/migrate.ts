@@ -2,9 +2,10 @@ import { StoreError } from '../../core/errors.ts'
 import type { Link } from './link.ts'
 import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
+import { sql as allowance } from './migrations/0003-allowance.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly ((at: string) => string)[] = [process, inbox]
+const MIGRATIONS: readonly ((at: string) => string)[] = [process, inbox, allowance]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
 export async function migrate(link: Link, schema: string, at: string): Promise<void> {

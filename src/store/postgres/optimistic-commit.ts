@@ -325,7 +325,7 @@ export class OptimisticCommit {
     for (const [pid, { next, value }] of staged.processes) {
       facts.remember(processKey(pid), { version: next, value })
     }
-    for (const rows of [staged.sessions, staged.turns, staged.groups, staged.inboxes]) {
+    for (const rows of [staged.sessions, staged.turns, staged.groups, staged.inboxes, staged.accounts]) {
       for (const [key, { next, value }] of rows) {
         if (value === null) facts.forget([key])
         else facts.remember(key, { version: next, value })
@@ -349,7 +349,7 @@ export class OptimisticCommit {
 
 /** Either compared by the commit, or never changing. */
 const LASTING: ReadonlySet<Question['ask']> = new Set([
-  ...(['process', 'session', 'turn', 'group', 'inbox'] as const),
+  ...(['process', 'session', 'turn', 'group', 'inbox', 'account'] as const),
   ...(['environment', 'tombstone', 'secret'] as const),
 ])
 

@@ -1,3 +1,4 @@
+import type { Account } from '../../core/allowance/account.ts'
 import type { DoneHow } from '../../core/change.ts'
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
@@ -13,6 +14,7 @@ import type { Change, Question } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import {
   ABSENT,
+  accountKey,
   eventKey,
   type Facts,
   groupKey,
@@ -32,7 +34,10 @@ export const STALE = Symbol('stale')
 
 /** A row that a commit compares, as it was seen. */
 export interface Guard {
-  readonly question: Extract<Question, { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'holder' }>
+  readonly question: Extract<
+    Question,
+    { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'account' | 'holder' }
+  >
   readonly version: number
 }
 
@@ -62,6 +67,7 @@ export class Staged {
   readonly turns = new Map<string, StagedRow<Turn>>()
   readonly groups = new Map<string, StagedRow<Group | null>>()
   readonly inboxes = new Map<string, StagedRow<Inbox | null>>()
+  readonly accounts = new Map<string, StagedRow<Account | null>>()
   readonly goneSessions = new Set<string>()
   readonly tombstones = new Map<Pid, Tombstone>()
   readonly environments = new Map<string, Environment>()
@@ -109,6 +115,10 @@ export class Staged {
       case 'inbox':
         return this.inboxes.has(keyOf(question))
           ? this.inboxes.get(keyOf(question))?.value
+          : this.#compared(question, reading)
+      case 'account':
+        return this.accounts.has(keyOf(question))
+          ? this.accounts.get(keyOf(question))?.value
           : this.#compared(question, reading)
       case 'tombstone':
         return this.tombstones.get(question.pid) ?? this.#assumed(question, reading)
@@ -234,6 +244,14 @@ export class Staged {
         this.#stage(this.inboxes, inboxKey(scope), { ask: 'inbox', scope }, change.inbox)
         return
       }
+      case 'account': {
+        const { id } = change.account
+        this.#stage(this.accounts, accountKey(id), { ask: 'account', id }, change.account)
+        return
+      }
+      case 'account_gone':
+        this.#stage(this.accounts, accountKey(change.id), { ask: 'account', id: change.id }, null)
+        return
       case 'group':
         this.#stage(
           this.groups,
@@ -371,6 +389,10 @@ function rowOf(change: Change): Guard['question'][] {
       return [{ ask: 'inbox', scope: change.inbox.scope }]
     case 'drop_notices':
       return [{ ask: 'inbox', scope: change.scope }]
+    case 'account':
+      return [{ ask: 'account', id: change.account.id }]
+    case 'account_gone':
+      return [{ ask: 'account', id: change.id }]
     case 'turn':
       return [{ ask: 'turn', session: change.turn.session, id: change.turn.id }]
     default:

@@ -1,6 +1,7 @@
 import type { Question } from '../contract.ts'
 import { ABSENT, type Fact, keyOf, processKey } from './facts.ts'
 import type { Link } from './link.ts'
+import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
 import { metaStatements } from './statements/meta.ts'
@@ -11,7 +12,7 @@ import { scopeStatements } from './statements/scope.ts'
 /** The kinds of question that are answered by key, and so many at once. */
 type ByKey =
   | ('process' | 'tombstone' | 'session' | 'turn' | 'group')
-  | ('inbox' | 'environment' | 'holder' | 'event')
+  | ('inbox' | 'account' | 'environment' | 'holder' | 'event')
 
 const ignore = () => undefined
 
@@ -22,6 +23,7 @@ export class Tables {
   readonly #scope: ReturnType<typeof scopeStatements>
   readonly #holder: ReturnType<typeof holderStatements>
   readonly #notice: ReturnType<typeof noticeStatements>
+  readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
 
   /** `seen` is told of every process row in an answer, with its version. */
@@ -31,6 +33,7 @@ export class Tables {
     this.#scope = scopeStatements(link, at)
     this.#holder = holderStatements(link, at)
     this.#notice = noticeStatements(link, at)
+    this.#account = accountStatements(link, at)
     this.#meta = metaStatements(link, at)
   }
 
@@ -46,6 +49,7 @@ export class Tables {
       case 'turn':
       case 'group':
       case 'inbox':
+      case 'account':
       case 'environment':
       case 'holder':
       case 'event': {
@@ -88,6 +92,8 @@ export class Tables {
         return this.#notice.read(question)
       case 'overflowing':
         return this.#notice.overflowing(question.limit)
+      case 'accounts':
+        return this.#account.list(question)
       case 'activity':
         return this.#process.activity(question)
       case 'prunable':
@@ -152,6 +158,11 @@ export class Tables {
           of('inbox').map(({ scope }) => scope),
         )) {
           put({ ask: 'inbox', scope: value.scope }, version, value)
+        }
+        return
+      case 'account':
+        for (const { version, value } of await this.#account.read(of('account').map(({ id }) => id))) {
+          put({ ask: 'account', id: value.id }, version, value)
         }
         return
       case 'environment':

@@ -2,9 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../core/errors.ts'
 import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
+import { sql as allowance } from './migrations/0003-allowance.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [process, inbox]
+const MIGRATIONS: readonly string[] = [process, inbox, allowance]
 
 /** Brings the file to the schema this code knows, in one transaction. The caller holds no other. */
 export function migrate(db: DatabaseSync, file: string): void {

@@ -4,6 +4,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { Change, Commit, Question } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
+import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
 import { type Meta, metaStatements } from './statements/meta.ts'
@@ -25,6 +26,7 @@ export class Tables implements Transaction {
   readonly #scope: ReturnType<typeof scopeStatements>
   readonly #holder: ReturnType<typeof holderStatements>
   readonly #notice: ReturnType<typeof noticeStatements>
+  readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
   /** Committed rows; valid as long as no other connection has committed. */
   #cache = new Map<Pid, NumberedRow>()
@@ -47,6 +49,7 @@ export class Tables implements Transaction {
     this.#scope = scopeStatements(db)
     this.#holder = holderStatements(db)
     this.#notice = noticeStatements(db)
+    this.#account = accountStatements(db)
     this.#meta = metaStatements(db)
     this.#foreignVersion = this.#meta.foreignVersion()
   }
@@ -151,6 +154,10 @@ export class Tables implements Transaction {
         return this.#notice.inbox(question.scope)
       case 'overflowing':
         return this.#notice.overflowing(question.limit)
+      case 'account':
+        return this.#account.read(question.id)
+      case 'accounts':
+        return this.#account.list(question)
       case 'activity':
         return this.#process.activity(question, this.#meta.read().live)
       case 'prunable':
@@ -182,6 +189,12 @@ export class Tables implements Transaction {
         return
       case 'inbox':
         this.#notice.putInbox(change.inbox)
+        return
+      case 'account':
+        this.#account.put(change.account)
+        return
+      case 'account_gone':
+        this.#account.drop(change.id)
         return
       case 'group':
         this.#scope.putGroup(change.group)

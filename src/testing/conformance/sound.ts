@@ -74,6 +74,7 @@ export async function photograph(store: Store) {
     notices: await Promise.all(
       [...scopes].map((scope) => store.ask({ ask: 'notices', scope, after: 0, limit: PAGE })),
     ),
+    accounts: await store.ask({ ask: 'accounts', after: null, limit: PAGE }),
     inboxes: await Promise.all([...scopes].map((scope) => store.ask({ ask: 'inbox', scope }))),
     activity: await store.ask({ ask: 'activity', session: null, since: null }),
   }

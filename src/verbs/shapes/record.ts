@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Actor, Outcome, ProcessRecord } from '../../core/process/record.ts'
+import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
 import { count, duration, time } from './scalars.ts'
 
@@ -85,7 +86,14 @@ const schema = z.strictObject({
   eventTypes: z.record(z.string(), eventType),
   registrationHash: z.string(),
   wakeTarget: text,
-  limits: z.strictObject({ attempts: count, depth: count }),
+  limits: z.strictObject({
+    attempts: count,
+    depth: count,
+    liveChildren: count.exactOptional(),
+    runMs: count.exactOptional(),
+    memoryBytes: count.exactOptional(),
+    allowance: amounts.exactOptional(),
+  }),
   status,
   pausedFrom: z.enum(['ready', 'running', 'waiting']).nullable(),
   stopRequest: z

@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
 import { eventType, lifetime, recovery } from './record.ts'
-import { eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
+import { duration, eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
 const common = {
@@ -39,8 +40,19 @@ const common = {
     .strictObject({
       attempts: z.number().int().min(1).max(1_000).exactOptional(),
       depth: z.number().int().min(0).max(64).exactOptional(),
+      liveChildren: z.number().int().min(0).max(100_000).exactOptional(),
+      runMs: duration.min(1).exactOptional().describe('of a command; children inherit it'),
+      memoryBytes: z
+        .number()
+        .int()
+        .min(1_048_576)
+        .exactOptional()
+        .describe('of a command; children inherit it'),
     })
     .exactOptional(),
+  allowance: amounts
+    .exactOptional()
+    .describe('what it and all below it may use; what is left out is half of what is left of its parent’s'),
   grants: z
     .array(z.strictObject({ session: sessionId, descriptor: json.optional() }))
     .max(100)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Grant } from '../../core/session/grant.ts'
+import { amounts } from './allowance.ts'
 import { json } from './json.ts'
 import { time } from './scalars.ts'
 
@@ -12,6 +13,7 @@ export const session = z.strictObject({
   endedAt: time.nullable(),
   deleted: z.boolean(),
   carry: z.boolean(),
+  allowance: amounts.exactOptional(),
 })
 
 export const turn = z.strictObject({

@@ -75,6 +75,12 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'holder_gone':
       table('holder').delete(change.id)
       return
+    case 'account':
+      table('account').set(change.account.id, json(change.account))
+      return
+    case 'account_gone':
+      table('account').delete(change.id)
+      return
     case 'inbox':
       table('inbox').set(change.inbox.scope, json(change.inbox))
       return
@@ -111,6 +117,7 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
     const { expired: _expired, ...row } = observer.ask({ ask: 'holder', id }) ?? { expired: null }
     return json(row)
   },
+  account: (observer, id) => json(observer.ask({ ask: 'account', id })),
   inbox: (observer, scope) => json(observer.ask({ ask: 'inbox', scope })),
   tombstone: (observer, pid) => json(observer.ask({ ask: 'tombstone', pid })),
 }

@@ -1,3 +1,4 @@
+import { allowances } from './allowances.ts'
 import { inboxes } from './inbox.ts'
 import type { Request } from './intent.ts'
 import { registrations } from './register.ts'
@@ -14,5 +15,6 @@ export const requests: readonly Request[] = [
   ...scopes,
   ...watching,
   ...inboxes,
+  ...allowances,
   ...upkeep,
 ]

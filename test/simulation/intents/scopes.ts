@@ -12,7 +12,9 @@ export const scopes: readonly Request[] = [
       const isNew = world.sessions.length < 2 || random.chance(0.5)
       const session = isNew ? `s${world.sessions.length + 1}` : random.pick(world.sessions)
       if (isNew) world.sessions.push(session)
-      world.track('open session', peer, session, openSession(peer.kernel.edges, 'host', session, null))
+      const allowance = session.endsWith('2') ? { toolCalls: 300 } : undefined
+      const asked = openSession(peer.kernel.edges, 'host', session, null, allowance)
+      world.track('open session', peer, session, asked)
     },
   },
   {

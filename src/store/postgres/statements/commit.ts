@@ -180,6 +180,7 @@ function rest(staged: Staged): string | null {
   const held = [...staged.holders]
   const groups = [...staged.groups]
   const inboxes = [...staged.inboxes]
+  const accounts = [...staged.accounts]
   const parts = {
     sessions: [...staged.sessions.values()].map(({ value, ...row }) => scope(row, value, value.carry)),
     turns: [...staged.turns.values()].map(({ value, ...row }) => ({
@@ -203,6 +204,14 @@ function rest(staged: Staged): string | null {
     ),
     inboxes_gone: inboxes.flatMap(([, { base, value }]) =>
       value === null && base !== null ? [base.scope] : [],
+    ),
+    accounts: accounts.flatMap(([, { value, version, next }]) => {
+      if (value === null) return []
+      const { id, root, session, settled } = value
+      return [{ id, version, next, root, session, open: !settled, body: JSON.stringify(value) }]
+    }),
+    accounts_gone: accounts.flatMap(([, { base, value }]) =>
+      value === null && base !== null ? [base.id] : [],
     ),
     notices_done: staged.noticesDone,
     observed: staged.observed.map(({ turns, ...told }) => ({ ...told, turns: JSON.stringify(turns) })),

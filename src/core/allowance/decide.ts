@@ -1,0 +1,138 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import { type Account, leftOf, newAccount, spentOf } from './account.ts'
+import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
+
+/**
+ * What a child gets at least, while there is that much: with less it could not do anything of use. Half of what is left comes
+ * to nothing after some generations; the last of them then get what there is, or none.
+ */
+const FLOOR: { readonly [name in Counted]: number } = {
+  toolCalls: 10,
+  modelCalls: 5,
+  tokensIn: 20_000,
+  tokensOut: 4_000,
+  cost: 0.05,
+  cpuSeconds: 10,
+  outputBytes: 65_536,
+  children: 0,
+}
+const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
+const ONE_CHILD: Amounts = { children: 1 }
+
+export type Carved =
+  | {
+      readonly type: 'carved'
+      /** Of whoever gives, with the child counted; null if it has none. */
+      readonly parent: Account | null
+      /** Of the child; null where nobody limits anything. */
+      readonly account: Account | null
+    }
+  | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/**
+ * What a new process may use. Of what its parent has a limit on it gets what it asked for, or half of what is left; what it
+ * asked for beyond that is a limit of its own, and is taken from nobody.
+ */
+export function decideCarve(
+  parent: Account | null,
+  asked: Amounts,
+  place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
+): Carved {
+  const counted = parent === null ? null : charge(parent, ONE_CHILD)
+  if (counted?.type === 'refuse') return counted
+  const from = counted?.account ?? null
+  const given: { [name in Counted]?: number } = {}
+  for (const name of COUNTED) {
+    const left = from === null ? Number.POSITIVE_INFINITY : leftOf(from, name)
+    const amount = asked[name] ?? (left === Number.POSITIVE_INFINITY ? undefined : share(name, left))
+    if (amount === undefined) continue
+    if (from !== null && amount > left && amount > 0)
+      return { type: 'refuse', refusal: limitExceeded(from, name, amount) }
+    given[name] = amount
+  }
+  const limited = Object.keys(given).length > 0
+  return {
+    type: 'carved',
+    parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
+    account: limited ? newAccount(place, given) : null,
+  }
+}
+
+/** As much of what was asked for as there is. */
+export function fitting(asked: Amounts, parent: Account | null): Amounts {
+  if (parent === null) return asked
+  return Object.fromEntries(
+    COUNTED.flatMap((name) => {
+      const amount = asked[name]
+      return amount === undefined ? [] : [[name, Math.max(0, Math.min(amount, leftOf(parent, name)))]]
+    }),
+  )
+}
+
+export type Charged =
+  | {
+      readonly type: 'charged'
+      readonly account: Account
+      /** What it has used more of than it may; null if there is no such thing. */
+      readonly over: Counted | null
+    }
+  | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/** Before the work: what would be too much is refused, whole, and nothing is charged. */
+export function charge(account: Account, amounts: Amounts): Charged {
+  const short = COUNTED.find((name) => (amounts[name] ?? 0) > Math.max(0, leftOf(account, name)))
+  if (short !== undefined)
+    return { type: 'refuse', refusal: limitExceeded(account, short, amounts[short] ?? 0) }
+  return { ...book(account, amounts), over: null }
+}
+
+/** After the work: it was used, whatever was allowed. */
+export function book(account: Account, amounts: Amounts): Extract<Charged, { type: 'charged' }> {
+  const booked = { ...account, used: plus(account.used, amounts) }
+  const over = COUNTED.find((name) => (amounts[name] ?? 0) > 0 && leftOf(booked, name) < 0)
+  return { type: 'charged', account: booked, over: over ?? null }
+}
+
+/** What an account gives back to those above it. */
+export interface Returned {
+  /** What it held and holds no more: all but what is still carved from it. */
+  readonly freed: Amounts
+  readonly spent: Amounts
+}
+
+/** At the end of a process. What is carved from it stays so until those who have it end. */
+export function settle(account: Account): { readonly account: Account; readonly returned: Returned } {
+  return {
+    account: { ...account, settled: true },
+    returned: { freed: minus(account.given, among(account.carved, account.given)), spent: spentOf(account) },
+  }
+}
+
+/** The same amount is freed and spent here as in the account that comes back: what is unused is left again. */
+export function receive(account: Account, { freed, spent }: Returned): Account {
+  return {
+    ...account,
+    carved: minus(account.carved, among(freed, account.given)),
+    below: plus(account.below, spent),
+  }
+}
+
+/** Half of what is left, or the floor, and never more than there is. */
+function share(name: Counted, left: number): number {
+  const half = WITH_DECIMALS.includes(name) ? exact(left / 2) : Math.floor(left / 2)
+  return Math.max(0, Math.min(left, Math.max(half, FLOOR[name])))
+}
+
+function limitExceeded(account: Account, name: Counted, asked: number): Refusal {
+  const left = Math.max(0, leftOf(account, name))
+  return refusal(
+    'limit_exceeded',
+    `limit:${name} of ${nameOf(account)}: ${left} left, and ${asked} asked for.`,
+    'Ask for less, wait until what others hold comes back, or begin with a larger allowance.',
+    { limit: name, left, asked },
+  )
+}
+
+function nameOf({ id, session }: Account): string {
+  return id.startsWith('session:') ? `session ${session}` : id.slice('process:'.length)
+}

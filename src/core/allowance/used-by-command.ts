@@ -1,0 +1,14 @@
+import type { ProcessRecord } from '../process/record.ts'
+import { type Amounts, exact } from './amounts.ts'
+
+/** What a command has used that only its keeper saw: it says so with the end. */
+export function usedByCommand({ kind, outcome }: ProcessRecord): Amounts {
+  const result = outcome?.result
+  if (kind !== 'command' || typeof result !== 'object' || result === null || Array.isArray(result)) return {}
+  const { outputBytes, usage } = result as { outputBytes?: unknown; usage?: { cpuMs?: unknown } }
+  const cpuMs = usage?.cpuMs
+  return {
+    ...(typeof outputBytes === 'number' ? { outputBytes } : {}),
+    ...(typeof cpuMs === 'number' ? { cpuSeconds: exact(cpuMs / 1_000) } : {}),
+  }
+}

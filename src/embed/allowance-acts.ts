@@ -1,0 +1,35 @@
+import { remainderOf } from '../core/allowance/account.ts'
+import { RefusedError } from '../core/errors.ts'
+import { type Actor, hasEnded } from '../core/process/record.ts'
+import { sessionUnknown } from '../core/session/session.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { resolve } from '../kernel/resolve.ts'
+import { Sums } from '../kernel/sums.ts'
+import { type ActsFor, readerFor } from './act.ts'
+
+export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 'budget'> {
+  const { edges } = kernel
+  const read = readerFor(kernel, actor)
+  return {
+    async charge({ pid, amounts, done }) {
+      const found = await resolve(edges, actor, pid)
+      const { account, row } = await kernel.charge({ pid: found, amounts, done, actor })
+      const { given, used } = account
+      const { stopRequest } = row.record
+      const ended = hasEnded(row.record) || stopRequest?.reason.startsWith('limit:') === true
+      return { given, used, left: remainderOf(account), ended }
+    },
+    async budget({ pid, session }) {
+      const sums = new Sums(edges.store)
+      if (pid !== undefined) return (await sums.of(await read(pid))) ?? NOTHING
+      const id = session ?? ''
+      const denied = edges.authorize(actor, 'read', { type: 'session', id })
+      if (denied !== undefined) throw new RefusedError(denied)
+      const found = await edges.store.ask({ ask: 'session', id })
+      if (found === null) throw new RefusedError(sessionUnknown(id))
+      return sums.ofSession(found)
+    },
+  }
+}
+
+const NOTHING = { given: {}, used: {}, total: {}, left: {} }

@@ -1,0 +1,109 @@
+import {
+  type Account,
+  aboveOf,
+  accountOf,
+  newAccount,
+  sessionAccountOf,
+  spentOf,
+} from '../core/allowance/account.ts'
+import { isNothing } from '../core/allowance/amounts.ts'
+import { book, type Carved, receive, settle } from '../core/allowance/decide.ts'
+import { usedByCommand } from '../core/allowance/used-by-command.ts'
+import type { Change } from '../core/change.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Session } from '../core/session/session.ts'
+import { know, type Question } from '../store/contract.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
+
+/**
+ * The account that a new process's allowance is carved from: its parent's, or its session's. The record and the session say
+ * whether there is one, so that nobody looks who has no limits.
+ */
+export function* giverOf(
+  rows: WorkingRows,
+  parent: ProcessRow | null,
+  session: Session | null,
+): Asking<Account | null> {
+  if (parent !== null)
+    return parent.record.limits.allowance === undefined
+      ? null
+      : yield* rows.account(accountOf(parent.record.pid))
+  return session?.allowance === undefined ? null : yield* rows.account(sessionAccountOf(session))
+}
+
+export function carvedChanges(
+  was: Account | null,
+  { parent, account }: Extract<Carved, { type: 'carved' }>,
+): Change[] {
+  return [
+    ...(parent === null ? [] : [{ type: 'account', was, account: parent } as const]),
+    ...(account === null ? [] : [{ type: 'account', was: null, account } as const]),
+  ]
+}
+
+/**
+ * In the transaction of its end: what is unused goes back to the account that it was carved from. Above one that has ended
+ * before it goes on, until somebody is there who can use it.
+ */
+export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+  if (record.limits.allowance === undefined) return
+  const was = yield* rows.account(accountOf(record.pid))
+  if (was === null) return
+  const booked = book(was, usedByCommand(record)).account
+  const parent = was.parent === null ? null : yield* rows.account(was.parent)
+  if (parent === null) {
+    rows.add([{ type: 'account', was, account: booked }])
+    return
+  }
+  const { account, returned } = settle(booked)
+  rows.add([{ type: 'account', was, account }])
+  for (let above: Account | null = parent; above !== null; ) {
+    rows.add([{ type: 'account', was: above, account: receive(above, returned) }])
+    above = above.settled && above.parent !== null ? yield* rows.account(above.parent) : null
+  }
+}
+
+/** Of a process that nobody gave an allowance: it has no limits, and counts. */
+export function unlimited({ pid, parent, root, owner }: ProcessRecord): Account {
+  const session = owner.session ?? null
+  return newAccount({ id: accountOf(pid), parent: aboveOf(parent, null), root, session }, {})
+}
+
+/** A process is pruned, and its account goes with it: what it used stays part of the sums above it. */
+export function* dropAccount(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+  const was = yield* rows.account(accountOf(record.pid))
+  if (was === null) return
+  rows.add([{ type: 'account_gone', id: was.id }])
+  const spent = spentOf(was)
+  if (was.settled || isNothing(spent)) return
+  const heir = yield* heirOf(rows, record)
+  if (heir === null) return
+  const account = receive(heir.account, { freed: {}, spent })
+  rows.add([{ type: 'account', was: heir.was, account }])
+}
+
+/** Whose sums it is part of: the nearest of its parent, its root and its session that is still there. */
+function* heirOf(
+  rows: WorkingRows,
+  { parent, root, pid, owner }: ProcessRecord,
+): Asking<{ readonly was: Account | null; readonly account: Account } | null> {
+  for (const above of [parent, root]) {
+    if (above === null || above === pid) continue
+    const row = yield* rows.process(above)
+    if (row === null) continue
+    const was = yield* rows.account(accountOf(above))
+    // The sums of one that has passed its own on already would be nobody's any more.
+    if (was?.settled !== true) return { was, account: was ?? unlimited(row.record) }
+  }
+  if (owner.session === undefined) return null
+  // Of a session that is gone nobody asks for sums.
+  const session = yield* know({ ask: 'session', id: owner.session })
+  if (session === null) return null
+  const id = sessionAccountOf(session)
+  const was = yield* rows.account(id)
+  const place = { id, parent: null, root: null, session: owner.session }
+  return { was, account: was ?? newAccount(place, {}) }
+}

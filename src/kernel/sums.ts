@@ -1,0 +1,102 @@
+import {
+  type Account,
+  type AccountId,
+  accountOf,
+  remainderOf,
+  sessionAccountOf,
+  spentOf,
+} from '../core/allowance/account.ts'
+import { type Amounts, plus } from '../core/allowance/amounts.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Session } from '../core/session/session.ts'
+import type { Store } from '../store/contract.ts'
+
+/** What one process or session may use and has used. */
+export interface Budget {
+  readonly given: Amounts
+  readonly used: Amounts
+  /** With all below it. */
+  readonly total: Amounts
+  readonly left: Amounts
+}
+
+const PAGE = 1_000
+
+/**
+ * Sums for display. What has ended lies in the account above it already; what lives is added here, so that nobody has to
+ * write anything but its own account while it lives.
+ */
+export class Sums {
+  readonly #store: Store
+  readonly #trees = new Map<Pid, Promise<ReadonlyMap<AccountId, Amounts>>>()
+  #any: Promise<boolean> | undefined
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Null where nothing was given or charged, here or below. */
+  async of({ pid, root }: ProcessRecord): Promise<Budget | null> {
+    this.#any ??= this.#store
+      .ask({ ask: 'accounts', after: null, limit: 1 })
+      .then((accounts) => accounts.length > 0)
+    const id = accountOf(pid)
+    const account = await this.#store.ask({ ask: 'account', id })
+    const below = (await this.#any) ? (await this.#below(root)).get(id) : undefined
+    return account === null && below === undefined ? null : budgetOf(account, below ?? {})
+  }
+
+  async ofSession(session: Session): Promise<Budget> {
+    const id = sessionAccountOf(session)
+    let below: Amounts = {}
+    for (const account of await open(this.#store, { session: session.id }))
+      if (account.id !== id) below = plus(below, spentOf(account))
+    return budgetOf(await this.#store.ask({ ask: 'account', id }), below)
+  }
+
+  #below(root: Pid): Promise<ReadonlyMap<AccountId, Amounts>> {
+    const known = this.#trees.get(root) ?? this.#sumUp(root)
+    this.#trees.set(root, known)
+    return known
+  }
+
+  /** Of each process of a tree: what is open below it. */
+  async #sumUp(root: Pid): Promise<ReadonlyMap<AccountId, Amounts>> {
+    const below = new Map<AccountId, Amounts>()
+    const parents = new Map<Pid, Pid | null>()
+    const parentOf = async (pid: Pid) => {
+      if (!parents.has(pid))
+        parents.set(pid, (await this.#store.ask({ ask: 'process', pid }))?.record.parent ?? null)
+      return parents.get(pid) ?? null
+    }
+    for (const account of await open(this.#store, { root })) {
+      const spent = spentOf(account)
+      let above = await parentOf(account.id.slice('process:'.length))
+      for (; above !== null; above = await parentOf(above)) {
+        const id = accountOf(above)
+        below.set(id, plus(below.get(id) ?? {}, spent))
+      }
+    }
+    return below
+  }
+}
+
+function budgetOf(account: Account | null, below: Amounts): Budget {
+  if (account === null) return { given: {}, used: {}, total: below, left: {} }
+  const total = plus(spentOf(account), below)
+  return { given: account.given, used: account.used, total, left: remainderOf(account) }
+}
+
+async function open(
+  store: Store,
+  of: { readonly root: Pid } | { readonly session: string },
+): Promise<Account[]> {
+  const found: Account[] = []
+  for (let after: string | null = null; ; ) {
+    const page: readonly Account[] = await store.ask({ ask: 'accounts', ...of, after, limit: PAGE })
+    found.push(...page)
+    if (page.length < PAGE) return found
+    after = page.at(-1)?.id ?? null
+  }
+}

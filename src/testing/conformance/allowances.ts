@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import {
+  type Account,
+  accountOf,
+  leftOf,
+  remainderOf,
+  sessionAccountOf,
+  spentOf,
+} from '../../core/allowance/account.ts'
+import { type Amounts, COUNTED } from '../../core/allowance/amounts.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { isRefusal } from '../../core/refusal.ts'
+import { charge } from '../../kernel/charge.ts'
+import type { Edges } from '../../kernel/edges.ts'
+import { prune } from '../../kernel/prune.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import {
+  accepted,
+  type Behaves,
+  type Bench,
+  OUTSIDE,
+  pidOf,
+  RERUNNABLE,
+  refusalOf,
+  repeat,
+  times,
+} from './bench.ts'
+import { photograph } from './sound.ts'
+
+const [A, B, C, D] = [pidOf('a'), pidOf('b'), pidOf('c'), pidOf('d')]
+
+/** What is carved at registration, charged meanwhile, and back at the end. */
+export function allowances(behaves: Behaves): void {
+  behaves('an allowance is carved from the parent’s with the registration, or not at all', async (bench) => {
+    await bench.register({ ...OUTSIDE, allowance: { toolCalls: 100, children: 3 } }, { pid: A })
+    await child(bench, B, A, {})
+    assert.deepEqual((await account(bench, B)).given, { toolCalls: 50, children: 1 })
+    assert.deepEqual(remainderOf(await account(bench, A)), { toolCalls: 50, children: 1 })
+    assert.deepEqual((await bench.row(B)).record.limits.allowance, { toolCalls: 50, children: 1 })
+    const before = await photograph(bench.store)
+    const tooMuch = { ...OUTSIDE, parent: A, allowance: { toolCalls: 51 } }
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request: tooMuch }])), 'limit_exceeded')
+    const both = [
+      { pid: C, request: { ...OUTSIDE, parent: A } },
+      { pid: D, request: tooMuch },
+    ]
+    assert.equal(refusalOf(await bench.tryRegister(both)), 'limit_exceeded')
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('the same registration once more carves no allowance again', async (bench) => {
+    await bench.register({ ...OUTSIDE, allowance: { toolCalls: 100 } }, { pid: A })
+    await child(bench, B, A, undefined)
+    await repeat(5, async () => {
+      accepted(await bench.tryRegister([{ pid: B, request: { ...OUTSIDE, parent: A } }]))
+    })
+    assert.deepEqual(remainderOf(await account(bench, A)), { toolCalls: 50 })
+  })
+
+  behaves('a charge touches one allowance, and too much is refused before the work', async (bench) => {
+    await bench.register({ ...OUTSIDE, allowance: { toolCalls: 20 } }, { pid: A })
+    await child(bench, B, A, { toolCalls: 5 })
+    const parent = await account(bench, A)
+    await charged(bench, B, { toolCalls: 4 })
+    assert.deepEqual(await account(bench, A), parent)
+    const before = await photograph(bench.store)
+    const refused = await charge(bench.edges, 'k', {
+      pid: B,
+      amounts: { toolCalls: 2 },
+      done: false,
+      actor: 'host',
+    })
+    assert.ok(isRefusal(refused))
+    assert.equal(refused.code, 'limit_exceeded')
+    assert.deepEqual(refused.details, { limit: 'toolCalls', left: 1, asked: 2 })
+    assert.deepEqual(await photograph(bench.store), before)
+    await charged(bench, B, { toolCalls: 1, tokensIn: 1_000_000 })
+    assert.deepEqual((await account(bench, B)).used, { toolCalls: 5, tokensIn: 1_000_000 })
+  })
+
+  behaves(
+    'what is unused of an allowance is back with the end, and what was used stays counted',
+    async (bench) => {
+      await bench.register({ ...OUTSIDE, allowance: { toolCalls: 20, cost: 1 } }, { pid: A })
+      await child(bench, B, A, { toolCalls: 10, cost: 0.5 })
+      await child(bench, C, B, { toolCalls: 5, cost: 0.1 })
+      await charged(bench, C, { toolCalls: 2 })
+      await charged(bench, B, { cost: 0.2 })
+      await end(bench, B)
+      // The child that lives on keeps what it has.
+      assert.deepEqual(remainderOf(await account(bench, A)), { toolCalls: 15, cost: 0.7 })
+      assert.equal((await account(bench, B)).settled, true)
+      await charged(bench, C, { toolCalls: 1 })
+      await end(bench, C)
+      const root = await account(bench, A)
+      assert.deepEqual(remainderOf(root), { toolCalls: 17, cost: 0.8 })
+      assert.deepEqual([root.carved['toolCalls'], root.carved['cost']], [0, 0])
+      assert.deepEqual(spentOf(root), { toolCalls: 3, cost: 0.2, children: 2 })
+    },
+  )
+
+  behaves('work beyond an allowance, found later, ends the process with the limit’s name', async (bench) => {
+    await bench.register({ ...RERUNNABLE, allowance: { tokensOut: 100 } }, { pid: A })
+    const answer = await charge(bench.edges, 'k', {
+      pid: A,
+      amounts: { tokensOut: 101 },
+      done: true,
+      actor: 'host',
+    })
+    assert.ok(!isRefusal(answer))
+    const { record } = await bench.row(A)
+    assert.equal(record.outcome?.status, 'cancelled')
+    assert.equal(record.outcome?.reason, 'limit:tokensOut')
+    assert.deepEqual((await account(bench, A)).used, { tokensOut: 101 })
+    const late = await charge(bench.edges, 'k', {
+      pid: A,
+      amounts: { tokensOut: 1 },
+      done: true,
+      actor: 'host',
+    })
+    assert.ok(isRefusal(late) && late.code === 'already_ended')
+  })
+
+  behaves('a session’s allowance is what the processes of it are given from', async (bench) => {
+    const opened = await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
+    const request = { ...OUTSIDE, owner: { session: 's1' } }
+    await bench.register(request, { pid: A })
+    assert.deepEqual((await account(bench, A)).given, { modelCalls: 20 })
+    await bench.register({ ...request, allowance: { modelCalls: 20 } }, { pid: B })
+    const none = { ...request, allowance: { modelCalls: 1 } }
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request: none }])), 'limit_exceeded')
+    await charged(bench, A, { modelCalls: 3 })
+    await end(bench, A)
+    const session = await bench.store.ask({ ask: 'account', id: sessionAccountOf(opened) })
+    assert.ok(session)
+    assert.deepEqual(remainderOf(session), { modelCalls: 17 })
+  })
+
+  behaves('a process without an allowance has no limit, and counts all the same', async (bench) => {
+    await bench.register(OUTSIDE, { pid: A })
+    assert.equal(await bench.store.ask({ ask: 'account', id: accountOf(A) }), null)
+    await charged(bench, A, { tokensIn: 10_000_000 })
+    await charged(bench, A, { tokensIn: 1 })
+    assert.deepEqual((await account(bench, A)).used, { tokensIn: 10_000_001 })
+  })
+
+  behaves('the allowances of a tree, or of a session, are read in pages', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    await bench.register({ ...OUTSIDE, owner: { session: 's1' }, allowance: { toolCalls: 100 } }, { pid: A })
+    for (const pid of [B, C, D]) await child(bench, pid, A, { toolCalls: 1 })
+    await bench.register({ ...OUTSIDE, allowance: { toolCalls: 1 } })
+    await end(bench, C)
+    const ids = [A, B, D].map(accountOf)
+    for (const place of [{ root: A }, { session: 's1' }]) {
+      const first = await bench.store.ask({ ask: 'accounts', ...place, after: null, limit: 2 })
+      const rest = await bench.store.ask({
+        ask: 'accounts',
+        ...place,
+        after: first.at(-1)?.id ?? null,
+        limit: 2,
+      })
+      assert.deepEqual(
+        [...first, ...rest].map(({ id }) => id),
+        ids,
+      )
+    }
+  })
+
+  behaves(
+    'an allowance goes with the process that is pruned, and its use stays in the sums',
+    async (bench) => {
+      await bench.register(OUTSIDE, { pid: A })
+      await child(bench, B, A, { toolCalls: 5 })
+      await child(bench, C, A, undefined)
+      for (const pid of [B, C]) {
+        await charged(bench, pid, { toolCalls: 2 })
+        await end(bench, pid)
+      }
+      assert.deepEqual(new Set(await prune(bench.edges, { keep: 0 })), new Set([B, C]))
+      for (const pid of [B, C])
+        assert.equal(await bench.store.ask({ ask: 'account', id: accountOf(pid) }), null)
+      assert.deepEqual(spentOf(await account(bench, A)), { toolCalls: 4 })
+    },
+  )
+
+  behaves('only so many children live at once as an allowance of live children says', async (bench) => {
+    await bench.register({ ...OUTSIDE, limits: { liveChildren: 2 } }, { pid: A })
+    const request = { ...OUTSIDE, parent: A }
+    const three = times(3).map(() => ({ request }))
+    assert.equal(refusalOf(await bench.tryRegister(three)), 'limit_exceeded')
+    const one = await bench.register(request)
+    assert.equal(one.record.limits.liveChildren, 2)
+    await bench.register(request)
+    assert.equal(refusalOf(await bench.tryRegister([{ request }])), 'limit_exceeded')
+    await end(bench, one.record.pid)
+    await bench.register(request)
+  })
+
+  behaves(
+    'in a tree of three levels the sum never exceeds the root’s allowance, whoever charges, spawns and ends at once',
+    async (bench) => {
+      const over = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+      const given = { toolCalls: 60, cost: 0.5, children: 30 }
+      await bench.register({ ...OUTSIDE, allowance: given }, { pid: A })
+      const random = randomFrom(7)
+      const live: Pid[] = [A]
+      let calls = 0
+      let refused = 0
+      await repeat(120, async (round) => {
+        const edges = over[round % over.length] ?? bench.edges
+        const pid = live[Math.floor(random() * live.length)] ?? A
+        const dice = random()
+        if (dice < 0.3) {
+          const parent = await bench.row(pid)
+          if (parent.record.depth >= 2) return
+          const registered = await bench.tryRegister([{ request: { ...OUTSIDE, parent: pid } }], edges)
+          if (isRefusal(registered)) refused += 1
+          else
+            for (const { row } of registered.filter(({ type }) => type !== 'refused') as {
+              row: { record: { pid: Pid } }
+            }[])
+              live.push(row.record.pid)
+        } else if (dice < 0.9) {
+          const amounts = { toolCalls: 1 + Math.floor(random() * 3), cost: Math.floor(random() * 20) / 1_000 }
+          const answer = await charge(edges, 'k', { pid, amounts, done: false, actor: 'host' })
+          if (isRefusal(answer)) refused += 1
+          else calls += amounts.toolCalls
+        } else if (pid !== A) await end(bench, pid, edges)
+        await assertWithin(bench, given)
+      })
+      assert.ok(refused > 0, 'the limit was met')
+      for (const pid of live.slice(1)) await end(bench, pid)
+      const root = await account(bench, A)
+      assert.deepEqual(
+        COUNTED.filter((name) => (root.carved[name] ?? 0) !== 0),
+        [],
+        'all is back',
+      )
+      assert.equal(spentOf(root).toolCalls, calls)
+      assert.equal(leftOf(root, 'toolCalls'), given.toolCalls - calls)
+    },
+  )
+}
+
+/** At one moment: what all accounts that are open have used themselves, or have in their sums, together. */
+async function assertWithin(bench: Bench, given: Amounts): Promise<void> {
+  const open = await bench.store.ask({ ask: 'accounts', root: A, after: null, limit: 1_000 })
+  for (const name of ['toolCalls', 'cost', 'children'] as const) {
+    const sum = open.reduce((total, one) => total + (spentOf(one)[name] ?? 0), 0)
+    assert.ok(sum <= (given[name] ?? 0) + 1e-9, `${name}: ${sum} of ${given[name]}`)
+    for (const one of open) assert.ok(leftOf(one, name) >= 0, `${name} of ${one.id} is overdrawn`)
+  }
+}
+
+function child(bench: Bench, pid: Pid, parent: Pid, allowance: Amounts | undefined) {
+  return bench.register({ ...OUTSIDE, parent, ...(allowance === undefined ? {} : { allowance }) }, { pid })
+}
+
+async function account(bench: Bench, pid: Pid): Promise<Account> {
+  const found = await bench.store.ask({ ask: 'account', id: accountOf(pid) })
+  assert.ok(found, `${pid} has an account`)
+  return found
+}
+
+async function charged(bench: Bench, pid: Pid, amounts: Amounts): Promise<void> {
+  const answer = await charge(bench.edges, 'k', { pid, amounts, done: false, actor: 'host' })
+  assert.ok(!isRefusal(answer), JSON.stringify(answer))
+}
+
+async function end(bench: Bench, pid: Pid, edges: Edges = bench.edges): Promise<void> {
+  await bench.perform(
+    { type: 'end', pid, ending: { status: 'completed' }, replayKey: 'end', fence: null },
+    edges,
+  )
+}
+
+/** The same numbers each time. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+    return state / 2 ** 32
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('what a process was given and has used is in show, ps and tree, and nothing where nobody was given any', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'plain', 'sleep', '1000'])
+  expect((await reeve.run(['ps'])).stdout).not.toMatch(/USED/)
+  expect((await reeve.run(['show', 'plain'])).stdout).not.toMatch(/used/)
+
+  await reeve.run(['session', 'open', 's1', '--allow', 'toolCalls=40', '--allow', 'cost=2.5'])
+  await reeve.run(['run', '-d', '--name', 'top', '--session', 's1', '--allow', 'cost=1', 'sleep', '1000'])
+  await reeve.run(['run', '-d', '--name', 'below', '--parent', 'top', 'sleep', '1000'])
+  const charged = await reeve.run(['call', 'charge', '{"pid":"below","amounts":{"toolCalls":3,"cost":0.25}}'])
+  expect(charged.code).toBe(0)
+
+  const shown = (await reeve.run(['show', 'top'])).stdout
+  expect(shown).toMatch(/used in all +3 of 20 tool calls, 0.25 of 1 cost, 1 children/)
+  expect(shown).toMatch(/left +10 tool calls, 0.5 cost/)
+  expect((await reeve.run(['ps'])).stdout).toMatch(/below .* 3 of 10 tool calls, 0.25 of 0.5 cost/)
+  expect((await reeve.run(['tree', 'top'])).stdout).toMatch(/└─ below .*\(3 of 10 tool calls/)
+  const [listed] = await reeve.json<{ budget: { total: unknown } }[]>('ps', '--name', 'top')
+  expect(listed?.budget.total).toEqual({ toolCalls: 3, cost: 0.25, children: 1 })
+})
+
+test('more than is left, and what is no amount, is said so', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['session', 'open', 's1', '--allow', 'cost=1'])
+  const refused = await reeve.run(['run', '-d', '--session', 's1', '--allow', 'cost=2', 'true'])
+  expect(refused).toMatchObject({
+    code: 125,
+    stderr: expect.stringContaining('limit:cost of session s1: 1 left'),
+  })
+  expect(await reeve.run(['run', '-d', '--allow', 'cost', 'true'])).toMatchObject({ code: 125 })
+  expect(await reeve.run(['session', 'open', 's2', '--allow', 'costs=1'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('did you mean cost'),
+  })
+})

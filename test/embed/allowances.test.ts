@@ -1,0 +1,138 @@
+import { embed } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+
+async function opened() {
+  const reeve = await embed({ store: tempFile(), tools: { sleep: ({ signal }) => untilAborted(signal) } })
+  onTestFinished(() => reeve.close())
+  return reeve
+}
+
+test('a charge beyond what is left is refused with the name of the limit, and charges nothing', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ ...OUTSIDE, allowance: { modelCalls: 2 } })
+  const { pid } = record
+  expect(record.limits.allowance).toEqual({ modelCalls: 2 })
+  expect(await reeve.charge({ pid, amounts: { modelCalls: 1, tokensIn: 900 } })).toEqual({
+    given: { modelCalls: 2 },
+    used: { modelCalls: 1, tokensIn: 900 },
+    left: { modelCalls: 1 },
+    ended: false,
+  })
+  await expect(reeve.charge({ pid, amounts: { modelCalls: 2 } })).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'modelCalls', left: 1, asked: 2 },
+  })
+  expect((await reeve.budget({ pid })).left).toEqual({ modelCalls: 1 })
+})
+
+test('an overrun found after the work ends a process that runs, with the limit as the reason', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, allowance: { cost: 0.5 } })
+  const { pid } = record
+  const charged = await reeve.charge({ pid, amounts: { cost: 0.75 }, done: true })
+  expect(charged).toMatchObject({ ended: true, left: { cost: 0 }, used: { cost: 0.75 } })
+  const ended = await reeve.wait({ pid })
+  expect(ended).toMatchObject({ record: { outcome: { status: 'cancelled', reason: 'limit:cost' } } })
+})
+
+test('use is summed up for a process, its tree and its session, while they live and after', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { toolCalls: 100 } })
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
+  const { record: middle } = await reeve.spawn({ ...OUTSIDE, parent: root.pid, allowance: { toolCalls: 20 } })
+  const { record: leaf } = await reeve.spawn({ ...OUTSIDE, parent: middle.pid })
+  for (const { pid } of [root, middle, leaf]) await reeve.charge({ pid, amounts: { toolCalls: 3 } })
+  const total = async (of: { pid: string } | { session: string }) => (await reeve.budget(of)).total.toolCalls
+  const sums = () =>
+    Promise.all([...[leaf, middle, root].map(({ pid }) => total({ pid })), total({ session: 's1' })])
+  expect(await sums()).toEqual([3, 6, 9, 9])
+  for (const { pid } of [middle, leaf, root]) {
+    await reeve.end({ pid, status: 'completed', replayKey: 'end' })
+    expect(await sums()).toEqual([3, 6, 9, 9])
+  }
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 91 })
+  const { processes } = await reeve.list({ filter: { status: 'any' }, budgets: true })
+  expect(processes.map(({ budget }) => budget?.total.toolCalls)).toEqual([9, 6, 3])
+})
+
+test('sums pass over processes that nobody gave or charged anything', async () => {
+  const reeve = await opened()
+  const { record: root } = await reeve.spawn(OUTSIDE)
+  const { record: middle } = await reeve.spawn({ ...OUTSIDE, parent: root.pid })
+  const { record: leaf } = await reeve.spawn({ ...OUTSIDE, parent: middle.pid })
+  await reeve.charge({ pid: leaf.pid, amounts: { tokensOut: 7 } })
+  expect((await reeve.budget({ pid: root.pid })).total).toEqual({ tokensOut: 7 })
+  await reeve.end({ pid: leaf.pid, status: 'completed', replayKey: 'end' })
+  await reeve.prune({ keep: 0 })
+  expect((await reeve.budget({ pid: root.pid })).total).toEqual({ tokensOut: 7 })
+  const { record: other } = await reeve.spawn(OUTSIDE)
+  expect(await reeve.budget({ pid: other.pid })).toEqual({ given: {}, used: {}, total: {}, left: {} })
+})
+
+test('a restart asks for the same allowance again', async () => {
+  const reeve = await opened()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { toolCalls: 40 } })
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, parent: root.pid })
+  expect(record.limits.allowance).toEqual({ toolCalls: 20 })
+  const { record: next } = await reeve.restart({ pid: record.pid })
+  expect(next.limits.allowance).toEqual({ toolCalls: 20 })
+  expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 20 })
+})
+
+test('a session charges its own processes and looks at its own budget, and nobody else’s', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1' })
+  await reeve.openSession({ session: 's2' })
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
+  const { pid } = record
+  await reeve.as('session:s1').charge({ pid, amounts: { toolCalls: 1 } })
+  const other = reeve.as('session:s2')
+  await expect(other.charge({ pid, amounts: { toolCalls: 1 } })).rejects.toMatchObject({
+    name: 'RefusedError',
+  })
+  await expect(other.budget({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
+  expect((await reeve.as('session:s1').budget({ session: 's1' })).total).toEqual({ toolCalls: 1 })
+})
+
+test('ceilings are passed on whole, and a child may only lower them', async () => {
+  const reeve = await opened()
+  const limits = { liveChildren: 3, runMs: 60_000, memoryBytes: 64 * 1_048_576 }
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits })
+  const { record: one } = await reeve.spawn({ ...OUTSIDE, parent: root.pid, limits: { runMs: 90_000 } })
+  const { record: two } = await reeve.spawn({ ...OUTSIDE, parent: root.pid, limits: { runMs: 1_000 } })
+  expect(one.limits).toMatchObject(limits)
+  expect(two.limits).toMatchObject({ ...limits, runMs: 1_000 })
+})
+
+test('a session that is opened again has its own allowance, whatever comes back from what the old one left', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { toolCalls: 10 } })
+  const { record } = await reeve.spawn({
+    ...OUTSIDE,
+    owner: { session: 's1' },
+    lifetime: 'detached',
+    allowance: { toolCalls: 10 },
+  })
+  await reeve.deleteSession({ session: 's1' })
+  await reeve.openSession({ session: 's1', allowance: { toolCalls: 3 } })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'end' })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 3 })
+})
+
+test('amounts that are no amounts are refused', async () => {
+  const reeve = await opened()
+  const bad = [{ toolCalls: -1 }, { toolCalls: 1.5 }, { cost: 0.1234567 }, { cost: Number.NaN }, { calls: 1 }]
+  for (const allowance of bad)
+    await expect(reeve.spawn({ ...OUTSIDE, allowance } as never)).rejects.toMatchObject({
+      code: 'invalid_input',
+    })
+})
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
