@@ -131,8 +131,11 @@ test('Ctrl-C interrupts and Ctrl-D ends the input, as in any terminal', async ()
   })
   const { pid: two } = await start(reeve, { argv: ['cat'], pty: true })
   await reeve.submit({ pid: two, text: 'x' })
+  await until('it answers', async () => (await textOf(reeve, two)).split('x').length > 2)
   expect(await reeve.closeInput({ pid: two })).toEqual({ answer: 'closed' })
-  expect((await ended(reeve, two)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
+  expect((await ended(reeve, two)).outcome).toMatchObject({
+    ...{ status: 'completed', exitCode: 0, signal: null, reason: null },
+  })
   expect(await textOf(reeve, two)).toContain('x\r\nx\r\n')
 })
 

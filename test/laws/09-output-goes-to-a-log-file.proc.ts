@@ -8,8 +8,18 @@ function filesWith(house: Household, bytes: Buffer): string[] {
   return readdirSync(house.folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     if (!entry.isFile()) return []
     const path = join(entry.parentPath, entry.name)
-    return readFileSync(path).includes(bytes) ? [path.slice(house.folder.length + 1)] : []
+    return bytesOf(path).includes(bytes) ? [path.slice(house.folder.length + 1)] : []
   })
+}
+
+/** None of what was removed since it was listed. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
 }
 
 /** Printed, but in no command line: that is in the record, and may be. */
