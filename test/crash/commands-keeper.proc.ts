@@ -119,10 +119,11 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
   const go = join(house.folder, 'go')
   const spawn = async (spec: object) =>
     (await daemon.call('spawn', { kind: 'command', spec: spec as { run: string } })).record.pid
-  const counted = await spawn({ run: counting(go, { code: 3 }) })
+  // Not in a flood, for the same reason.
+  const counted = await spawn({ run: counting(go, { code: 3, pause: '0.1' }) })
   const gone = await spawn({ argv: ['sleep', '1000'] })
   const terminal = await spawn({ argv: ['sleep', '1000'], pty: true })
-  await daemon.call('wait', { pid: counted, until: { text: 'line 1000' } })
+  await daemon.call('wait', { pid: counted, until: { text: 'line 5' } })
   const former = await house.killKeeper()
   await daemon.kill()
   for (const osPid of house.programs(gone)) process.kill(osPid, 'SIGKILL')
