@@ -131,12 +131,19 @@ test('Ctrl-C interrupts and Ctrl-D ends the input, as in any terminal', async ()
   })
   const { pid: two } = await start(reeve, { argv: ['cat'], pty: true })
   await reeve.submit({ pid: two, text: 'x' })
-  await until('it answers', async () => (await textOf(reeve, two)).split('x').length > 2)
   expect(await reeve.closeInput({ pid: two })).toEqual({ answer: 'closed' })
   expect((await ended(reeve, two)).outcome).toMatchObject({
     ...{ status: 'completed', exitCode: 0, signal: null, reason: null },
   })
   expect(await textOf(reeve, two)).toContain('x\r\nx\r\n')
+})
+
+test('a program that closes its terminal before it ends is not hung up on', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const run = 'exec 0<&- 1>&- 2>&-; sleep 0.3; exit 5'
+  const { outcome } = await runs(reeve, { run, pty: true })
+  expect(outcome).toMatchObject({ exitCode: 5, signal: null })
 })
 
 test('a killed terminal program leaves no member of its tree', async () => {

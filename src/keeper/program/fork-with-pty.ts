@@ -1,4 +1,6 @@
+import { closeSync, constants, openSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
+import { isOver, statOf } from '../tree/stat.ts'
 import { forkFailure } from './fork-child.ts'
 import { commandOf, type ExitHeard, type Forked, type ForkRequest } from './forked.ts'
 import { PtyInput } from './pty-input.ts'
@@ -19,8 +21,10 @@ export function forkWithPty(
   exited: ExitHeard,
 ): Forked & { readonly pty: IPty } {
   const pty = spawnPty(library, request, size)
+  const letGo = holdOpen(pty)
   // The library waits until all data has been heard of.
   pty.onExit(({ exitCode, signal }) => {
+    letGo()
     const wasSignalled = signal !== undefined && signal !== 0
     exited(wasSignalled ? null : exitCode, wasSignalled ? signalName(signal) : null)
   })
@@ -38,6 +42,47 @@ export function forkWithPty(
     resize: (cols, rows) => pty.resize(cols, rows),
     kill: () => pty.kill('SIGKILL'),
   }
+}
+
+/**
+ * Holds the program's end of the terminal while it lives. Many programs close theirs just before they end; the library then
+ * closes the other end, and the system hangs up on a program that was about to exit: it would end by SIGHUP instead of its own
+ * exit code. Once it is dead this end is closed, and the library hears that all has been read.
+ */
+function holdOpen(pty: IPty): () => void {
+  const { _pty: path } = pty as unknown as { readonly _pty?: string }
+  if (path === undefined) return () => {}
+  let fd: number | null
+  try {
+    fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
+  } catch {
+    // It has ended already, and its exit is on its way.
+    return () => {}
+  }
+  const letGo = () => {
+    held.delete(check)
+    if (held.size === 0) process.off('SIGCHLD', checkAll)
+    if (fd !== null) closeSync(fd)
+    fd = null
+  }
+  const check = () => {
+    if (!isAlive(pty.pid)) letGo()
+  }
+  if (held.size === 0) process.on('SIGCHLD', checkAll)
+  held.add(check)
+  check()
+  return letGo
+}
+
+const held = new Set<() => void>()
+
+function checkAll(): void {
+  for (const check of [...held]) check()
+}
+
+function isAlive(osPid: number): boolean {
+  const stat = statOf(osPid)
+  return stat !== null && !isOver(stat)
 }
 
 function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: number; rows: number }): IPty {
