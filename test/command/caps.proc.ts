@@ -21,21 +21,30 @@ function expectInPlace(text: string, offset: number): void {
   expect(wrong, `line ${wrong} behind ${offset} is ${lines[wrong]}`).toBe(-1)
 }
 
-/** Bytes that a log has on disk: its segments, and its index of times. */
+/**
+ * Bytes that a log has on disk: its segments, and its index of times. Files only grow until they go, so what was counted while
+ * none came or went was there at once; otherwise it is counted anew.
+ */
 function onDisk(folder: string): { segments: number; index: number } {
-  const found = { segments: 0, index: 0 }
-  let names: string[] = []
+  for (;;) {
+    const names = namesIn(folder)
+    const found = { segments: 0, index: 0 }
+    for (const name of names) {
+      const bytes = blocksOf(join(folder, name))
+      if (/^\d{15}$/.test(name)) found.segments += bytes
+      else found.index += bytes
+    }
+    if (namesIn(folder).join() === names.join()) return found
+  }
+}
+
+function namesIn(folder: string): string[] {
   try {
-    names = readdirSync(folder)
+    return readdirSync(folder).sort()
   } catch {
     // Not begun yet.
+    return []
   }
-  for (const name of names) {
-    const bytes = blocksOf(join(folder, name))
-    if (/^\d{15}$/.test(name)) found.segments += bytes
-    else found.index += bytes
-  }
-  return found
 }
 
 function blocksOf(path: string): number {
