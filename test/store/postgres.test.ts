@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { afterEach, expect, inject, test } from 'vitest'
+import { afterEach, expect, inject, test, vi } from 'vitest'
 import type { Commit, Store } from '../../src/store/contract.ts'
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres/open.ts'
 import { startPostgres } from '../postgres-server.ts'
@@ -205,6 +205,29 @@ test('own commits come with their events, in order; those of another store as a 
   ])
   await expect.poll(() => foreign.at(-1)).toEqual({ after: 3, position: 3, events: null })
   expect(foreign.every(({ events }) => events === null)).toBe(true)
+})
+
+test('a store that opens amid the commits of another hears of the last one', async () => {
+  // What listens and no longer hears is caught by a look around after a while: here nothing is.
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  cleanUps.push(async () => void vi.useRealTimers())
+  const { schema, open } = freshSchema()
+  const writer = await open()
+  const pid = newPid()
+  await writer.write(register(pid))
+  let position = 0
+  writer.onCommit((commit) => (position = commit.position))
+  for (let round = 0; round < 40; round++) {
+    let isOpen = false
+    const opening = openPostgres(url, { schema }).finally(() => (isOpen = true))
+    while (!isOpen) await writer.write(increment(pid))
+    const other = await opening
+    let heard = 0
+    other.onCommit((commit) => (heard = Math.max(heard, commit.position)))
+    if (round % 2 === 0) await writer.write(increment(pid))
+    await expect.poll(() => heard, { timeout: 10_000 }).toBe(position)
+    await other.close()
+  }
 })
 
 test('payloads come back as they were, NUL characters and all', async () => {

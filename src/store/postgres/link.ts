@@ -118,6 +118,8 @@ export class Link {
       types: TYPES,
       connection: {
         application_name: 'reeve',
+        // Commits see what others committed while they waited for a lock.
+        default_transaction_isolation: 'read committed',
         // Every question has its index. A plan is kept for long: one that was right for ten rows must not be made,
         // because it would still be there when there are a million.
         enable_seqscan: 'off',

@@ -1,11 +1,15 @@
 import { StoreError } from '../../core/errors.ts'
+import { functions } from './functions.ts'
 import type { Link } from './link.ts'
 import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
 
+/** Only the functions differ, which are replaced with every migration. */
+const functionsAlone = () => ''
+
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly ((at: string) => string)[] = [process, inbox, allowance]
+const MIGRATIONS: readonly ((at: string) => string)[] = [process, inbox, allowance, functionsAlone]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
 export async function migrate(link: Link, schema: string, at: string): Promise<void> {
@@ -25,11 +29,14 @@ export async function migrate(link: Link, schema: string, at: string): Promise<v
     )
     const version = last?.version ?? 0
     if (version > MIGRATIONS.length) throw tooNew(schema, version)
+    if (version === MIGRATIONS.length) return
     for (const [index, migration] of MIGRATIONS.entries()) {
       if (index < version) continue
-      await run(migration(at))
+      const tables = migration(at)
+      if (tables !== '') await run(tables)
       await run(`insert into ${at}migration values ($1, now())`, [index + 1])
     }
+    await run(functions(at))
   })
 }
 

@@ -28,6 +28,8 @@ const SCHEMA_BYTES = 57
 const OPEN_RETRY_MS = 200
 /** A safety net for a connection that listens and no longer hears; what is told comes at once. */
 const LOOK_MS = 5_000
+/** Others tell only those who are there: a store that writes nothing says so this often, well within their three minutes. */
+const STAY_MS = 60_000
 const END_SECONDS = 5
 
 /**
@@ -102,6 +104,7 @@ class PostgresStore implements Store {
   #look: ReturnType<typeof setInterval> | undefined
   /** The last position that listeners have been told of. */
   #told = 0
+  #stayedAt = Number.NEGATIVE_INFINITY
   #closed = false
 
   constructor(links: Links, durability: Durability, settings: Settings) {
@@ -173,8 +176,16 @@ class PostgresStore implements Store {
 
   async #lookAround(when: 'always' | 'if_new'): Promise<void> {
     // What cannot be asked now is asked the next time, at the latest.
-    const position = await this.#links.read.reach(() => this.#tables.position()).catch(() => 0)
+    const position = await this.#links.read.reach(() => this.#position(when)).catch(() => 0)
     if (!this.#closed && (position > this.#told || (when === 'always' && position > 0))) this.#nudge(position)
+  }
+
+  async #position(when: 'always' | 'if_new'): Promise<number> {
+    const now = this.#settings.clock.now()
+    if (when === 'if_new' && now - this.#stayedAt < STAY_MS) return this.#tables.position()
+    const position = await this.#tables.stay(this.#id)
+    this.#stayedAt = now
+    return position
   }
 
   #nudge(position: number): void {

@@ -41,6 +41,10 @@ export class Tables {
     return this.#meta.position()
   }
 
+  stay(store: string): Promise<number> {
+    return this.#meta.stay(store)
+  }
+
   async answer(question: Question): Promise<unknown> {
     switch (question.ask) {
       case 'process':

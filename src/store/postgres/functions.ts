@@ -1,0 +1,365 @@
+/**
+ * What a commit runs in the database. Tables are migrated; functions are put in place anew whenever the schema moves on, so
+ * there is one text of each. A change of them needs a migration of its own number, be it empty: that is when they are
+ * replaced.
+ *
+ * `at` is the quoted schema with a dot.
+ */
+export const functions = (at: string) => `
+create or replace function ${at}now_ms() returns bigint language sql volatile as
+$body$ select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $body$;
+
+-- Which of these rows are no longer as they were seen; version 0 is a row that was not there. One statement, so one
+-- moment. Scopes are [{kind, key, id, session, version}].
+create or replace function ${at}stale_keys(p_pids text[], p_versions bigint[], p_scopes text) returns text[] language sql stable as
+$body$
+  select array_agg(key) from (
+    select 'process:' || g.pid as key
+      from unnest(p_pids, p_versions) as g (pid, version) left join ${at}process p on p.pid = g.pid
+      where coalesce(p.version, 0) <> g.version
+    union all
+    select g.key
+      from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, session text, version bigint)
+      where g.version <> coalesce(case g.kind
+        when 'session' then (select s.version from ${at}session s where s.id = g.id)
+        when 'turn' then (select t.version from ${at}turn t where t.session = g.session and t.id = g.id)
+        when 'inbox' then (select i.version from ${at}inbox i where i.scope = g.id)
+        when 'account' then (select a.version from ${at}account a where a.id = g.id)
+        when 'holder' then (select h.renewed_at from ${at}holder h where h.id = g.id)
+        else (select o.version from ${at}process_group o where o.id = g.id)
+      end, 0)
+  ) as found
+$body$;
+
+-- The same, and keeps them as they are until the end of the transaction. Everybody locks in one order: processes,
+-- sessions, turns, groups, inboxes, accounts, holders, each by key as the caller sorted them.
+create or replace function ${at}lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
+language plpgsql as
+$body$
+declare
+  v_stale text[];
+  v_found text[];
+begin
+  select array_agg('process:' || g.pid) into v_stale
+    from unnest(p_pids, p_versions) as g (pid, version)
+    left join lateral (select p.version from ${at}process p where p.pid = g.pid for no key update) p on true
+    where coalesce(p.version, 0) <> g.version;
+  if p_scopes is null then
+    return v_stale;
+  end if;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select s.version from ${at}session s where s.id = g.id for no key update) s on true
+    where g.kind = 'session' and coalesce(s.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, session text, id text, version bigint)
+    left join lateral
+      (select t.version from ${at}turn t where t.session = g.session and t.id = g.id for no key update) t on true
+    where g.kind = 'turn' and coalesce(t.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select o.version from ${at}process_group o where o.id = g.id for no key update) o on true
+    where g.kind = 'group' and coalesce(o.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select i.version from ${at}inbox i where i.scope = g.id for no key update) i on true
+    where g.kind = 'inbox' and coalesce(i.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select a.version from ${at}account a where a.id = g.id for no key update) a on true
+    where g.kind = 'account' and coalesce(a.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- A holder's row has no version: each renewal has its time.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select h.renewed_at from ${at}holder h where h.id = g.id for no key update) h on true
+    where g.kind = 'holder' and coalesce(h.renewed_at, 0) <> g.version;
+  return v_stale || v_found;
+end
+$body$;
+
+-- The parts of a commit that are rare: sessions, turns, groups, grants, environments, holders, dropped notices,
+-- prunes. Answers with the last position that was pruned, or null.
+create or replace function ${at}apply_rest(p_rest json) returns bigint language plpgsql as
+$body$
+declare
+  v_now bigint;
+  v_pids text[];
+  v_pruned bigint;
+  v_revoked bigint;
+begin
+  if p_rest->'sessions' is not null then
+    insert into ${at}session (id, version, carry, body)
+      select id, next, carry, body
+      from json_to_recordset(p_rest->'sessions')
+        as x (id text, version bigint, next bigint, carry boolean, body text)
+      where version = 0;
+    update ${at}session s set version = x.next, carry = x.carry, body = x.body
+      from json_to_recordset(p_rest->'sessions')
+        as x (id text, version bigint, next bigint, carry boolean, body text)
+      where s.id = x.id and x.version > 0;
+  end if;
+  if p_rest->'turns' is not null then
+    insert into ${at}turn (session, id, version, carry, body)
+      select session, id, next, carry, body
+      from json_to_recordset(p_rest->'turns')
+        as x (session text, id text, version bigint, next bigint, carry boolean, body text)
+      where version = 0;
+    update ${at}turn t set version = x.next, carry = x.carry, body = x.body
+      from json_to_recordset(p_rest->'turns')
+        as x (session text, id text, version bigint, next bigint, carry boolean, body text)
+      where t.session = x.session and t.id = x.id and x.version > 0;
+  end if;
+  if p_rest->'groups' is not null then
+    insert into ${at}process_group (id, version, body)
+      select id, next, body
+      from json_to_recordset(p_rest->'groups') as x (id text, version bigint, next bigint, body text)
+      where version = 0;
+    update ${at}process_group o set version = x.next, body = x.body
+      from json_to_recordset(p_rest->'groups') as x (id text, version bigint, next bigint, body text)
+      where o.id = x.id and x.version > 0;
+  end if;
+  if p_rest->'groups_gone' is not null then
+    delete from ${at}process_group o using json_array_elements_text(p_rest->'groups_gone') as x (id)
+      where o.id = x.id;
+  end if;
+  if p_rest->'sessions_gone' is not null then
+    delete from ${at}turn t using json_array_elements_text(p_rest->'sessions_gone') as x (id)
+      where t.session = x.id;
+    delete from ${at}session s using json_array_elements_text(p_rest->'sessions_gone') as x (id)
+      where s.id = x.id;
+  end if;
+  if p_rest->'revokes' is not null then
+    delete from ${at}visible v using json_to_recordset(p_rest->'revokes') as x (session text, pid text)
+      where v.session = x.session and v.pid = x.pid;
+    get diagnostics v_revoked = row_count;
+    -- Only what was seen is revoked; if somebody else did so meanwhile, the plan is to be decided again.
+    if v_revoked < json_array_length(p_rest->'revokes') then
+      raise exception 'A grant that is to be revoked is gone' using errcode = 'RV001';
+    end if;
+  end if;
+  if p_rest->'grants' is not null then
+    insert into ${at}visible (session, pid, descriptor, at)
+      select session, pid, descriptor, at
+      from json_to_recordset(p_rest->'grants') as x (session text, pid text, descriptor text, at bigint)
+      on conflict (session, pid) do update set descriptor = excluded.descriptor;
+  end if;
+  if p_rest->'environments' is not null then
+    insert into ${at}environment (ref, body)
+      select ref, body from json_to_recordset(p_rest->'environments') as x (ref text, body text)
+      on conflict (ref) do nothing;
+  end if;
+  if p_rest->'holders' is not null then
+    v_now := ${at}now_ms();
+    insert into ${at}holder (id, body, renewed_at, expires_at)
+      select id, body, v_now, v_now + ttl
+      from json_to_recordset(p_rest->'holders') as x (id text, body text, ttl bigint)
+      on conflict (id) do update
+        set body = excluded.body, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at;
+  end if;
+  if p_rest->'holders_gone' is not null then
+    delete from ${at}holder h using json_array_elements_text(p_rest->'holders_gone') as x (id) where h.id = x.id;
+  end if;
+  if p_rest->'notices_dropped' is not null then
+    delete from ${at}notice n using json_array_elements_text(p_rest->'notices_dropped') as x (scope)
+      where n.scope = x.scope;
+  end if;
+
+  if p_rest->'inboxes' is not null then
+    insert into ${at}inbox (scope, version, tripped, body)
+      select scope, next, tripped, body
+      from json_to_recordset(p_rest->'inboxes')
+        as x (scope text, version bigint, next bigint, tripped boolean, body text)
+      where version = 0;
+    update ${at}inbox i set version = x.next, tripped = x.tripped, body = x.body
+      from json_to_recordset(p_rest->'inboxes')
+        as x (scope text, version bigint, next bigint, tripped boolean, body text)
+      where i.scope = x.scope and x.version > 0;
+  end if;
+  if p_rest->'inboxes_gone' is not null then
+    delete from ${at}inbox i using json_array_elements_text(p_rest->'inboxes_gone') as x (scope)
+      where i.scope = x.scope;
+  end if;
+  if p_rest->'accounts' is not null then
+    insert into ${at}account (id, version, root, session, open, body)
+      select id, next, root, session, open, body
+      from json_to_recordset(p_rest->'accounts')
+        as x (id text, version bigint, next bigint, root text, session text, open boolean, body text)
+      where version = 0;
+    update ${at}account a set version = x.next, open = x.open, body = x.body
+      from json_to_recordset(p_rest->'accounts')
+        as x (id text, version bigint, next bigint, open boolean, body text)
+      where a.id = x.id and x.version > 0;
+  end if;
+  if p_rest->'accounts_gone' is not null then
+    delete from ${at}account a using json_array_elements_text(p_rest->'accounts_gone') as x (id)
+      where a.id = x.id;
+  end if;
+  if p_rest->'notices_done' is not null then
+    update ${at}notice n set done = x.how
+      from json_to_recordset(p_rest->'notices_done') as x (scope text, place bigint, how text)
+      where n.place = x.place and n.scope = x.scope and n.done is null;
+  end if;
+  if p_rest->'observed' is not null then
+    update ${at}notice n set observed = x.turns
+      from json_to_recordset(p_rest->'observed') as x (scope text, place bigint, turns text)
+      where n.place = x.place and n.scope = x.scope;
+  end if;
+
+  if p_rest->'tombstones' is null then
+    return null;
+  end if;
+  select array_agg(pid) into v_pids from json_to_recordset(p_rest->'tombstones') as x (pid text);
+  select coalesce(max(position), 0) into v_pruned from ${at}event where pid = any (v_pids);
+  delete from ${at}event where pid = any (v_pids);
+  delete from ${at}notice where pid = any (v_pids);
+  delete from ${at}visible where pid = any (v_pids);
+  delete from ${at}process where pid = any (v_pids);
+  insert into ${at}tombstone (pid, fence, ended_at, pruned_at)
+    select pid, fence, ended_at, pruned_at
+    from json_to_recordset(p_rest->'tombstones') as x (pid text, fence bigint, ended_at bigint, pruned_at bigint);
+  return v_pruned;
+end
+$body$;
+
+-- Everything that one group commit writes, in one round trip, or nothing: when a row is not as it was seen, the
+-- answer names it. A part that is null is empty. JSON comes as texts joined by the record separator, which no JSON
+-- text contains: much faster than an array, in which every quote would be escaped.
+create or replace function ${at}commit_changes(
+  p_store text, p_fence bigint, p_commit bigint, p_channel text,
+  p_guard_pids text[], p_guard_versions bigint[], p_guard_scopes text,
+  p_new_pids text[], p_new_revisions bigint[], p_new_fences bigint[], p_new_holders text[], p_new_carries text[],
+  p_new_dues bigint[], p_new_kinds text[], p_new_targets text[], p_new_names text[], p_new_parents text[],
+  p_new_roots text[], p_new_sessions text[], p_new_wake_targets text[], p_new_created_ats bigint[],
+  p_new_ended_ats bigint[], p_new_moving text,
+  p_pids text[], p_revisions bigint[], p_fences bigint[], p_holders text[], p_carries text[], p_dues bigint[],
+  p_sessions text[], p_wake_targets text[], p_ended_ats bigint[], p_moving text,
+  p_lease_pids text[], p_lease_fences bigint[], p_lease_holders text[], p_lease_carries text[], p_lease_dues bigint[],
+  p_rest text, p_live bigint,
+  p_event_pids text[], p_event_seqs bigint[], p_event_types text[], p_event_ats bigint[], p_event_actors text[],
+  p_event_keys text[], p_event_payloads text,
+  p_notice_scopes text[], p_notice_pids text[], p_notice_seqs bigint[], p_notice_kinds text[], p_notice_ats bigint[],
+  p_notice_payloads text, p_notice_reply_tos text,
+  out stale text, out "position" bigint
+) language plpgsql as
+$body$
+#variable_conflict use_column
+declare
+  v_is_one boolean;
+  v_stale text[];
+  v_pruned bigint;
+  v_position bigint;
+  v_events bigint := coalesce(cardinality(p_event_pids), 0);
+begin
+  -- One row that was seen and is changed, the commonest commit by far: comparing it and changing it are one, and nothing
+  -- was written before.
+  v_is_one := p_pids is not null and p_pids = p_guard_pids and cardinality(p_pids) = 1
+    and p_guard_scopes is null and p_new_pids is null;
+  if not v_is_one then
+    v_stale := ${at}lock_and_find_stale(p_guard_pids, p_guard_versions, p_guard_scopes);
+    if v_stale is not null then
+      stale := to_json(v_stale)::text;
+      return;
+    end if;
+  end if;
+
+  if p_new_pids is not null then
+    insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
+        session, wake_target, created_at, ended_at, moving)
+      select pid, 1, revision, fence, holder, carry, due, kind, target, name, parent, root,
+        session, wake_target, created_at, ended_at, moving
+      from unnest(p_new_pids, p_new_revisions, p_new_fences, p_new_holders, p_new_carries, p_new_dues, p_new_kinds,
+        p_new_targets, p_new_names, p_new_parents, p_new_roots, p_new_sessions, p_new_wake_targets,
+        p_new_created_ats, p_new_ended_ats, string_to_array(p_new_moving, E'\\x1e'))
+        as n (pid, revision, fence, holder, carry, due, kind, target, name, parent, root,
+          session, wake_target, created_at, ended_at, moving);
+    -- Only now: whoever pruned this pid meanwhile has committed, or the insert had waited for it.
+    if exists (select from ${at}tombstone where pid = any (p_new_pids)) then
+      raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';
+    end if;
+  end if;
+  if p_pids is not null then
+    update ${at}process p set version = p.version + 1, revision = n.revision, fence = n.fence, holder = n.holder,
+        carry = n.carry, due = n.due, session = n.session, wake_target = n.wake_target, ended_at = n.ended_at,
+        moving = n.moving
+      from unnest(p_pids, p_revisions, p_fences, p_holders, p_carries, p_dues, p_sessions, p_wake_targets, p_ended_ats,
+        string_to_array(p_moving, E'\\x1e'))
+        as n (pid, revision, fence, holder, carry, due, session, wake_target, ended_at, moving)
+      where p.pid = n.pid and (not v_is_one or p.version = p_guard_versions[1]);
+    if v_is_one and not found then
+      stale := to_json(array['process:' || p_pids[1]])::text;
+      return;
+    end if;
+  end if;
+  if p_lease_pids is not null then
+    update ${at}process p set version = p.version + 1, fence = n.fence, holder = n.holder, carry = n.carry, due = n.due
+      from unnest(p_lease_pids, p_lease_fences, p_lease_holders, p_lease_carries, p_lease_dues)
+        as n (pid, fence, holder, carry, due)
+      where p.pid = n.pid;
+  end if;
+  if p_rest is not null then
+    v_pruned := ${at}apply_rest(p_rest::json);
+  end if;
+
+  -- The counter comes last, and its lock is kept until the commit: so positions are committed in their order, and
+  -- a reader of the feed never sees one before a lower one. The same holds for the places of notices.
+  if v_events > 0 or p_notice_pids is not null or v_pruned is not null then
+    update ${at}meta m set position = m.position + v_events, live = m.live + p_live,
+        pruned_through = greatest(m.pruned_through, v_pruned)
+      returning m.position into v_position;
+    insert into ${at}event (position, pid, seq, type, at, actor, replay_key, payload)
+      select v_position - v_events + ordinality, pid, seq, type, at, actor, replay_key, payload
+      from unnest(p_event_pids, p_event_seqs, p_event_types, p_event_ats, p_event_actors, p_event_keys,
+        string_to_array(p_event_payloads, E'\\x1e'))
+        with ordinality as n (pid, seq, type, at, actor, replay_key, payload, ordinality);
+    if p_notice_pids is not null then
+      insert into ${at}notice (scope, pid, seq, kind, at, payload, reply_to)
+        select scope, pid, seq, kind, at, payload, reply_to
+        from unnest(p_notice_scopes, p_notice_pids, p_notice_seqs, p_notice_kinds, p_notice_ats,
+          string_to_array(p_notice_payloads, E'\\x1e'), string_to_array(p_notice_reply_tos, E'\\x1e'))
+          as n (scope, pid, seq, kind, at, payload, reply_to);
+    end if;
+  end if;
+
+  update ${at}writer w set commit = p_commit, position = v_position, at = clock_timestamp()
+    where w.store = p_store and w.fence = p_fence;
+  if not found then
+    raise exception 'This store has given up this commit' using errcode = 'RV002';
+  end if;
+  -- To tell costs everybody who commits a lock, so it is done where others are. Whoever comes makes its row, then listens,
+  -- then waits for the counter: it finds what was committed before by reading, and all later commits find its row here.
+  if p_channel is not null and (v_position is null or exists (
+      select from ${at}writer w where w.store <> p_store and w.at > clock_timestamp() - interval '3 minutes')) then
+    perform pg_notify(p_channel,
+      p_store || ':' || coalesce(v_position, (select m.position from ${at}meta m)));
+  end if;
+  position := v_position;
+end
+$body$;
+
+-- Says which commit of a store was its last, and makes sure that none of those it sent before can still happen: they
+-- carry the old fence. Waits for one that is happening now.
+create or replace function ${at}settle(p_store text, out fence bigint, out commit bigint, out "position" bigint) language sql as
+$body$
+  insert into ${at}writer as w (store, fence, commit, at) values (p_store, 1, 0, clock_timestamp())
+    on conflict (store) do update set fence = w.fence + 1, at = clock_timestamp()
+    returning w.fence, w.commit, w.position
+$body$;
+
+-- A store that writes nothing says that it is there all the same; see commit_changes. Answers with the position, after the
+-- commits that are under way. The counter is locked first, as commits do.
+create or replace function ${at}stay(p_store text) returns bigint language plpgsql as
+$body$
+declare
+  v_position bigint;
+begin
+  select m.position into v_position from ${at}meta m for share;
+  update ${at}writer set at = clock_timestamp() where store = p_store;
+  return v_position;
+end
+$body$;
+`
