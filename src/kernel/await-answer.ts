@@ -34,12 +34,16 @@ export async function awaitAnswer(
   if (early !== undefined) return answerOf(edges, pid, early)
   const timeoutMs = until === null ? undefined : Math.max(0, until - edges.clock.now())
   const key = waitLeftKey(wait)
+  let signal: StoredEvent | null = null
   const waited = await waitForEvent(
     edges,
     feed,
     pid,
     entered.type === 'refused' ? 0 : entered.row.record.revision,
-    (event) => event.replayKey === key,
+    (event) => {
+      if (event.type === `signal.${wait.name}`) signal = event
+      return event.replayKey === key
+    },
     {
       signal: work.signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -48,7 +52,7 @@ export async function awaitAnswer(
   if (waited.type === 'interrupted' || (waited.type === 'done' && waited.value === null)) {
     throw work.signal.reason ?? new Error(`${pid} has ended`)
   }
-  if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value)
+  if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value, signal)
   const how = wait.on === 'timer' ? 'due' : 'timed_out'
   const left = await performAs(edges, work, { type: 'leave_wait', wait, how, value: null })
   if (left.type === 'replayed') return answerOf(edges, pid, left.event)
@@ -118,11 +122,20 @@ async function leftAlready(
   return (await edges.store.ask({ ask: 'event', pid, replayKey: waitLeftKey(wait) })) ?? undefined
 }
 
-async function answerOf(edges: Edges, pid: Pid, event: StoredEvent): Promise<Answered> {
+/** `heard`: the last signal of the name that was waited for. */
+async function answerOf(
+  edges: Edges,
+  pid: Pid,
+  event: StoredEvent,
+  heard: StoredEvent | null = null,
+): Promise<Answered> {
   const left = event.payload as unknown as WaitLeft
   if (left.how === 'timed_out') return { type: 'timed_out' }
   if (left.how !== 'signal' || left.signalSeq === null) return { type: 'answered', value: left.value }
-  const signal = await edges.store.ask({ ask: 'eventAt', pid, seq: left.signalSeq })
+  const signal =
+    heard?.seq === left.signalSeq
+      ? heard
+      : await edges.store.ask({ ask: 'eventAt', pid, seq: left.signalSeq })
   if (signal === null) throw new RefusedError(prunedMeanwhile(pid))
   return { type: 'answered', value: (signal.payload as { value: Json }).value }
 }

@@ -148,7 +148,7 @@ export class Staged {
       if (this.#facts.get(keyOf(row)) === undefined) open.set(keyOf(row), row)
     }
     if (this.#optimistic && open.size > 0) {
-      for (const change of changes) if (change.type === 'process') prove(change, open, reading)
+      for (const change of changes) if (change.type === 'process') prove(change, open)
     }
     return [...open.values()]
   }
@@ -337,13 +337,9 @@ export class Staged {
 }
 
 /** The commit fails where a new process, or one pruned under its pid, or an event with its key, is there already. */
-function prove(
-  { was, row, events }: Extract<Change, { type: 'process' }>,
-  open: Map<string, Question>,
-  reading: Reading,
-) {
+function prove({ was, row, events }: Extract<Change, { type: 'process' }>, open: Map<string, Question>) {
   const { pid } = row.record
-  if (was === null && reading.assumed.has(processKey(pid))) {
+  if (was === null) {
     open.delete(processKey(pid))
     open.delete(keyOf({ ask: 'tombstone', pid }))
   }
