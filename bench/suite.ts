@@ -20,3 +20,34 @@ export interface Suite {
   readonly summary: string
   run(options: SuiteOptions): AsyncIterable<Figure>
 }
+
+/** By the name that says what is being measured. */
+export type Measurements = Readonly<Record<string, () => AsyncIterable<Figure>>>
+
+/** Those that are wanted, one after another. */
+export async function* measureEach(
+  measurements: Measurements,
+  options: SuiteOptions,
+): AsyncGenerator<Figure> {
+  for (const [name, measure] of Object.entries(measurements)) {
+    if (!isWanted(name, options)) continue
+    options.say(name)
+    yield* tried(name, measure(), options)
+  }
+}
+
+export async function* tried(
+  what: string,
+  figures: AsyncIterable<Figure>,
+  { failed }: SuiteOptions,
+): AsyncGenerator<Figure> {
+  try {
+    yield* figures
+  } catch (error) {
+    failed(what, error)
+  }
+}
+
+export function isWanted(name: string, { only }: SuiteOptions): boolean {
+  return only === undefined || name.includes(only)
+}

@@ -1,6 +1,6 @@
 import type { Figure } from '../figure.ts'
 import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
-import type { Suite, SuiteOptions } from '../suite.ts'
+import { type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
 import { api } from './api.ts'
 import { catchUp } from './catch-up.ts'
 import { memory } from './memory.ts'
@@ -45,20 +45,12 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')
   const site: Site = { built: await packaged(), folder: options.folder }
   const size = options.quick ? QUICK : FULL
-  const measurements: Record<string, () => AsyncIterable<Figure>> = {
+  const measurements: Measurements = {
     start: () => start(site, size.start),
     memory: () => memory(site, size.memory),
     ps: () => ps(site, size.ps),
     api: () => api(site, size.api),
     'catch up': () => catchUp(site, size.catchUp),
   }
-  for (const [name, measure] of Object.entries(measurements)) {
-    if (options.only !== undefined && !name.includes(options.only)) continue
-    options.say(name)
-    try {
-      yield* measure()
-    } catch (error) {
-      options.failed(name, error)
-    }
-  }
+  yield* measureEach(measurements, options)
 }

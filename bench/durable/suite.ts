@@ -1,5 +1,5 @@
 import type { Figure } from '../figure.ts'
-import type { Suite, SuiteOptions } from '../suite.ts'
+import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions, tried } from '../suite.ts'
 import { appends } from './appends.ts'
 import { build } from './build.ts'
 import { kill } from './kill.ts'
@@ -34,7 +34,7 @@ export const durable: Suite = {
     options.say('building Reeve')
     const built = await build()
     yield* measured(sqlitePlace(options.folder), built, options)
-    if (MEASUREMENTS.some((name) => isWanted(name, 'postgres', options))) {
+    if (MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) {
       options.say('starting PostgreSQL')
       const postgres = await startPostgresPlace()
       try {
@@ -43,42 +43,26 @@ export const durable: Suite = {
         await postgres.stop()
       }
     }
-    if (options.peers !== undefined && isWanted('peers', '', options))
+    if (options.peers !== undefined && isWanted('peers', options))
       yield* tried('peers', besidePeers(options.peers, built, options), options)
   },
 }
 
-async function* measured(place: Place, built: string, options: SuiteOptions): AsyncGenerator<Figure> {
-  const size = options.quick ? QUICK : FULL
-  const measurements: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
+function measured(place: Place, built: string, options: SuiteOptions): AsyncGenerator<Figure> {
+  return measureEach(measurementsOf(place, built, options), options)
+}
+
+function measurementsOf(place: Place, built: string, { quick, folder }: SuiteOptions): Measurements {
+  const size = quick ? QUICK : FULL
+  const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
     appends: () => appends(place, size.appends),
     turnover: () => turnover(place, size.turnover),
     latency: () => latency(place, size.latency),
     steps: () => steps(place, size.steps),
-    kill: () => kill(place, built, size.kill, options.folder),
+    kill: () => kill(place, built, size.kill, folder),
     many: () => many(place, built, size.many),
   }
-  for (const name of MEASUREMENTS) {
-    if (!isWanted(name, place.store, options)) continue
-    options.say(`${name}, ${place.store}`)
-    yield* tried(`${name}, ${place.store}`, measurements[name](), options)
-  }
-}
-
-async function* tried(
-  what: string,
-  figures: AsyncIterable<Figure>,
-  { failed }: SuiteOptions,
-): AsyncGenerator<Figure> {
-  try {
-    yield* figures
-  } catch (error) {
-    failed(what, error)
-  }
+  return Object.fromEntries(MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]))
 }
 
 const MEASUREMENTS = ['appends', 'turnover', 'latency', 'steps', 'kill', 'many'] as const
-
-function isWanted(name: string, store: string, { only }: SuiteOptions): boolean {
-  return only === undefined || `${name} ${store}`.includes(only)
-}

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { Figure } from '../figure.ts'
-import type { Suite, SuiteOptions } from '../suite.ts'
+import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions, tried } from '../suite.ts'
 import { buildForDaemons } from './build.ts'
 import { crash } from './crash.ts'
 import { idle } from './idle.ts'
@@ -59,7 +59,7 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   const { embed } = (await import(pathToFileURL(built.reeve).href)) as typeof import('../../src/index.ts')
   const site: Site = { embed, built, folder: options.folder }
   const size = options.quick ? QUICK : FULL
-  const measurements: Record<string, () => AsyncIterable<Figure>> = {
+  const measurements: Measurements = {
     turnover: () => turnover(site, size.turnover),
     latency: () => latency(site, size.latency),
     lines: () => lines(site, size.lines),
@@ -72,28 +72,8 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
     idle: () => idle(site, size.idle),
     restart: () => restart(site, size.restart),
   }
-  for (const [name, measure] of Object.entries(measurements)) {
-    if (!isWanted(name, options)) continue
-    options.say(name)
-    yield* tried(name, measure(), options)
-  }
+  yield* measureEach(measurements, options)
   if (options.peers === undefined) return
   const wanted = (workload: string) => isWanted(`peers ${workload}`, options)
   yield* tried('peers', besidePeers(options.peers, built, wanted, options), options)
-}
-
-async function* tried(
-  what: string,
-  figures: AsyncIterable<Figure>,
-  { failed }: SuiteOptions,
-): AsyncGenerator<Figure> {
-  try {
-    yield* figures
-  } catch (error) {
-    failed(what, error)
-  }
-}
-
-function isWanted(name: string, { only }: SuiteOptions): boolean {
-  return only === undefined || name.includes(only)
 }
