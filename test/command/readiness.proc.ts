@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../keeper/client.ts'
 import { codeOf, ended, Household, printed, start } from './household.ts'
 
 const SERVER = (port: string) =>
@@ -36,6 +37,50 @@ test('a command is ready when a line says so, a port accepts, a URL answers or a
   }
   const { notices } = await reeve.notices({ scope: 'session:s1' })
   expect(notices.map(({ kind }) => kind).filter((kind) => kind === 'ready')).toHaveLength(4)
+})
+
+test('a ready command has the folder and the environment of its command, and no secret of the daemon', async () => {
+  process.env['FAKE_API_KEY'] = 'sk-fake'
+  onTestFinished(() => void delete process.env['FAKE_API_KEY'])
+  await using house = new Household()
+  const reeve = await house.open()
+  const cwd = join(house.folder, 'there')
+  mkdirSync(cwd)
+  const spec = {
+    run: 'exec sleep 1000',
+    env: { MINE: 'mine' },
+    ready: { command: 'echo "$MINE/$FAKE_API_KEY/$PYTHONUNBUFFERED" > seen; pwd >> seen' },
+  }
+  const { pid } = await start(reeve, spec, { cwd })
+  expect(await reeve.wait({ pid, ready: true, timeoutMs: 20_000 })).toMatchObject({ type: 'ready' })
+  expect(readFileSync(join(cwd, 'seen'), 'utf8')).toBe(`mine//1\n${cwd}\n`)
+})
+
+test('nothing that a ready command started outlives its try, the process, or a daemon that is killed', async () => {
+  await using house = new Household()
+  const mark = (name: string) => join(house.folder, name)
+  const left = (name: string) => alive(mark(name))
+  // Each program that is left has the file as an argument.
+  const leaves = (name: string) =>
+    `sh -c 'sleep 1000; : "$0"' ${mark(name)} & sh -c 'sleep 1000; : "$0"' ${mark(name)}`
+  const { startDaemon } = await import('./daemon-program.ts')
+  const daemon = await startDaemon(house)
+  const spawn = async (ready: string) => {
+    const spec = { run: 'exec sleep 1000', ready: { command: ready } }
+    return (await daemon.call('spawn', { kind: 'command', spec, lifetime: 'detached' })).record
+  }
+  const done = await spawn(`sh -c 'sleep 1000; : "$0"' ${mark('done')} & true`)
+  await daemon.call('wait', { pid: done.pid, ready: true, timeoutMs: 20_000 })
+  await until('nothing is left of a try that succeeded', () => left('done').length === 0)
+  const ending = await spawn(leaves('ending'))
+  await until('it is tried', () => left('ending').length === 2)
+  await daemon.call('kill', { pid: ending.pid })
+  await until('nothing is left of it', () => left('ending').length === 0)
+  await spawn(leaves('killed'))
+  await until('it is tried', () => left('killed').length === 2)
+  await daemon.kill()
+  await until('nothing is left of it', () => left('killed').length === 0)
+  await house.open()
 })
 
 test('what is not ready in its time is said once, and a wait for it ends with the process', async () => {
@@ -110,3 +155,17 @@ test('a restart that was due while no daemon was there comes with the next, once
   const { processes } = await reeve.list({ filter: { name: 'job' } })
   expect(processes.map(({ record: { restartOf } }) => restartOf)).toEqual([record.pid])
 })
+
+/** The OS processes with this text among their arguments. */
+function alive(text: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const argv = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
+      return argv.includes(text) ? [Number(name)] : []
+    } catch {
+      // Gone meanwhile.
+      return []
+    }
+  })
+}

@@ -13,7 +13,8 @@ import type { Masking } from '../output/masking.ts'
 import { Nudge } from '../output/nudge.ts'
 import type { Piece } from '../output/pieces.ts'
 import { LineScan } from './line-scan.ts'
-import { answered, detailOf, READY_TIMEOUT_MS } from './readiness.ts'
+import { detailOf, READY_TIMEOUT_MS, tryOnce } from './readiness.ts'
+import type { Surroundings } from './shell-try.ts'
 import { type Said, Watch, watchName } from './watch.ts'
 
 export interface AttendOptions {
@@ -22,7 +23,8 @@ export interface AttendOptions {
   readonly cursors: Cursors
   /** Watches see what a reader sees. */
   readonly masking: () => Promise<Masking | null>
-  readonly shell: string
+  /** What a command has around it, and so has a line that says whether it is ready. */
+  readonly surroundings: () => Promise<Surroundings>
   /** Calls when the log has grown. */
   readonly follow: (grew: () => void) => () => void
   readonly onTrouble: (error: unknown, doing: string) => void
@@ -194,11 +196,7 @@ class Attending implements Attendance {
     for (let pause = PROBE_MS; !this.#isOver; pause = Math.min(pause * 2, PROBE_MOST_MS)) {
       const left = until - this.#kernel.edges.clock.now()
       if (left <= 0) return this.#settleReady(timeoutMs)
-      const { cwd } = record
-      if (
-        !('log' in ready) &&
-        (await answered(ready, { shell: this.#options.shell, cwd }, this.#stop.signal))
-      )
+      if (!('log' in ready) && (await tryOnce(ready, this.#options.surroundings, this.#stop.signal)) === null)
         return this.#settleReady(null)
       await this.#pause('log' in ready ? left : Math.min(pause, left))
     }

@@ -44,7 +44,8 @@ function attended(spec: object, refuse: () => boolean = () => false) {
     },
   } as unknown as Kernel
   const attendance = attend({ record } as unknown as Work, kernel, {
-    ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')), shell: '/bin/sh' },
+    ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')) },
+    surroundings: async () => ({ shell: '/bin/sh', cwd: folder, env: {} }),
     follow: () => () => {},
     masking: async () => null,
     onTrouble: (error) => troubles.push(String(error)),
