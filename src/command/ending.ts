@@ -3,7 +3,7 @@ import type { Ending } from '../core/process/intent.ts'
 import type { StopHow } from '../core/process/record.ts'
 import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
 import type { Lost } from '../kernel/executor.ts'
-import type { HeldBack } from './attend/attend.ts'
+import type { Untold } from './attend/attend.ts'
 
 /** What was asked of it last, if it was asked to stop at all. */
 export interface Stop {
@@ -26,10 +26,10 @@ export interface Stop {
 export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
   stop: Stop | undefined,
-  heldBack: HeldBack = {},
+  untold: Untold | null = null,
 ): Ending | Lost {
   if (state.state === 'lost') return { status: 'abandoned', evidence: state.evidence }
-  if (state.state === 'exited') return exited(state.exit, stop, heldBack)
+  if (state.state === 'exited') return exited(state.exit, stop, untold)
   const { message, remedy } = state
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
 }
@@ -39,9 +39,9 @@ export function neverBegun(stop: Stop | undefined): Ending {
   return { status: 'cancelled', reason: reasonOf(stop) }
 }
 
-function exited(exit: Exit, stop: Stop | undefined, heldBack: HeldBack): Ending {
+function exited(exit: Exit, stop: Stop | undefined, untold: Untold | null): Ending {
   const { exitCode, signal, because, at: endedAt } = exit
-  const seen = { exitCode, signal, endedAt, result: resultOf(exit, heldBack) }
+  const seen = { exitCode, signal, endedAt, result: resultOf(exit, untold) }
   if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
   if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
   return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
@@ -55,12 +55,18 @@ function reasonOf(stop: Stop | undefined): string {
 }
 
 /** What is being ended leaves nothing behind on purpose. */
-function resultOf({ outputEnd, usage, leftBehind, because }: Exit, heldBack: HeldBack): Json {
+function resultOf({ outputEnd, usage, leftBehind, because }: Exit, untold: Untold | null): Json {
   return {
     outputBytes: outputEnd,
-    // Lines that fitted a watch, and are told of by no match any more.
-    ...(Object.keys(heldBack).length === 0 ? {} : { heldBack }),
+    // Of its watches: what is told of by no match any more.
+    ...(Object.keys(untold?.heldBack ?? {}).length === 0 ? {} : { heldBack: { ...untold?.heldBack } }),
+    ...(Object.keys(untold?.missed ?? {}).length === 0 ? {} : { missed: missedIn(untold) }),
     ...(usage === null ? {} : { usage: { ...usage } }),
     ...(leftBehind === null || leftBehind === 0 || because !== null ? {} : { leftBehind }),
   }
+}
+
+function missedIn(untold: Untold | null): Json {
+  const missed = Object.entries(untold?.missed ?? {})
+  return Object.fromEntries(missed.map(([watch, { from, to }]) => [watch, { from, to }]))
 }

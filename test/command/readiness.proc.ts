@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../keeper/client.ts'
@@ -99,6 +99,34 @@ test('what is not ready in its time is said once, and a wait for it ends with th
   expect(await reeve.wait({ pid: quick.pid, ready: true })).toMatchObject({ type: 'ended' })
   const plain = await start(reeve, 'true')
   expect(await codeOf(reeve.wait({ pid: plain.pid, ready: true }))).toBe('no_readiness')
+})
+
+test('what became ready while no daemon was there is ready for the next, however late that comes', async () => {
+  await using house = new Household()
+  const { startDaemon } = await import('./daemon-program.ts')
+  const daemon = await startDaemon(house)
+  await daemon.call('openSession', { session: 's1' })
+  const go = join(house.folder, 'go')
+  const run = `while [ ! -e ${go} ]; do sleep 0.02; done; echo server ready; touch ${go}.said; exec sleep 1000`
+  const timeoutMs = 3_000
+  const { record } = await daemon.call('spawn', {
+    ...{ kind: 'command', spec: { run, ready: { log: 'ready', timeoutMs } }, owner: { session: 's1' } },
+  })
+  await daemon.kill()
+  writeFileSync(go, '')
+  await until('it has said so', () => existsSync(`${go}.said`))
+  await until('its time is up', () => Date.now() > record.createdAt + timeoutMs + 1_000)
+  const reeve = await house.open()
+  expect(await reeve.wait({ pid: record.pid, ready: true })).toMatchObject({ type: 'ready' })
+  const { notices } = await reeve.notices({ scope: 'session:s1' })
+  expect(notices.map(({ text }) => text)).toEqual([expect.stringContaining('is ready since')])
+})
+
+test('the last words before the end are readiness too, without a newline', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { run: 'printf ready', ready: { log: '^ready$' } })
+  expect((await ended(reeve, pid)).readiness).toMatchObject({ ready: true })
 })
 
 test('a command that failed is started again under its name, with a limit, and one that was killed is not', async () => {

@@ -37,6 +37,14 @@ test('the sentence of an end stands alone: what, of whom, when, how, why, and wh
   )
 })
 
+test('the sentence of an end says what its watches held back, and what they missed', () => {
+  const payload = { ...named, status: 'completed', exitCode: 0, startedAt: AT, endedAt: AT }
+  const untold = { heldBack: { E: 2 }, missed: { E: { from: 150, to: 9_000 } } }
+  expect(said('completion', { ...payload, ...untold })).toContain(
+    '05Z. Since its last match the watch E held back 2 lines. The watch E missed output between byte 150 and byte 9000.',
+  )
+})
+
 test('the sentence of a match has the pattern, the lines, what was held back and what was missed', () => {
   const match = { watch: 'errors', wanted: 'ERROR', offset: 9, end: 20, lines: ['ERROR a', 'ERROR b'] }
   expect(

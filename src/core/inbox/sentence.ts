@@ -56,7 +56,11 @@ function completion(told: Told, payload: JsonObject): string {
   const also = held.map(
     ([watch, lines]) => ` Since its last match the watch ${watch} held back ${counted(lines, 'line')}.`,
   )
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${also.join('')}${tailOf(told)}`
+  const missed = Object.entries(objectOf(payload['missed'])).map(([watch, gap]) => {
+    const { from, to } = objectOf(gap)
+    return ` The watch ${watch} missed output between byte ${textOf(from)} and byte ${textOf(to)}.`
+  })
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${[...also, ...missed].join('')}${tailOf(told)}`
 }
 
 function groupCompletion(payload: JsonObject): string {

@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { attend } from '../../../src/command/attend/attend.ts'
@@ -6,17 +7,23 @@ import { StoreError } from '../../../src/core/errors.ts'
 import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Work } from '../../../src/kernel/executor.ts'
 import type { Kernel } from '../../../src/kernel/kernel.ts'
-import { simulatedClock } from '../../../src/testing/simulated-clock.ts'
+import { type SimulatedClock, simulatedClock } from '../../../src/testing/simulated-clock.ts'
 import { tempFolder } from '../../temp-file.ts'
 import { LogWriter } from '../output/log-writer.ts'
 
 const PID = 'p_000000000001'
 
 /** A command that somebody attends to, with time that the test moves; what is written of it. */
-function attended(spec: object, refuse: () => boolean = () => false) {
+function attended(
+  spec: object,
+  refuse: () => boolean = () => false,
+  before: (log: LogWriter, clock: SimulatedClock) => void = () => {},
+) {
   const folder = tempFolder()
   const log = new LogWriter(join(folder, 'output', PID))
   const clock = simulatedClock()
+  const createdAt = clock.now()
+  before(log, clock)
   let set = 0
   const counted = {
     now: () => clock.now(),
@@ -33,7 +40,7 @@ function attended(spec: object, refuse: () => boolean = () => false) {
     watches: {},
     readiness: null,
     firstStarted: null,
-    createdAt: clock.now(),
+    createdAt,
     cwd: null,
   }
   const kernel = {
@@ -92,4 +99,73 @@ test('what was seen while the store was away is written when it is back', async 
 
 test('whoever asks for nothing is not attended to', () => {
   expect(attended({ run: 'x' }).attendance).toBeNull()
+})
+
+const READY = { run: 'x', ready: { log: 'ready', timeoutMs: 1_000 } }
+
+test('whoever comes when the time is up looks first: a line that came in time is readiness, one that did not is none', async () => {
+  for (const [after, timeoutMs] of [
+    [500, null],
+    [1_500, 1_000],
+  ] as const) {
+    const { written } = attended(READY, undefined, (log, clock) => {
+      log
+        .write('a beginning\n')
+        .note('time', clock.now() + after)
+        .write('server ready')
+      clock.advance(60_000)
+    })
+    await expect.poll(() => written).toMatchObject([{ type: 'settle_readiness', timeoutMs }])
+  }
+})
+
+test('whoever comes when the time is up tries once before it says no', async () => {
+  const ready = { command: 'true', timeoutMs: 1 }
+  const { written } = attended({ run: 'x', ready }, undefined, (_, clock) => clock.advance(60_000))
+  await expect.poll(() => written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
+})
+
+test('a log without the line is read to its end before it is said that it was not ready', async () => {
+  const { written, clock } = attended(READY, undefined, (log, clock) => {
+    log.write('nothing\n'.repeat(100_000))
+    clock.advance(60_000)
+  })
+  const seen = () => {
+    clock.advance(250)
+    return written
+  }
+  await expect.poll(seen).toMatchObject([{ type: 'settle_readiness', timeoutMs: 1_000 }])
+})
+
+test('the last words are seen without a newline, and are readiness', async () => {
+  const { log, written, attendance } = attended(READY)
+  log.write('it is ready')
+  await attendance?.finish(log.end)
+  expect(written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
+})
+
+test('a log that cannot be read is given up some time after the end, and what was not looked at is said', async () => {
+  const watch = [{ text: 'ERR', name: 'errors' }, { text: 'fine' }]
+  const { log, clock, written, troubles, attendance } = attended({ run: 'x', watch })
+  log.write('ERR one\n')
+  await expect.poll(() => written).toHaveLength(1)
+  const [segment] = log.segments()
+  const path = join(log.folder, String(segment))
+  log.write('ERR two\n')
+  renameSync(path, `${path}.away`)
+  mkdirSync(path)
+  const finished = attendance?.finish(log.end)
+  let isFinished = false
+  void finished?.finally(() => {
+    isFinished = true
+  })
+  await expect
+    .poll(() => {
+      clock.advance(5_000)
+      return isFinished
+    })
+    .toBe(true)
+  const missed = { from: 8, to: 16 }
+  expect(await finished).toMatchObject({ missed: { errors: missed, fine: missed } })
+  expect(troubles.length).toBeGreaterThan(1)
 })
