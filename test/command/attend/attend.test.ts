@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { attend } from '../../../src/command/attend/attend.ts'
 import { Cursors } from '../../../src/command/output/cursors.ts'
-import { StoreError } from '../../../src/core/errors.ts'
+import { ReeveError, StoreError } from '../../../src/core/errors.ts'
 import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Work } from '../../../src/kernel/executor.ts'
 import type { Kernel } from '../../../src/kernel/kernel.ts'
@@ -16,7 +16,7 @@ const PID = 'p_000000000001'
 /** A command that somebody attends to, with time that the test moves; what is written of it. */
 function attended(
   spec: object,
-  refuse: () => boolean = () => false,
+  refuse: () => boolean | ReeveError = () => false,
   before: (log: LogWriter, clock: SimulatedClock) => void = () => {},
 ) {
   const folder = tempFolder()
@@ -46,7 +46,9 @@ function attended(
   const kernel = {
     edges: { clock: counted, rules: { flood: FLOOD_LIMITS }, store: { ask: async () => ({ record }) } },
     async performAs(_work: unknown, intent: { type: string }) {
-      if (refuse()) throw new StoreError('store_unavailable', 'The store is away.', 'Wait.')
+      const refused = refuse()
+      if (refused === true) throw new StoreError('store_unavailable', 'The store is away.', 'Wait.')
+      if (refused !== false) throw refused
       written.push(intent)
     },
   } as unknown as Kernel
@@ -95,6 +97,16 @@ test('what was seen while the store was away is written when it is back', async 
   clock.advance(500)
   await finished
   expect(written).toMatchObject([{ type: 'match', match: { lines: ['ERR one'], offset: 0, end: 7 } }])
+})
+
+test('what a store can never hold is not asked of it for ever, and is said at the end', async () => {
+  const { log, troubles, attendance } = attended(
+    { run: 'x', watch: [{ text: 'ERR' }] },
+    () => new ReeveError('invalid_input', 'It cannot hold this.', 'Look at it.'),
+  )
+  log.write('ERR one')
+  expect(await attendance?.finish(log.end)).toMatchObject({ missed: { ERR: { from: 0, to: 7 } } })
+  expect(troubles).toHaveLength(1)
 })
 
 test('whoever asks for nothing is not attended to', () => {
