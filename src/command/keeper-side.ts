@@ -18,7 +18,7 @@ import type {
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance, Untold } from './attend/attend.ts'
-import { endingOf, neverBegun } from './ending.ts'
+import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
@@ -173,8 +173,8 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   async #succeeded(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<Ending | Lost> {
-    await succeed(record, ending, kernel)
-    return ending
+    const restart = await succeed(record, ending, kernel)
+    return restart === null ? ending : withRestart(ending, restart)
   }
 
   /** It ended while nobody looked: what it printed until then is looked at now. */

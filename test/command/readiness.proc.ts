@@ -163,6 +163,27 @@ test('a command that failed is started again under its name, with a limit, and o
   expect(all.map(({ record }) => record.name).sort()).toEqual(['fine', 'job', 'job', 'job', 'web'])
 })
 
+test('an end under a restart policy says which process follows, or why none does', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const restart = { on: 'failure', delayMs: 1, limit: 1 } as const
+  const first = await start(reeve, { run: 'exit 3', restart }, { owner: { session: 's1' } })
+  const { outcome } = await ended(reeve, first.pid)
+  const next: string = Object(outcome?.result).restart.pid
+  expect((await ended(reeve, next)).restartOf).toBe(first.pid)
+  expect((await reeve.show({ pid: next })).outcome?.result).toMatchObject({
+    restart: { refused: 'the limit for restarts in a row (1) is reached' },
+  })
+  const { notices } = await reeve.notices({ scope: 'session:s1', all: true })
+  expect(notices.map(({ text }) => text)).toEqual([
+    expect.stringContaining(`It is started again as ${next}.`),
+    expect.stringContaining('It is not started again: the limit for restarts in a row (1) is reached.'),
+  ])
+  const once = await ended(reeve, (await start(reeve, { run: 'exit 0', restart })).pid)
+  expect(once.outcome?.result).not.toHaveProperty('restart')
+})
+
 test('a restart that was due while no daemon was there comes with the next, once', async () => {
   await using house = new Household()
   const go = join(house.folder, 'go')
@@ -182,6 +203,8 @@ test('a restart that was due while no daemon was there comes with the next, once
   await ended(reeve, record.pid)
   const { processes } = await reeve.list({ filter: { name: 'job' } })
   expect(processes.map(({ record: { restartOf } }) => restartOf)).toEqual([record.pid])
+  const { outcome } = await reeve.show({ pid: record.pid })
+  expect(outcome?.result).toMatchObject({ restart: { pid: processes[0]?.record.pid } })
 })
 
 /** The OS processes with this text among their arguments. */

@@ -45,6 +45,14 @@ test('the sentence of an end says what its watches held back, and what they miss
   )
 })
 
+test('the sentence of an end says whether it is started again, and why not', () => {
+  const payload = { ...named, status: 'failed', exitCode: 1, startedAt: AT, endedAt: AT }
+  expect(said('completion', { ...payload, restart: { pid: 'p_b' } })).toMatch(/It is started again as p_b\.$/)
+  expect(said('completion', { ...payload, restart: { refused: 'Session s1 has ended.' } })).toMatch(
+    /05Z\. It is not started again: Session s1 has ended\.$/,
+  )
+})
+
 test('the sentence of a match has the pattern, the lines, what was held back and what was missed', () => {
   const match = { watch: 'errors', wanted: 'ERROR', offset: 9, end: 20, lines: ['ERROR a', 'ERROR b'] }
   expect(

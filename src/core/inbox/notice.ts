@@ -69,7 +69,7 @@ function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, gro
   const payload = {
     ...namesOf(record),
     ...{ status, exitCode, signal, reason, source, evidence, startedAt, endedAt },
-    ...(record.kind === 'command' ? untoldIn(outcome) : {}),
+    ...(record.kind === 'command' ? alsoIn(outcome) : {}),
   }
   return toListener(record, event, { kind: 'completion', payload })
 }
@@ -85,10 +85,17 @@ function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Ou
   return spec['notify'] !== 'failure' || status !== 'completed'
 }
 
-/** Of its watches: matches that were held back for a next one that never came, and output that was not looked at. */
-function untoldIn({ result }: Outcome): JsonObject {
-  const { heldBack, missed } = objectOf(result)
-  return { ...(heldBack === undefined ? {} : { heldBack }), ...(missed === undefined ? {} : { missed }) }
+/**
+ * Of its watches: matches that were held back for a next one that never came, and output that was not looked at. And
+ * whether it is started again.
+ */
+function alsoIn({ result }: Outcome): JsonObject {
+  const { heldBack, missed, restart } = objectOf(result)
+  return {
+    ...(heldBack === undefined ? {} : { heldBack }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(restart === undefined ? {} : { restart }),
+  }
 }
 
 function objectOf(value: Json): JsonObject {

@@ -60,7 +60,13 @@ function completion(told: Told, payload: JsonObject): string {
     const { from, to } = objectOf(gap)
     return ` The watch ${watch} missed output between byte ${textOf(from)} and byte ${textOf(to)}.`
   })
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${[...also, ...missed].join('')}${tailOf(told)}`
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
+}
+
+function restartedAs({ restart }: JsonObject): string {
+  const { pid, refused } = objectOf(restart)
+  if (typeof pid === 'string') return ` It is started again as ${pid}.`
+  return typeof refused === 'string' ? ` It is not started again: ${refused.replace(/\.$/, '')}.` : ''
 }
 
 function groupCompletion(payload: JsonObject): string {

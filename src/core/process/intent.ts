@@ -110,7 +110,13 @@ export type Intent =
       readonly evidence: Evidence
       readonly retryAt: number
     })
-  | (Asked & { readonly type: 'abandon'; readonly observed: Lease; readonly evidence: Evidence })
+  | (Asked & {
+      readonly type: 'abandon'
+      readonly observed: Lease
+      readonly evidence: Evidence
+      /** What is known of it all the same. */
+      readonly result?: Json
+    })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
   | (Asked & { readonly type: 'take_over'; readonly observed: Lease; readonly holder: string })
