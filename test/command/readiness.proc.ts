@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../keeper/client.ts'
@@ -36,7 +39,8 @@ test('a command is ready when a line says so, a port accepts, a URL answers or a
     await reeve.kill({ pid })
   }
   const { notices } = await reeve.notices({ scope: 'session:s1' })
-  expect(notices.map(({ kind }) => kind).filter((kind) => kind === 'ready')).toHaveLength(4)
+  const told = notices.filter(({ kind }) => kind === 'ready').map(({ payload }) => Object(payload).own)
+  expect(told).toEqual([undefined, true, undefined, undefined])
 })
 
 test('a ready command has the folder and the environment of its command, and no secret of the daemon', async () => {
@@ -99,6 +103,34 @@ test('what is not ready in its time is said once, and a wait for it ends with th
   expect(await reeve.wait({ pid: quick.pid, ready: true })).toMatchObject({ type: 'ended' })
   const plain = await start(reeve, 'true')
   expect(await codeOf(reeve.wait({ pid: plain.pid, ready: true }))).toBe('no_readiness')
+})
+
+test('a timeout says how the last try failed, and a port that another one has is said to be', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const server = createServer((_, answer) => answer.writeHead(503).end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const closed = (free.address() as AddressInfo).port
+  free.close()
+  const cases = [
+    [{ command: 'exit 7' }, /The last try: exit code 7\./],
+    [{ port: closed }, /The last try: ECONNREFUSED\./],
+    [{ http: `http://127.0.0.1:${port}/` }, /The last try: HTTP status 503\./],
+    [{ http: `http://127.0.0.1:${closed}/` }, /The last try: ECONNREFUSED\./],
+    [{ port }, /accepts connections\. But nothing of its own was seen to listen there/],
+  ] as const
+  for (const [index, [ready, text]] of cases.entries()) {
+    const spec = { run: 'exec sleep 1000', notify: 'none', ready: { ...ready, timeoutMs: 1 } } as const
+    const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+    await reeve.wait({ pid, ready: true, timeoutMs: 20_000 })
+    const { notices } = await reeve.notices({ scope: 'session:s1' })
+    expect(notices[index]?.text).toMatch(text)
+  }
 })
 
 test('what became ready while no daemon was there is ready for the next, however late that comes', async () => {

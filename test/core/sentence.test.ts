@@ -76,6 +76,16 @@ test('every kind has a sentence that names the process or the group, and ends', 
   expect(said('ready', { ...named, ready: false, by: 'http', detail: 'http://x', timeoutMs: 500 })).toBe(
     'npm test (tests, p_a) was not ready within 0.5 s, until 2026-01-02T03:04:05Z: http://x answers was waited for. It runs on.',
   )
+  expect(said('ready', { ...named, ready: true, by: 'port', detail: '80', own: true })).toMatch(
+    /connections\.$/,
+  )
+  expect(said('ready', { ...named, ready: true, by: 'port', detail: '80', own: false })).toContain(
+    'connections. But nothing of its own was seen to listen there',
+  )
+  const late = { ready: false, by: 'port', detail: '80', timeoutMs: 500, last: 'ECONNREFUSED' }
+  expect(said('ready', { ...named, ...late })).toContain(
+    'was waited for. The last try: ECONNREFUSED. It runs on.',
+  )
   expect(said('watch_disabled', { ...named, watch: 'E', wanted: 'E', heldBack: 7 })).toContain(
     'with 7 lines not told',
   )

@@ -2,6 +2,7 @@ import type { ReadySpec } from '../../verbs/shapes/command-spec.ts'
 import { logEnd } from '../output/layout.ts'
 import type { FoundLine } from '../output/line-finder.ts'
 import { timeOf } from '../output/times.ts'
+import { listensOn } from '../ports.ts'
 import type { Bedside } from './bedside.ts'
 import { detailOf, READY_TIMEOUT_MS, tryOnce } from './readiness.ts'
 
@@ -59,7 +60,7 @@ export class AwaitReady {
       if (this.#over.aborted) return
       if (failed === null) return this.#settle(null)
       const left = this.#until - this.#bed.now()
-      if (left <= 0) return this.#settle(this.#timeoutMs)
+      if (left <= 0) return this.#settle(this.#timeoutMs, failed)
       await this.#bed.pause(Math.min(pause, left), this.#over)
       if (this.#over.aborted) return
     }
@@ -78,9 +79,24 @@ export class AwaitReady {
     if (!this.#over.aborted && !this.#settled) await this.#settle(this.#timeoutMs)
   }
 
-  async #settle(timeoutMs: number | null): Promise<void> {
+  async #settle(timeoutMs: number | null, last?: string): Promise<void> {
     if (this.#ready === null) return
     this.#settled = true
-    await this.#bed.write({ type: 'settle_readiness', ...detailOf(this.#ready), timeoutMs })
+    await this.#bed.write({
+      ...{ type: 'settle_readiness', ...detailOf(this.#ready), timeoutMs },
+      ...(timeoutMs === null && 'port' in this.#ready ? await this.#ownership(this.#ready.port) : {}),
+      ...(last === undefined ? {} : { last }),
+    })
+  }
+
+  /** Any listener counts, since a container's ports are not its client's; but it may be a stranger's. */
+  async #ownership(port: number): Promise<{ readonly own?: boolean }> {
+    try {
+      const isOwn = await listensOn(await this.#bed.record(), port)
+      return isOwn === null ? {} : { own: isOwn }
+    } catch (error) {
+      this.#bed.trouble(error, 'looking who listens')
+      return {}
+    }
   }
 }

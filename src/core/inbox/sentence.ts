@@ -32,8 +32,8 @@ export function sentenceOf(told: Told): string {
       return `Watch matches are told again since ${timeOf(told.at)}. Held back since ${timeOf(payload['trippedAt'])}: ${counted(payload['held'], 'match', 'matches')}; the processes' logs have them.`
     case 'ready':
       return payload['ready'] === true
-        ? `${nameOf(told, payload)} is ready since ${timeOf(told.at)}: ${readyBy(payload)}.`
-        : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for. It runs on.`
+        ? `${nameOf(told, payload)} is ready since ${timeOf(told.at)}: ${readyBy(payload)}.${elsewhere(payload)}`
+        : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for.${lastTry(payload)} It runs on.`
     case 'heartbeat':
       return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
     case 'wake':
@@ -113,6 +113,16 @@ function readyBy({ by, detail }: JsonObject): string {
     default:
       return `${textOf(detail)} succeeds`
   }
+}
+
+function elsewhere({ own }: JsonObject): string {
+  return own === false
+    ? ' But nothing of its own was seen to listen there: it may be another program that answers.'
+    : ''
+}
+
+function lastTry({ last }: JsonObject): string {
+  return typeof last === 'string' ? ` The last try: ${last}.` : ''
 }
 
 function nameOf({ pid }: Told, { name, label }: JsonObject): string {

@@ -44,6 +44,10 @@ export type Intent =
       readonly detail: string
       /** After which it was given up; null if it is ready. */
       readonly timeoutMs: number | null
+      /** Of a port that is ready: whether the process itself listens there. */
+      readonly own?: boolean
+      /** Of what is not ready: how the last try failed. */
+      readonly last?: string
       readonly fence: Fence
     })
   | (Asked & {
