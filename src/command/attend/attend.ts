@@ -28,6 +28,8 @@ export function attend(work: Work, kernel: Kernel, options: AttendOptions): Atte
   return new Attending(work, kernel, options)
 }
 
+const LIFE = 'looking for signs of life'
+
 class Attending implements Attendance {
   readonly #bed: Bedside
   readonly #stop = new AbortController()
@@ -42,7 +44,7 @@ class Attending implements Attendance {
     this.#scan = new OutputScan(this.#bed, ready)
     this.#scanned = this.#orTrouble('watching', () => this.#scan.run())
     void this.#orTrouble('looking whether it is ready', () => ready.run(this.#scan))
-    void this.#orTrouble('looking for signs of life', () => this.#beat())
+    void this.#orTrouble(LIFE, () => this.#beat())
   }
 
   async finish(outputEnd: number): Promise<Untold> {
@@ -63,19 +65,26 @@ class Attending implements Attendance {
   async #beat(): Promise<void> {
     const { heartbeatMs } = this.#bed.spec
     if (heartbeatMs === undefined) return
-    const end = async () => (await logEnd(this.#bed.folder)) ?? 0
-    let before = await end()
+    let before = 0
+    const look = async () => {
+      const outputBytes = (await logEnd(this.#bed.folder)) ?? 0
+      const newBytes = outputBytes - before
+      before = outputBytes
+      return { outputBytes, newBytes }
+    }
+    await this.#orTrouble(LIFE, look)
     for (;;) {
       await this.#bed.pause(heartbeatMs, this.#over.signal)
       if (this.#over.signal.aborted) return
-      const outputBytes = await end()
-      if (outputBytes > before)
-        await this.#bed.write({ type: 'beat', outputBytes, newBytes: outputBytes - before })
-      before = outputBytes
+      // A disk that fails now may be there the next time.
+      await this.#orTrouble(LIFE, async () => {
+        const { outputBytes, newBytes } = await look()
+        if (newBytes > 0) await this.#bed.write({ type: 'beat', outputBytes, newBytes })
+      })
     }
   }
 
-  async #orTrouble(doing: string, task: () => Promise<void>): Promise<void> {
+  async #orTrouble(doing: string, task: () => Promise<unknown>): Promise<void> {
     try {
       await task()
     } catch (error) {

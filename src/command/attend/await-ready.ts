@@ -56,7 +56,7 @@ export class AwaitReady {
 
   async #untilAnswered(ready: Exclude<ReadySpec, { log: string }>): Promise<void> {
     for (let pause = PROBE_MS; ; pause = Math.min(pause * 2, PROBE_MOST_MS)) {
-      const failed = await tryOnce(ready, this.#bed.options.surroundings, this.#over)
+      const failed = await this.#try(ready)
       if (this.#over.aborted) return
       if (failed === null) return this.#settle(null)
       const left = this.#until - this.#bed.now()
@@ -66,17 +66,39 @@ export class AwaitReady {
     }
   }
 
+  /** What could not even be tried is tried again like what failed. */
+  async #try(ready: Exclude<ReadySpec, { log: string }>): Promise<string | null> {
+    try {
+      return await tryOnce(ready, this.#bed.options.surroundings, this.#over)
+    } catch (error) {
+      this.#bed.trouble(error, 'looking whether it is ready')
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
   /** Whoever reads tells of the line; when the time is up, all that was printed by then has to be read first. */
   async #untilRead(reading: Reading): Promise<void> {
-    const end = async () => (await logEnd(this.#bed.folder)) ?? 0
     await this.#bed.pause(Math.max(0, this.#until - this.#bed.now()), this.#over)
-    const printed = await end()
+    const printed = await this.#end()
     // A log that its program writes itself may become shorter.
-    while (!this.#over.aborted && !this.#settled && reading.lookedTo < Math.min(printed, await end())) {
+    while (!this.#over.aborted && !this.#settled && reading.lookedTo < Math.min(printed, await this.#end())) {
       reading.wake()
       await this.#bed.pause(PROBE_MS, this.#over)
     }
     if (!this.#over.aborted && !this.#settled) await this.#settle(this.#timeoutMs)
+  }
+
+  /** Where the log ends; a disk that fails is asked until it says. */
+  async #end(): Promise<number> {
+    while (!this.#over.aborted) {
+      try {
+        return (await logEnd(this.#bed.folder)) ?? 0
+      } catch (error) {
+        this.#bed.trouble(error, 'looking whether it is ready')
+      }
+      await this.#bed.pause(PROBE_MOST_MS, this.#over)
+    }
+    return 0
   }
 
   async #settle(timeoutMs: number | null, last?: string): Promise<void> {

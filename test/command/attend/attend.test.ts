@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { attend } from '../../../src/command/attend/attend.ts'
@@ -80,6 +80,21 @@ test('a heartbeat is told at most as often as was asked for, and only with new o
   clock.advance(60_000)
   await looked(3)
   expect(written).toHaveLength(1)
+})
+
+test('a heartbeat goes on after a disk that failed for a while', async () => {
+  const { log, clock, written, troubles, timers } = attended({ run: 'x', heartbeatMs: 60_000 })
+  await expect.poll(timers).toBe(1)
+  log.write('some')
+  renameSync(log.folder, `${log.folder}.away`)
+  writeFileSync(log.folder, '')
+  clock.advance(60_000)
+  await expect.poll(() => troubles).toHaveLength(1)
+  await expect.poll(timers).toBe(2)
+  rmSync(log.folder)
+  renameSync(`${log.folder}.away`, log.folder)
+  clock.advance(60_000)
+  await expect.poll(() => written).toEqual([{ type: 'beat', outputBytes: 4, newBytes: 4 }])
 })
 
 test('what was seen while the store was away is written when it is back', async () => {
