@@ -156,7 +156,11 @@ export class Commands {
       }),
       attend: (work, kernel, keeper) =>
         attend(work, kernel, {
-          ...{ output: home.output, cursors: new Cursors(home.cursors), shell, onTrouble },
+          ...{ output: home.output, cursors: new Cursors(home.cursors), onTrouble },
+          surroundings: async () => {
+            const { cwd, env } = await shared.plan(work.record, kernel)
+            return { shell, cwd, env }
+          },
           follow: (grew) => keeper.follow(work.record.pid, grew),
           masking: async () => (await opened.promise).output.maskingOf(work.record),
         }),

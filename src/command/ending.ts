@@ -1,9 +1,10 @@
-import type { Json } from '../core/json/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Ending } from '../core/process/intent.ts'
-import type { StopHow } from '../core/process/record.ts'
+import type { Evidence, StopHow } from '../core/process/record.ts'
 import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
 import type { Lost } from '../kernel/executor.ts'
-import type { HeldBack } from './attend/attend.ts'
+import type { Untold } from './attend/attend.ts'
+import type { Succession } from './succeed.ts'
 
 /** What was asked of it last, if it was asked to stop at all. */
 export interface Stop {
@@ -26,12 +27,17 @@ export interface Stop {
 export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
   stop: Stop | undefined,
-  heldBack: HeldBack = {},
+  untold: Untold | null = null,
 ): Ending | Lost {
-  if (state.state === 'lost') return { status: 'abandoned', evidence: state.evidence }
-  if (state.state === 'exited') return exited(state.exit, stop, heldBack)
+  if (state.state === 'lost') return lost(state.evidence, untold)
+  if (state.state === 'exited') return exited(state.exit, stop, untold)
   const { message, remedy } = state
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
+}
+
+/** What becomes of it is known with its end. */
+export function withRestart<Any extends Ending | Lost>(ending: Any, restart: Succession): Any {
+  return { ...ending, result: { ...Object(ending.result), restart } }
 }
 
 /** Somebody asked it to stop before its program was begun, so that it never will be. */
@@ -39,9 +45,14 @@ export function neverBegun(stop: Stop | undefined): Ending {
   return { status: 'cancelled', reason: reasonOf(stop) }
 }
 
-function exited(exit: Exit, stop: Stop | undefined, heldBack: HeldBack): Ending {
+function lost(evidence: Evidence, untold: Untold | null): Lost {
+  const result = untoldIn(untold)
+  return { status: 'abandoned', evidence, ...(Object.keys(result).length === 0 ? {} : { result }) }
+}
+
+function exited(exit: Exit, stop: Stop | undefined, untold: Untold | null): Ending {
   const { exitCode, signal, because, at: endedAt } = exit
-  const seen = { exitCode, signal, endedAt, result: resultOf(exit, heldBack) }
+  const seen = { exitCode, signal, endedAt, result: resultOf(exit, untold) }
   if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
   if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
   return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
@@ -55,12 +66,21 @@ function reasonOf(stop: Stop | undefined): string {
 }
 
 /** What is being ended leaves nothing behind on purpose. */
-function resultOf({ outputEnd, usage, leftBehind, because }: Exit, heldBack: HeldBack): Json {
+function resultOf({ outputEnd, usage, leftBehind, because }: Exit, untold: Untold | null): Json {
   return {
     outputBytes: outputEnd,
-    // Lines that fitted a watch, and are told of by no match any more.
-    ...(Object.keys(heldBack).length === 0 ? {} : { heldBack }),
+    ...untoldIn(untold),
     ...(usage === null ? {} : { usage: { ...usage } }),
     ...(leftBehind === null || leftBehind === 0 || because !== null ? {} : { leftBehind }),
+  }
+}
+
+/** Of its watches: what is told of by no match any more. */
+function untoldIn(untold: Untold | null): JsonObject {
+  const { heldBack = {}, missed = {} } = untold ?? {}
+  const gaps = Object.entries(missed).map(([watch, { from, to }]) => [watch, { from, to }])
+  return {
+    ...(Object.keys(heldBack).length === 0 ? {} : { heldBack: { ...heldBack } }),
+    ...(gaps.length === 0 ? {} : { missed: Object.fromEntries(gaps) }),
   }
 }

@@ -17,8 +17,8 @@ import type {
 } from '../keeper/protocol/messages.ts'
 import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Attendance, HeldBack } from './attend/attend.ts'
-import { endingOf, neverBegun } from './ending.ts'
+import type { Attendance, Untold } from './attend/attend.ts'
+import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
@@ -151,8 +151,8 @@ export class KeeperSide implements Executor, Keeping {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
       if (begun.state !== 'running') {
-        const held = await Promise.race([this.#attended(work, kernel, begun), gone.promise])
-        return await this.#succeeded(record, endingOf(begun, running.stop, held), kernel)
+        const untold = await Promise.race([this.#attended(work, kernel, begun), gone.promise])
+        return await this.#succeeded(record, endingOf(begun, running.stop, untold), kernel)
       }
       this.#hasBegun(running, begun.paused)
       if (record.program === null)
@@ -160,9 +160,9 @@ export class KeeperSide implements Executor, Keeping {
       attendance = this.#options.attend(work, kernel, this)
       const ended = await Promise.race([running.ended.promise, gone.promise])
       // Nothing can be told of it after its end is written.
-      const finished = attendance === null ? {} : attendance.finish(outputEndOf(ended))
-      const held = await Promise.race([finished, gone.promise])
-      return await this.#succeeded(record, endingOf(ended, running.stop, held), kernel)
+      const finished = attendance === null ? null : attendance.finish(outputEndOf(ended))
+      const untold = await Promise.race([finished, gone.promise])
+      return await this.#succeeded(record, endingOf(ended, running.stop, untold), kernel)
     } finally {
       attendance?.stop()
       deaf()
@@ -173,16 +173,16 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   async #succeeded(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<Ending | Lost> {
-    await succeed(record, ending, kernel)
-    return ending
+    const restart = await succeed(record, ending, kernel)
+    return restart === null ? ending : withRestart(ending, restart)
   }
 
   /** It ended while nobody looked: what it printed until then is looked at now. */
-  async #attended(work: Work, kernel: Kernel, ended: Ended): Promise<HeldBack> {
-    if (ended.state === 'failed_start') return {}
+  async #attended(work: Work, kernel: Kernel, ended: Ended): Promise<Untold | null> {
+    if (ended.state === 'failed_start') return null
     const attendance = this.#options.attend(work, kernel, this)
     try {
-      return (await attendance?.finish(outputEndOf(ended))) ?? {}
+      return (await attendance?.finish(outputEndOf(ended))) ?? null
     } finally {
       attendance?.stop()
     }

@@ -18,6 +18,19 @@ export async function listeningPorts(records: readonly ProcessRecord[]): Promise
   return ports
 }
 
+/**
+ * Whether a command, or something that it started, listens on a port. Null where that cannot be seen: it has no program any
+ * more, or one that may not be looked into.
+ */
+export async function listensOn({ program }: ProcessRecord, port: number): Promise<boolean | null> {
+  if (program === null || process.platform !== 'linux') return null
+  const members = membersOf(program, await osProcesses())
+  if (members.length === 0) return null
+  if ((await portsOf(members, program.osPid)).includes(port)) return true
+  const seen = await Promise.all(members.map((osPid) => orNothing(readdir(`/proc/${osPid}/fd`))))
+  return seen.includes(null) ? null : false
+}
+
 interface OsProcess {
   readonly osPid: number
   readonly ppid: number

@@ -3,6 +3,7 @@ import { fitting } from '../core/allowance/decide.ts'
 import { RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
 import type { Ending } from '../core/process/intent.ts'
+import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
 import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
@@ -10,20 +11,27 @@ import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 
+/** Which process follows one that has ended, where its policy asks for one; or why none does. */
+export type Succession = { readonly pid: Pid } | { readonly refused: string }
+
 /**
  * Registers the process that follows this one, where its policy says so: before its end is written, under a pid that follows
- * from its own. So a daemon that dies in between comes upon the same end again, and makes no second one.
+ * from its own. So a daemon that dies in between comes upon the same end again, and makes no second one. Null: nobody asked
+ * for one.
  */
-export async function succeed(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<void> {
+export async function succeed(
+  record: ProcessRecord,
+  ending: Ending | Lost,
+  kernel: Kernel,
+): Promise<Succession | null> {
   const { restart } = record.spec as unknown as CommandSpec
-  if (restart === undefined) return
+  if (restart === undefined || restartDelay(restart, ending.status, 0) === null) return null
   const { edges } = kernel
   const endedAt = ('endedAt' in ending ? ending.endedAt : undefined) ?? edges.clock.now()
-  const before = isSteady(record, endedAt)
-    ? 0
-    : await restartsBefore(record, kernel, restart.limit ?? RESTART_LIMIT)
+  const limit = restart.limit ?? RESTART_LIMIT
+  const before = isSteady(record, endedAt) ? 0 : await restartsBefore(record, kernel, limit)
   const delayMs = restartDelay(restart, ending.status, before)
-  if (delayMs === null) return
+  if (delayMs === null) return { refused: `the limit for restarts in a row (${limit}) is reached` }
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
   const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
   const request = await affordable({ ...anew(record, hasParent), notBefore: endedAt + delayMs }, kernel)
@@ -31,9 +39,11 @@ export async function succeed(record: ProcessRecord, ending: Ending | Lost, kern
   try {
     await kernel.register([{ request, actor: `kernel:${kernel.id}`, pid }])
   } catch (error) {
-    // It is there already, or what it belongs to has ended: either way there is nothing to start.
     if (!(error instanceof RefusedError)) throw error
+    // It is there already, and was to begin at another time; or what it belongs to has ended.
+    if ((await edges.store.ask({ ask: 'process', pid })) === null) return { refused: error.message }
   }
+  return { pid }
 }
 
 /** The one before it has not given back yet what it had: rather less of it than no restart. */

@@ -421,7 +421,13 @@ export class Executions {
   #endIntent(attempt: Attempt, ending: Ending | Lost, fence: Fence, replayKey: string): Intent {
     const asked = this.#asked(attempt)
     return ending.status === 'abandoned'
-      ? { type: 'abandon', ...asked, observed: fence, evidence: ending.evidence }
+      ? {
+          type: 'abandon',
+          ...asked,
+          observed: fence,
+          evidence: ending.evidence,
+          result: ending.result ?? null,
+        }
       : { type: 'end', ...asked, ending, replayKey, fence }
   }
 

@@ -1,3 +1,4 @@
+import type { Json } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Ending } from '../core/process/intent.ts'
@@ -39,6 +40,8 @@ export interface Keeping {
 export interface Lost {
   readonly status: 'abandoned'
   readonly evidence: Evidence
+  /** What is known of it all the same. */
+  readonly result?: Json
 }
 
 /** It waits, and has given its lease back: whoever claims it next runs it again. */

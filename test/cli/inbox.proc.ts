@@ -40,6 +40,10 @@ test('a word to the inbox that cannot be meant is answered with what to do', asy
   expect(await reeve.run(['inbox', 's1', '--done', 'x'])).toMatchObject({ code: 2 })
   expect(await reeve.run(['run', '-d', '--ready-timeout', '1s', 'true'])).toMatchObject({ code: 125 })
   expect(await reeve.run(['wait', 'x', '--ready', '--until', 'y'])).toMatchObject({ code: 125 })
+  expect(await reeve.run(['run', '-d', '--ready', 'example.org:80', 'true'])).toMatchObject({
+    code: 125,
+    stderr: expect.stringContaining('on this machine alone'),
+  })
 })
 
 test('a command in the background is waited for until it is ready, and lists have its port', async () => {
@@ -63,4 +67,9 @@ test('a command in the background is waited for until it is ready, and lists hav
   const shown = (await reeve.run(['show', 'web'])).stdout
   expect(shown).toMatch(new RegExp(`ports +:${port}`))
   expect(shown).toMatch(/ready +\d/)
+  for (const [index, here] of [`${port}`, `:${port}`, `localhost:${port}`, `[::1]:${port}`].entries()) {
+    await reeve.run(['run', '-d', '--name', `same${index}`, '--ready', here, '--', 'sleep', '1000'])
+    const { spec } = await reeve.json<{ spec: object }>('show', `same${index}`)
+    expect(spec).toMatchObject({ ready: { port: Number(port) } })
+  }
 })

@@ -1,6 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../keeper/client.ts'
 import { codeOf, ended, Household, printed, start } from './household.ts'
 
 const SERVER = (port: string) =>
@@ -35,7 +39,52 @@ test('a command is ready when a line says so, a port accepts, a URL answers or a
     await reeve.kill({ pid })
   }
   const { notices } = await reeve.notices({ scope: 'session:s1' })
-  expect(notices.map(({ kind }) => kind).filter((kind) => kind === 'ready')).toHaveLength(4)
+  const told = notices.filter(({ kind }) => kind === 'ready').map(({ payload }) => Object(payload).own)
+  expect(told).toEqual([undefined, true, undefined, undefined])
+})
+
+test('a ready command has the folder and the environment of its command, and no secret of the daemon', async () => {
+  process.env['FAKE_API_KEY'] = 'sk-fake'
+  onTestFinished(() => void delete process.env['FAKE_API_KEY'])
+  await using house = new Household()
+  const reeve = await house.open()
+  const cwd = join(house.folder, 'there')
+  mkdirSync(cwd)
+  const spec = {
+    run: 'exec sleep 1000',
+    env: { MINE: 'mine' },
+    ready: { command: 'echo "$MINE/$FAKE_API_KEY/$PYTHONUNBUFFERED" > seen; pwd >> seen' },
+  }
+  const { pid } = await start(reeve, spec, { cwd })
+  expect(await reeve.wait({ pid, ready: true, timeoutMs: 20_000 })).toMatchObject({ type: 'ready' })
+  expect(readFileSync(join(cwd, 'seen'), 'utf8')).toBe(`mine//1\n${cwd}\n`)
+})
+
+test('nothing that a ready command started outlives its try, the process, or a daemon that is killed', async () => {
+  await using house = new Household()
+  const mark = (name: string) => join(house.folder, name)
+  const left = (name: string) => alive(mark(name))
+  // Each program that is left has the file as an argument.
+  const leaves = (name: string) =>
+    `sh -c 'sleep 1000; : "$0"' ${mark(name)} & sh -c 'sleep 1000; : "$0"' ${mark(name)}`
+  const { startDaemon } = await import('./daemon-program.ts')
+  const daemon = await startDaemon(house)
+  const spawn = async (ready: string) => {
+    const spec = { run: 'exec sleep 1000', ready: { command: ready } }
+    return (await daemon.call('spawn', { kind: 'command', spec, lifetime: 'detached' })).record
+  }
+  const done = await spawn(`sh -c 'sleep 1000; : "$0"' ${mark('done')} & true`)
+  await daemon.call('wait', { pid: done.pid, ready: true, timeoutMs: 20_000 })
+  await until('nothing is left of a try that succeeded', () => left('done').length === 0)
+  const ending = await spawn(leaves('ending'))
+  await until('it is tried', () => left('ending').length === 2)
+  await daemon.call('kill', { pid: ending.pid })
+  await until('nothing is left of it', () => left('ending').length === 0)
+  await spawn(leaves('killed'))
+  await until('it is tried', () => left('killed').length === 2)
+  await daemon.kill()
+  await until('nothing is left of it', () => left('killed').length === 0)
+  await house.open()
 })
 
 test('what is not ready in its time is said once, and a wait for it ends with the process', async () => {
@@ -54,6 +103,62 @@ test('what is not ready in its time is said once, and a wait for it ends with th
   expect(await reeve.wait({ pid: quick.pid, ready: true })).toMatchObject({ type: 'ended' })
   const plain = await start(reeve, 'true')
   expect(await codeOf(reeve.wait({ pid: plain.pid, ready: true }))).toBe('no_readiness')
+})
+
+test('a timeout says how the last try failed, and a port that another one has is said to be', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const server = createServer((_, answer) => answer.writeHead(503).end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const closed = (free.address() as AddressInfo).port
+  free.close()
+  const cases = [
+    [{ command: 'exit 7' }, /The last try: exit code 7\./],
+    [{ port: closed }, /The last try: ECONNREFUSED\./],
+    [{ http: `http://127.0.0.1:${port}/` }, /The last try: HTTP status 503\./],
+    [{ http: `http://127.0.0.1:${closed}/` }, /The last try: ECONNREFUSED\./],
+    [{ port }, /accepts connections\. But nothing of its own was seen to listen there/],
+  ] as const
+  for (const [index, [ready, text]] of cases.entries()) {
+    const spec = { run: 'exec sleep 1000', notify: 'none', ready: { ...ready, timeoutMs: 1 } } as const
+    const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+    await reeve.wait({ pid, ready: true, timeoutMs: 20_000 })
+    const { notices } = await reeve.notices({ scope: 'session:s1' })
+    expect(notices[index]?.text).toMatch(text)
+  }
+})
+
+test('what became ready while no daemon was there is ready for the next, however late that comes', async () => {
+  await using house = new Household()
+  const { startDaemon } = await import('./daemon-program.ts')
+  const daemon = await startDaemon(house)
+  await daemon.call('openSession', { session: 's1' })
+  const go = join(house.folder, 'go')
+  const run = `while [ ! -e ${go} ]; do sleep 0.02; done; echo server ready; touch ${go}.said; exec sleep 1000`
+  const timeoutMs = 3_000
+  const { record } = await daemon.call('spawn', {
+    ...{ kind: 'command', spec: { run, ready: { log: 'ready', timeoutMs } }, owner: { session: 's1' } },
+  })
+  await daemon.kill()
+  writeFileSync(go, '')
+  await until('it has said so', () => existsSync(`${go}.said`))
+  await until('its time is up', () => Date.now() > record.createdAt + timeoutMs + 1_000)
+  const reeve = await house.open()
+  expect(await reeve.wait({ pid: record.pid, ready: true })).toMatchObject({ type: 'ready' })
+  const { notices } = await reeve.notices({ scope: 'session:s1' })
+  expect(notices.map(({ text }) => text)).toEqual([expect.stringContaining('is ready since')])
+})
+
+test('the last words before the end are readiness too, without a newline', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { run: 'printf ready', ready: { log: '^ready$' } })
+  expect((await ended(reeve, pid)).readiness).toMatchObject({ ready: true })
 })
 
 test('a command that failed is started again under its name, with a limit, and one that was killed is not', async () => {
@@ -90,6 +195,27 @@ test('a command that failed is started again under its name, with a limit, and o
   expect(all.map(({ record }) => record.name).sort()).toEqual(['fine', 'job', 'job', 'job', 'web'])
 })
 
+test('an end under a restart policy says which process follows, or why none does', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const restart = { on: 'failure', delayMs: 1, limit: 1 } as const
+  const first = await start(reeve, { run: 'exit 3', restart }, { owner: { session: 's1' } })
+  const { outcome } = await ended(reeve, first.pid)
+  const next: string = Object(outcome?.result).restart.pid
+  expect((await ended(reeve, next)).restartOf).toBe(first.pid)
+  expect((await reeve.show({ pid: next })).outcome?.result).toMatchObject({
+    restart: { refused: 'the limit for restarts in a row (1) is reached' },
+  })
+  const { notices } = await reeve.notices({ scope: 'session:s1', all: true })
+  expect(notices.map(({ text }) => text)).toEqual([
+    expect.stringContaining(`It is started again as ${next}.`),
+    expect.stringContaining('It is not started again: the limit for restarts in a row (1) is reached.'),
+  ])
+  const once = await ended(reeve, (await start(reeve, { run: 'exit 0', restart })).pid)
+  expect(once.outcome?.result).not.toHaveProperty('restart')
+})
+
 test('a restart that was due while no daemon was there comes with the next, once', async () => {
   await using house = new Household()
   const go = join(house.folder, 'go')
@@ -109,4 +235,20 @@ test('a restart that was due while no daemon was there comes with the next, once
   await ended(reeve, record.pid)
   const { processes } = await reeve.list({ filter: { name: 'job' } })
   expect(processes.map(({ record: { restartOf } }) => restartOf)).toEqual([record.pid])
+  const { outcome } = await reeve.show({ pid: record.pid })
+  expect(outcome?.result).toMatchObject({ restart: { pid: processes[0]?.record.pid } })
 })
+
+/** The OS processes with this text among their arguments. */
+function alive(text: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const argv = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
+      return argv.includes(text) ? [Number(name)] : []
+    } catch {
+      // Gone meanwhile.
+      return []
+    }
+  })
+}

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve, ToldNotice } from 'reeve'
 import { expect, test } from 'vitest'
@@ -120,6 +120,61 @@ test('a watch that meets a gap says so', async () => {
   expect(told[1]?.payload).toMatchObject({ lines: ['ERROR at last'], missed: null })
 })
 
+test('a disk that fails for a while keeps no line from being told', async () => {
+  await using house = new Household()
+  const reeve = await opened(house, { everyMs: 0 })
+  const step = (name: string) => join(house.folder, name)
+  const wait = (name: string) => `while [ ! -e ${step(name)} ]; do echo noise; sleep 0.05; done`
+  const run = `echo ERROR 1; ${wait('b')}; echo ERROR 2; ${wait('c')}; echo ERROR 3`
+  const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }] }, IN_S1)
+  await notices(reeve, 1)
+  // Neither how far it has looked can be noted,
+  const cursors = join(house.home.cursors, readdirSync(house.home.cursors)[0] ?? '')
+  rmSync(cursors, { recursive: true })
+  writeFileSync(cursors, '')
+  await until('it could not be noted', () => house.troubles.some((text) => text.startsWith('noting how far')))
+  writeFileSync(step('b'), '')
+  await notices(reeve, 2)
+  // nor can the log be read.
+  const log = join(house.home.output, pid)
+  const segment = join(log, readdirSync(log).find((name) => /^\d+$/.test(name)) ?? '')
+  renameSync(segment, step('away'))
+  mkdirSync(segment)
+  await until('it could not be read', () => house.troubles.some((text) => text.startsWith('watching')))
+  rmdirSync(segment)
+  renameSync(step('away'), segment)
+  writeFileSync(step('c'), '')
+  await ended(reeve, pid)
+  const told = await notices(reeve, 4)
+  expect(told.map(({ payload }) => Object(payload).lines)).toEqual([
+    ['ERROR 1'],
+    ['ERROR 2'],
+    ['ERROR 3'],
+    undefined,
+  ])
+  expect(house.troubles.filter((text) => text.startsWith('noting how far'))).toHaveLength(1)
+})
+
+test('what could not be read until the end is said by the end, whatever notify says', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  const go = join(house.folder, 'go')
+  const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2`
+  const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }], notify: 'none' }, IN_S1)
+  await notices(reeve, 1)
+  const log = join(house.home.output, pid)
+  const segment = join(log, readdirSync(log).find((name) => /^\d+$/.test(name)) ?? '')
+  renameSync(segment, join(house.folder, 'away'))
+  mkdirSync(segment)
+  writeFileSync(go, '')
+  const { outcome } = await ended(reeve, pid)
+  expect(outcome).toMatchObject({ exitCode: 0, result: { missed: { ERROR: { from: 8, to: 16 } } } })
+  rmdirSync(segment)
+  renameSync(join(house.folder, 'away'), segment)
+  const told = await notices(reeve, 2)
+  expect(told[1]?.text).toContain('The watch ERROR missed output between byte 8 and byte 16.')
+})
+
 test('no more than 20 lines and 2,000 characters are shown, and the rest is counted', async () => {
   await using house = new Household()
   const reeve = await opened(house)
@@ -145,6 +200,10 @@ test('a watch that cannot be is refused, and nothing is started', async () => {
     [{}],
     [{ text: 'a', pattern: 'b' }],
     [{ text: 'a' }, { text: 'a' }],
+    [{ text: `${'x'.repeat(100)}a` }, { text: `${'x'.repeat(100)}b` }],
+    [{ text: 'a\0b' }],
+    [{ pattern: 'a\0b' }],
+    [{ text: 'a', name: 'a\0b' }],
     [],
   ])
     expect(await codeOf(start(reeve, { run: 'true', watch: watch as [] }))).toBe('invalid_input')

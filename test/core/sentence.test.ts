@@ -37,6 +37,22 @@ test('the sentence of an end stands alone: what, of whom, when, how, why, and wh
   )
 })
 
+test('the sentence of an end says what its watches held back, and what they missed', () => {
+  const payload = { ...named, status: 'completed', exitCode: 0, startedAt: AT, endedAt: AT }
+  const untold = { heldBack: { E: 2 }, missed: { E: { from: 150, to: 9_000 } } }
+  expect(said('completion', { ...payload, ...untold })).toContain(
+    '05Z. Since its last match the watch E held back 2 lines. The watch E missed output between byte 150 and byte 9000.',
+  )
+})
+
+test('the sentence of an end says whether it is started again, and why not', () => {
+  const payload = { ...named, status: 'failed', exitCode: 1, startedAt: AT, endedAt: AT }
+  expect(said('completion', { ...payload, restart: { pid: 'p_b' } })).toMatch(/It is started again as p_b\.$/)
+  expect(said('completion', { ...payload, restart: { refused: 'Session s1 has ended.' } })).toMatch(
+    /05Z\. It is not started again: Session s1 has ended\.$/,
+  )
+})
+
 test('the sentence of a match has the pattern, the lines, what was held back and what was missed', () => {
   const match = { watch: 'errors', wanted: 'ERROR', offset: 9, end: 20, lines: ['ERROR a', 'ERROR b'] }
   expect(
@@ -59,6 +75,16 @@ test('every kind has a sentence that names the process or the group, and ends', 
   )
   expect(said('ready', { ...named, ready: false, by: 'http', detail: 'http://x', timeoutMs: 500 })).toBe(
     'npm test (tests, p_a) was not ready within 0.5 s, until 2026-01-02T03:04:05Z: http://x answers was waited for. It runs on.',
+  )
+  expect(said('ready', { ...named, ready: true, by: 'port', detail: '80', own: true })).toMatch(
+    /connections\.$/,
+  )
+  expect(said('ready', { ...named, ready: true, by: 'port', detail: '80', own: false })).toContain(
+    'connections. But nothing of its own was seen to listen there',
+  )
+  const late = { ready: false, by: 'port', detail: '80', timeoutMs: 500, last: 'ECONNREFUSED' }
+  expect(said('ready', { ...named, ...late })).toContain(
+    'was waited for. The last try: ECONNREFUSED. It runs on.',
   )
   expect(said('watch_disabled', { ...named, watch: 'E', wanted: 'E', heldBack: 7 })).toContain(
     'with 7 lines not told',

@@ -155,6 +155,9 @@ test('one plan that cannot be stored takes none of its neighbours down', async (
     'rejected',
     3,
   ])
+  // A store that is away is asked again; this one will never hold it.
+  const [, unstorable] = answers
+  expect(unstorable).toMatchObject({ reason: { name: 'ReeveError', code: 'invalid_input' } })
 })
 
 test('a follower misses nothing and sees nothing twice while four stores write', async () => {

@@ -52,7 +52,7 @@ const OPTIONS = {
   ready: {
     type: 'text',
     value: 'what',
-    about: 'when it is ready: a URL, a port, /pattern/ of a line, or a line for the shell',
+    about: 'when it is ready: a URL, a port (:5173), /pattern/ of a line, or a line for the shell',
   },
   'ready-timeout': {
     type: 'duration',
@@ -267,9 +267,17 @@ function readyIn(text: string): ReadyWhen {
   const pattern = patternIn(text)
   if (pattern !== null) return { log: pattern }
   if (/^https?:\/\//.test(text)) return { http: text }
-  const port = /^:?(\d{1,5})$/.exec(text)?.[1]
-  return port === undefined ? { command: text } : { port: Number(port) }
+  const { host, port } =
+    /^(?:(?<host>[\w.-]+|\[[\da-f:]+\]|\*)?:)?(?<port>\d{1,5})$/i.exec(text)?.groups ?? {}
+  if (port === undefined) return { command: text }
+  if (host === undefined || HERE.test(host)) return { port: Number(port) }
+  throw new UsageError(
+    `--ready ${text}: a port is looked at on this machine alone.`,
+    `Give the port, :${port}, or an address, http://${text}, or a line for the shell that succeeds when it is there.`,
+  )
 }
+
+const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
 
 /** As it is written elsewhere: between slashes. */
 function patternIn(text: string): string | null {

@@ -66,6 +66,7 @@ export const show = word({
       ],
       ['parent', record.parent ?? undefined],
       ['restart of', record.restartOf ?? undefined],
+      ['started again', clean(restartText(record))],
       [
         'asked to stop',
         record.stopRequest === null || outcome !== null ? undefined : onOneLine(stopText(record, now)),
@@ -85,6 +86,13 @@ function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefi
   if (spec['ready'] === undefined) return undefined
   if (readiness === null) return outcome === null ? 'not yet' : undefined
   return readiness.ready ? clockTime(readiness.at) : 'not in the time it was given'
+}
+
+function restartText({ kind, outcome }: ProcessRecord): string | undefined {
+  if (kind !== 'command') return undefined
+  const { pid, refused } = Object(Object(outcome?.result).restart) as { pid?: unknown; refused?: unknown }
+  if (pid !== undefined) return `as ${String(pid)}`
+  return refused === undefined ? undefined : `no: ${String(refused)}`
 }
 
 function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {

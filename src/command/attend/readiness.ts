@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import type { ReadyBy } from '../../core/process/event.ts'
 import type { ReadySpec } from '../../verbs/shapes/command-spec.ts'
+import { type Surroundings, shellTry } from './shell-try.ts'
 
 /** How long a command may take to become ready that does not say. */
 export const READY_TIMEOUT_MS = 60_000
@@ -16,46 +16,49 @@ export function detailOf(ready: ReadySpec): { readonly by: ReadyBy; readonly det
   return { by: 'command', detail: ready.command }
 }
 
-/** Whether it answers now: a port that accepts, a URL that answers without an error of the server, a line that succeeds. */
-export async function answered(
+/**
+ * Tries once: a port that accepts, a URL that answers without an error of the server, a line that succeeds. Null if it
+ * does, else in a few words why not.
+ */
+export async function tryOnce(
   ready: Exclude<ReadySpec, { log: string }>,
-  { shell, cwd }: { readonly shell: string; readonly cwd: string | null },
+  surroundings: () => Promise<Surroundings>,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | null> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)])
-  if ('port' in ready)
-    return (await accepts('127.0.0.1', ready.port, within)) || accepts('::1', ready.port, within)
-  return 'http' in ready ? answers(ready.http, within) : succeeds(shell, ready.command, cwd, within)
+  if ('port' in ready) {
+    const refused = await accepts('127.0.0.1', ready.port, within)
+    // Most have one of the two alone, and then what the first says is what counts.
+    return refused === null || (await accepts('::1', ready.port, within)) === null ? null : refused
+  }
+  if ('http' in ready) return answers(ready.http, within)
+  return shellTry(ready.command, await surroundings(), within)
 }
 
-function accepts(host: string, port: number, signal: AbortSignal): Promise<boolean> {
+function accepts(host: string, port: number, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, signal })
     socket.once('connect', () => {
       socket.destroy()
-      resolve(true)
+      resolve(null)
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', (error) => resolve(saidBy(error)))
   })
 }
 
-async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+async function answers(url: string, signal: AbortSignal): Promise<string | null> {
   try {
     const response = await fetch(url, { signal, redirect: 'manual' })
     await response.body?.cancel()
-    return response.status < 500
-  } catch {
-    return false
+    return response.status < 500 ? null : `HTTP status ${response.status}`
+  } catch (error) {
+    // What fetch itself says is that it failed.
+    return saidBy(error instanceof Error && error.cause instanceof Error ? error.cause : error)
   }
 }
 
-function succeeds(shell: string, line: string, cwd: string | null, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(shell, ['-c', line], {
-      ...{ stdio: 'ignore', signal, killSignal: 'SIGKILL' },
-      ...(cwd === null ? {} : { cwd }),
-    })
-    child.once('error', () => resolve(false))
-    child.once('exit', (code) => resolve(code === 0))
-  })
+function saidBy(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no answer in time'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

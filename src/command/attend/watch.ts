@@ -1,7 +1,7 @@
 import { type FloodLimits, matchAtSource, type SourceFlood } from '../../core/inbox/flood.ts'
 import type { WatchDisabled, WatchMatch } from '../../core/process/event.ts'
 import type { WatchState } from '../../core/process/record.ts'
-import type { WatchSpec } from '../../verbs/shapes/command-spec.ts'
+import { type WatchSpec, watchName } from '../../verbs/shapes/command-spec.ts'
 import type { Gap } from '../output/layout.ts'
 import { type Matcher, matcherOf } from '../output/pattern.ts'
 
@@ -21,11 +21,6 @@ export type Said =
 /** As much as one notice carries. */
 const MOST_LINES = 20
 const MOST_CHARS = 2_000
-
-/** The name of a watch that has none of its own. */
-export function watchName({ name, text, pattern }: WatchSpec): string {
-  return name ?? (text ?? pattern ?? '').slice(0, 100)
-}
 
 /** One watch of one command: looks at finished lines, each once, and says what of it is to be told, and when. */
 export class Watch {
@@ -63,19 +58,47 @@ export class Watch {
     return this.disabled ? 0 : this.#source.held
   }
 
-  /** From here on lines have to be looked at again by whoever comes after: those held back are counted, and not on record. */
+  /** Between which bytes it has missed something that it has not told of yet. */
+  get missed(): Gap | null {
+    return this.#missed
+  }
+
+  /**
+   * From here on lines have to be looked at again by whoever comes after: those held back are counted, and not on record,
+   * and no more is a gap that was not told.
+   */
   get safeTo(): number {
-    return this.#heldFrom ?? this.#scannedTo
+    return Math.min(this.#scannedTo, this.#heldFrom ?? Infinity, this.#missed?.from ?? Infinity)
+  }
+
+  /** The rest, up to here, cannot be looked at. */
+  givesUp(to: number): void {
+    if (this.disabled || to <= this.#scannedTo) return
+    this.#misses({ from: this.#scannedTo, to })
+    this.#scannedTo = to
+  }
+
+  /** What it said could not be written. */
+  couldNotTell({ offset, end, missed }: Omit<WatchMatch, 'told'>): void {
+    this.#misses({ from: missed?.from ?? offset, to: end })
+  }
+
+  #misses({ from, to }: Gap): void {
+    this.#missed = {
+      from: Math.min(from, this.#missed?.from ?? from),
+      to: Math.max(to, this.#missed?.to ?? to),
+    }
   }
 
   /** Lines that were not kept long enough to be looked at. It is said as seldom as a match, and keeps none from being told. */
   meetsGap(gap: Gap, at: number): Said | null {
     if (this.disabled || gap.to <= this.#scannedTo) return null
-    this.#missed = { from: this.#missed?.from ?? Math.max(gap.from, this.#scannedTo), to: gap.to }
+    this.#misses({ from: Math.max(gap.from, this.#scannedTo), to: gap.to })
     this.#scannedTo = gap.to
-    if (this.#gapToldAt !== null && at - this.#gapToldAt < this.#limits.everyMs) return null
-    this.#gapToldAt = at
     const missed = this.#missed
+    if (missed === null || (this.#gapToldAt !== null && at - this.#gapToldAt < this.#limits.everyMs))
+      return null
+    this.#gapToldAt = at
     this.#missed = null
     const about = { watch: this.name, wanted: this.#wanted, offset: missed.from, end: gap.to, missed }
     return {

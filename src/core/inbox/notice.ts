@@ -69,22 +69,37 @@ function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, gro
   const payload = {
     ...namesOf(record),
     ...{ status, exitCode, signal, reason, source, evidence, startedAt, endedAt },
-    ...heldBackIn(outcome),
+    ...(record.kind === 'command' ? alsoIn(outcome) : {}),
   }
   return toListener(record, event, { kind: 'completion', payload })
 }
 
-/** What a command's spec says of its end. A watch that was disabled is made up for by its completion, whatever it says. */
-function isWanted({ spec, watches }: ProcessRecord, { status }: Outcome): boolean {
+/**
+ * What a command's spec says of its end. A watch that was disabled, or has not seen everything, is made up for by the
+ * completion, whatever it says.
+ */
+function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Outcome): boolean {
   if (Object.values(watches).some(({ disabled }) => disabled)) return true
+  if (kind === 'command' && objectOf(result)['missed'] !== undefined) return true
   if (spec['notify'] === 'none') return false
   return spec['notify'] !== 'failure' || status !== 'completed'
 }
 
-/** Matches of its watches that were held back for a next one that never came. */
-function heldBackIn({ result }: Outcome): JsonObject {
-  const held = typeof result === 'object' && result !== null && 'heldBack' in result ? result.heldBack : null
-  return held === null || held === undefined ? {} : { heldBack: held }
+/**
+ * Of its watches: matches that were held back for a next one that never came, and output that was not looked at. And
+ * whether it is started again.
+ */
+function alsoIn({ result }: Outcome): JsonObject {
+  const { heldBack, missed, restart } = objectOf(result)
+  return {
+    ...(heldBack === undefined ? {} : { heldBack }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(restart === undefined ? {} : { restart }),
+  }
+}
+
+function objectOf(value: Json): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
 interface Said {

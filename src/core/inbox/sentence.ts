@@ -32,8 +32,8 @@ export function sentenceOf(told: Told): string {
       return `Watch matches are told again since ${timeOf(told.at)}. Held back since ${timeOf(payload['trippedAt'])}: ${counted(payload['held'], 'match', 'matches')}; the processes' logs have them.`
     case 'ready':
       return payload['ready'] === true
-        ? `${nameOf(told, payload)} is ready since ${timeOf(told.at)}: ${readyBy(payload)}.`
-        : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for. It runs on.`
+        ? `${nameOf(told, payload)} is ready since ${timeOf(told.at)}: ${readyBy(payload)}.${elsewhere(payload)}`
+        : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for.${lastTry(payload)} It runs on.`
     case 'heartbeat':
       return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
     case 'wake':
@@ -56,7 +56,17 @@ function completion(told: Told, payload: JsonObject): string {
   const also = held.map(
     ([watch, lines]) => ` Since its last match the watch ${watch} held back ${counted(lines, 'line')}.`,
   )
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${also.join('')}${tailOf(told)}`
+  const missed = Object.entries(objectOf(payload['missed'])).map(([watch, gap]) => {
+    const { from, to } = objectOf(gap)
+    return ` The watch ${watch} missed output between byte ${textOf(from)} and byte ${textOf(to)}.`
+  })
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
+}
+
+function restartedAs({ restart }: JsonObject): string {
+  const { pid, refused } = objectOf(restart)
+  if (typeof pid === 'string') return ` It is started again as ${pid}.`
+  return typeof refused === 'string' ? ` It is not started again: ${refused.replace(/\.$/, '')}.` : ''
 }
 
 function groupCompletion(payload: JsonObject): string {
@@ -103,6 +113,16 @@ function readyBy({ by, detail }: JsonObject): string {
     default:
       return `${textOf(detail)} succeeds`
   }
+}
+
+function elsewhere({ own }: JsonObject): string {
+  return own === false
+    ? ' But nothing of its own was seen to listen there: it may be another program that answers.'
+    : ''
+}
+
+function lastTry({ last }: JsonObject): string {
+  return typeof last === 'string' ? ` The last try: ${last}.` : ''
 }
 
 function nameOf({ pid }: Told, { name, label }: JsonObject): string {

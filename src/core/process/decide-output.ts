@@ -50,13 +50,16 @@ export function decideDisableWatch(
 /** Said once, one way or the other. */
 export function decideReadiness(
   row: ProcessRow,
-  { by, detail, timeoutMs, fence }: Extract<Intent, { type: 'settle_readiness' }>,
+  { by, detail, timeoutMs, own: isOwn, last, fence }: Extract<Intent, { type: 'settle_readiness' }>,
 ): Decision {
   return whileHeld(row, fence, () => {
     if (row.record.readiness !== null) return { type: 'keep' }
     return timeoutMs === null
-      ? append({ type: 'ready', payload: { by, detail } })
-      : append({ type: 'ready_timed_out', payload: { by, detail, timeoutMs } })
+      ? append({ type: 'ready', payload: { by, detail, ...(isOwn === undefined ? {} : { own: isOwn }) } })
+      : append({
+          type: 'ready_timed_out',
+          payload: { by, detail, timeoutMs, ...(last === undefined ? {} : { last }) },
+        })
   })
 }
 

@@ -35,9 +35,10 @@ export function decidePutBack(row: ProcessRow, intent: Extract<Intent, { type: '
 }
 
 export function decideAbandon(row: ProcessRow, intent: Extract<Intent, { type: 'abandon' }>): Decision {
-  return onObserved(row, intent.observed, () => ({
+  const { observed, evidence, at, result = null } = intent
+  return onObserved(row, observed, () => ({
     type: 'append',
-    events: [ended(abandoned(row.record, intent.evidence, intent.at), `abandon:${row.fence}`)],
+    events: [ended({ ...abandoned(row.record, evidence, at), result }, `abandon:${row.fence}`)],
     lease: free(row),
   }))
 }

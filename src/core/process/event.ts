@@ -93,10 +93,24 @@ export type ReservedEvent =
   | { readonly type: 'watch_matched'; readonly payload: WatchMatch }
   /** Too much fitted, too often: nothing more is told of this watch. */
   | { readonly type: 'watch_disabled'; readonly payload: WatchDisabled }
-  | { readonly type: 'ready'; readonly payload: { readonly by: ReadyBy; readonly detail: string } }
+  | {
+      readonly type: 'ready'
+      readonly payload: {
+        readonly by: ReadyBy
+        readonly detail: string
+        /** Of a port: whether the process itself was seen to listen there. Absent where that cannot be seen. */
+        readonly own?: boolean
+      }
+    }
   | {
       readonly type: 'ready_timed_out'
-      readonly payload: { readonly by: ReadyBy; readonly detail: string; readonly timeoutMs: number }
+      readonly payload: {
+        readonly by: ReadyBy
+        readonly detail: string
+        readonly timeoutMs: number
+        /** How the last try failed. */
+        readonly last?: string
+      }
     }
   /** It has printed something since the last one. */
   | {

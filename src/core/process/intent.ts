@@ -44,6 +44,10 @@ export type Intent =
       readonly detail: string
       /** After which it was given up; null if it is ready. */
       readonly timeoutMs: number | null
+      /** Of a port that is ready: whether the process itself listens there. */
+      readonly own?: boolean
+      /** Of what is not ready: how the last try failed. */
+      readonly last?: string
       readonly fence: Fence
     })
   | (Asked & {
@@ -110,7 +114,13 @@ export type Intent =
       readonly evidence: Evidence
       readonly retryAt: number
     })
-  | (Asked & { readonly type: 'abandon'; readonly observed: Lease; readonly evidence: Evidence })
+  | (Asked & {
+      readonly type: 'abandon'
+      readonly observed: Lease
+      readonly evidence: Evidence
+      /** What is known of it all the same. */
+      readonly result?: Json
+    })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
   | (Asked & { readonly type: 'take_over'; readonly observed: Lease; readonly holder: string })

@@ -64,6 +64,14 @@ export function trouble(error: unknown, where: string, committing = false): unkn
           'Check that the server runs and that the address is right. Nothing was changed.',
         )
   }
+  // No StoreError: the store is there, and will never hold it, however often it is asked to.
+  if (code.startsWith('22'))
+    return new ReeveError(
+      'invalid_input',
+      `${where} cannot hold a value of this. (${said})`,
+      'Look for a NUL character, or a number that is too large, in what was asked. Nothing was changed.',
+      { cause: withoutData(error, code) },
+    )
   switch (code) {
     case '28P01':
     case '28000':

@@ -6,6 +6,7 @@ const MiB = 1024 * 1024
 const variableName = z.string().regex(/^[^=\0]+$/, 'must not be empty, nor have = or NUL in it')
 const variableValue = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
 const argument = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
+const WATCH_NAME_CHARS = 100
 const terminalSide = z.number().int().min(1).max(1_000)
 export const terminalSize = { cols: terminalSide, rows: terminalSide }
 
@@ -25,9 +26,9 @@ export const osSignal = (otherwise = 'must be the name of an OS signal, like SIG
 
 const watched = z
   .strictObject({
-    text: z.string().min(1).max(1_000).exactOptional().describe('a text that a line has in it'),
-    pattern: z.string().min(1).max(1_000).exactOptional().describe('an RE2 pattern that a line fits'),
-    name: z.string().min(1).max(100).exactOptional().describe('what it is called in notices'),
+    text: argument.min(1).max(1_000).exactOptional().describe('a text that a line has in it'),
+    pattern: argument.min(1).max(1_000).exactOptional().describe('an RE2 pattern that a line fits'),
+    name: argument.min(1).max(WATCH_NAME_CHARS).exactOptional().describe('what it is called in notices'),
   })
   .refine(
     ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
@@ -37,7 +38,7 @@ const watched = z
 const readyWithin = { timeoutMs: duration.min(1).exactOptional().describe('60 s by default') }
 const readyWhen = z.union([
   z.strictObject({
-    log: z.string().min(1).max(1_000).describe('an RE2 pattern that a line fits'),
+    log: argument.min(1).max(1_000).describe('an RE2 pattern that a line fits'),
     ...readyWithin,
   }),
   z.strictObject({
@@ -102,9 +103,8 @@ export const commandSpec = z
       .min(1)
       .max(20)
       .refine(
-        (watches) =>
-          new Set(watches.map(({ name, text, pattern }) => name ?? text ?? pattern)).size === watches.length,
-        'watches must have different names',
+        (watches) => new Set(watches.map(watchName)).size === watches.length,
+        `watches must have different names; one without a name is called by the first ${WATCH_NAME_CHARS} characters of what it looks for`,
       )
       .exactOptional()
       .describe('lines of its output that its owner is told of'),
@@ -147,6 +147,11 @@ export const commandSpec = z
     (spec) => (spec.argv === undefined) !== (spec.run === undefined),
     'a command has either argv or run',
   )
+
+/** What a watch is called that has no name of its own. */
+export function watchName({ name, text, pattern }: WatchSpec): string {
+  return name ?? (text ?? pattern ?? '').slice(0, WATCH_NAME_CHARS)
+}
 
 export type WatchSpec = z.output<typeof watched>
 export type ReadySpec = z.output<typeof readyWhen>

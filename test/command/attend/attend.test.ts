@@ -1,22 +1,29 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { attend } from '../../../src/command/attend/attend.ts'
 import { Cursors } from '../../../src/command/output/cursors.ts'
-import { StoreError } from '../../../src/core/errors.ts'
+import { ReeveError, StoreError } from '../../../src/core/errors.ts'
 import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Work } from '../../../src/kernel/executor.ts'
 import type { Kernel } from '../../../src/kernel/kernel.ts'
-import { simulatedClock } from '../../../src/testing/simulated-clock.ts'
+import { type SimulatedClock, simulatedClock } from '../../../src/testing/simulated-clock.ts'
 import { tempFolder } from '../../temp-file.ts'
 import { LogWriter } from '../output/log-writer.ts'
 
 const PID = 'p_000000000001'
 
 /** A command that somebody attends to, with time that the test moves; what is written of it. */
-function attended(spec: object, refuse: () => boolean = () => false) {
+function attended(
+  spec: object,
+  refuse: () => boolean | ReeveError = () => false,
+  before: (log: LogWriter, clock: SimulatedClock) => void = () => {},
+) {
   const folder = tempFolder()
   const log = new LogWriter(join(folder, 'output', PID))
   const clock = simulatedClock()
+  const createdAt = clock.now()
+  before(log, clock)
   let set = 0
   const counted = {
     now: () => clock.now(),
@@ -33,18 +40,21 @@ function attended(spec: object, refuse: () => boolean = () => false) {
     watches: {},
     readiness: null,
     firstStarted: null,
-    createdAt: clock.now(),
+    createdAt,
     cwd: null,
   }
   const kernel = {
     edges: { clock: counted, rules: { flood: FLOOD_LIMITS }, store: { ask: async () => ({ record }) } },
     async performAs(_work: unknown, intent: { type: string }) {
-      if (refuse()) throw new StoreError('store_unavailable', 'The store is away.', 'Wait.')
+      const refused = refuse()
+      if (refused === true) throw new StoreError('store_unavailable', 'The store is away.', 'Wait.')
+      if (refused !== false) throw refused
       written.push(intent)
     },
   } as unknown as Kernel
   const attendance = attend({ record } as unknown as Work, kernel, {
-    ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')), shell: '/bin/sh' },
+    ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')) },
+    surroundings: async () => ({ shell: '/bin/sh', cwd: folder, env: {} }),
     follow: () => () => {},
     masking: async () => null,
     onTrouble: (error) => troubles.push(String(error)),
@@ -72,6 +82,21 @@ test('a heartbeat is told at most as often as was asked for, and only with new o
   expect(written).toHaveLength(1)
 })
 
+test('a heartbeat goes on after a disk that failed for a while', async () => {
+  const { log, clock, written, troubles, timers } = attended({ run: 'x', heartbeatMs: 60_000 })
+  await expect.poll(timers).toBe(1)
+  log.write('some')
+  renameSync(log.folder, `${log.folder}.away`)
+  writeFileSync(log.folder, '')
+  clock.advance(60_000)
+  await expect.poll(() => troubles).toHaveLength(1)
+  await expect.poll(timers).toBe(2)
+  rmSync(log.folder)
+  renameSync(`${log.folder}.away`, log.folder)
+  clock.advance(60_000)
+  await expect.poll(() => written).toEqual([{ type: 'beat', outputBytes: 4, newBytes: 4 }])
+})
+
 test('what was seen while the store was away is written when it is back', async () => {
   let isAway = true
   const { log, clock, written, troubles, attendance, timers } = attended(
@@ -89,6 +114,85 @@ test('what was seen while the store was away is written when it is back', async 
   expect(written).toMatchObject([{ type: 'match', match: { lines: ['ERR one'], offset: 0, end: 7 } }])
 })
 
+test('what a store can never hold is not asked of it for ever, and is said at the end', async () => {
+  const { log, troubles, attendance } = attended(
+    { run: 'x', watch: [{ text: 'ERR' }] },
+    () => new ReeveError('invalid_input', 'It cannot hold this.', 'Look at it.'),
+  )
+  log.write('ERR one')
+  expect(await attendance?.finish(log.end)).toMatchObject({ missed: { ERR: { from: 0, to: 7 } } })
+  expect(troubles).toHaveLength(1)
+})
+
 test('whoever asks for nothing is not attended to', () => {
   expect(attended({ run: 'x' }).attendance).toBeNull()
+})
+
+const READY = { run: 'x', ready: { log: 'ready', timeoutMs: 1_000 } }
+
+test('whoever comes when the time is up looks first: a line that came in time is readiness, one that did not is none', async () => {
+  for (const [after, timeoutMs] of [
+    [500, null],
+    [1_500, 1_000],
+  ] as const) {
+    const { written } = attended(READY, undefined, (log, clock) => {
+      log
+        .write('a beginning\n')
+        .note('time', clock.now() + after)
+        .write('server ready')
+      clock.advance(60_000)
+    })
+    await expect.poll(() => written).toMatchObject([{ type: 'settle_readiness', timeoutMs }])
+  }
+})
+
+test('whoever comes when the time is up tries once before it says no', async () => {
+  const ready = { command: 'true', timeoutMs: 1 }
+  const { written } = attended({ run: 'x', ready }, undefined, (_, clock) => clock.advance(60_000))
+  await expect.poll(() => written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
+})
+
+test('a log without the line is read to its end before it is said that it was not ready', async () => {
+  const { written, clock } = attended(READY, undefined, (log, clock) => {
+    log.write('nothing\n'.repeat(100_000))
+    clock.advance(60_000)
+  })
+  const seen = () => {
+    clock.advance(250)
+    return written
+  }
+  await expect.poll(seen).toMatchObject([{ type: 'settle_readiness', timeoutMs: 1_000 }])
+})
+
+test('the last words are seen without a newline, and are readiness', async () => {
+  const { log, written, attendance } = attended(READY)
+  log.write('it is ready')
+  await attendance?.finish(log.end)
+  expect(written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
+})
+
+test('a log that cannot be read is given up some time after the end, and what was not looked at is said', async () => {
+  const watch = [{ text: 'ERR', name: 'errors' }, { text: 'fine' }]
+  const { log, clock, written, troubles, attendance } = attended({ run: 'x', watch })
+  log.write('ERR one\n')
+  await expect.poll(() => written).toHaveLength(1)
+  const [segment] = log.segments()
+  const path = join(log.folder, String(segment))
+  log.write('ERR two\n')
+  renameSync(path, `${path}.away`)
+  mkdirSync(path)
+  const finished = attendance?.finish(log.end)
+  let isFinished = false
+  void finished?.finally(() => {
+    isFinished = true
+  })
+  await expect
+    .poll(() => {
+      clock.advance(5_000)
+      return isFinished
+    })
+    .toBe(true)
+  const missed = { from: 8, to: 16 }
+  expect(await finished).toMatchObject({ missed: { errors: missed, fine: missed } })
+  expect(troubles.length).toBeGreaterThan(1)
 })

@@ -113,3 +113,17 @@ test('a gap is said at once, or with the next match if one was told just before'
   expect(watch.sees([{ offset: 204, end: 208, text: 'ERR' }], 208, 3)).toBeNull()
   expect(watch.held).toBe(1)
 })
+
+test('a gap that was not told is looked at again by a successor, and known at the end', () => {
+  const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
+  expect(watch.meetsGap({ from: 0, to: 100 }, 0)).not.toBeNull()
+  expect([watch.safeTo, watch.missed]).toEqual([100, null])
+  expect(watch.meetsGap({ from: 150, to: 9_000 }, 5_000)).toBeNull()
+  expect(watch.sees([{ offset: 9_000, end: 9_005, text: 'fine' }], 9_005, 5_001)).toBeNull()
+  expect([watch.safeTo, watch.missed]).toEqual([150, { from: 150, to: 9_000 }])
+  const state = { scannedTo: watch.safeTo, toldAt: null, strikes: 0, disabled: false }
+  const successor = new Watch(SPEC, state, FLOOD_LIMITS)
+  expect(successor.meetsGap({ from: 150, to: 9_500 }, 6_000)).toMatchObject({
+    match: { missed: { from: 150, to: 9_500 } },
+  })
+})

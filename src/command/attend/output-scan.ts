@@ -1,0 +1,220 @@
+import { ReeveError } from '../../core/errors.ts'
+import { own } from '../../core/json/json.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import { watchName } from '../../verbs/shapes/command-spec.ts'
+import { followOutput } from '../output/follow.ts'
+import type { Gap } from '../output/layout.ts'
+import { LineFinder } from '../output/line-finder.ts'
+import { Nudge } from '../output/nudge.ts'
+import type { Piece } from '../output/pieces.ts'
+import type { AwaitReady } from './await-ready.ts'
+import type { Bedside } from './bedside.ts'
+import { LineScan } from './line-scan.ts'
+import { type Said, Watch } from './watch.ts'
+
+/** What is told of a watch by no match any more, by its name. */
+export interface Untold {
+  /** How many lines were held back. */
+  readonly heldBack: Readonly<Record<string, number>>
+  /** Between which bytes some were not looked at, or could not be told. */
+  readonly missed: Readonly<Record<string, Gap>>
+}
+
+/** What looks for growth that nobody told of. */
+const LOOK_MS = 2_000
+/** A keeper whose disk is full may still hold the last bytes. */
+const LAST_LOOK_MS = 250
+const TEXT_BYTES = 1024 * 1024
+const LINE_BYTES = 64 * 1024
+/** A position is noted no more often than this: whoever comes next looks at so much again. */
+const NOTE_MS = 1_000
+const RETRY_MS = 500
+const RETRY_MOST_MS = 2_000
+/** After its end, a log that cannot be read is tried so often without a step forward: a process has to end some time. */
+const TRIES_AFTER_END = 5
+
+/**
+ * Reads the output as it comes, for all watches at once, and for the line that says that it is ready. What cannot be read
+ * is tried again from where it failed.
+ */
+export class OutputScan {
+  readonly #bed: Bedside
+  readonly #ready: AwaitReady
+  readonly #nudge = new Nudge()
+  #watches: readonly Watch[] = []
+  #outputEnd: number | null = null
+  #lookedTo = 0
+  #notedAt = 0
+  #canNote = true
+
+  constructor(bed: Bedside, ready: AwaitReady) {
+    this.#bed = bed
+    this.#ready = ready
+  }
+
+  /** How far the output has been looked at. */
+  get lookedTo(): number {
+    return this.#lookedTo
+  }
+
+  endAt(outputEnd: number): void {
+    this.#outputEnd = outputEnd
+    this.wake()
+  }
+
+  wake(): void {
+    this.#nudge.give()
+  }
+
+  untold(): Untold {
+    const held = this.#watches.filter((watch) => watch.held > 0)
+    const missed = this.#watches.flatMap((watch) =>
+      watch.missed === null ? [] : [[watch.name, watch.missed] as const],
+    )
+    return {
+      heldBack: Object.fromEntries(held.map((watch) => [watch.name, watch.held])),
+      missed: Object.fromEntries(missed),
+    }
+  }
+
+  async run(): Promise<void> {
+    const { watch = [] } = this.#bed.spec
+    if (watch.length === 0 && this.#ready.pattern === null) return
+    const watches = await this.#begun()
+    this.#watches = watches
+    const unfollow = this.#bed.options.follow(() => this.wake())
+    const { signal } = this.#bed
+    try {
+      let delay = RETRY_MS
+      let triesAfterEnd = 0
+      while (!signal.aborted) {
+        const before = this.#lookedTo
+        try {
+          return await this.#pass(watches)
+        } catch (error) {
+          this.#bed.trouble(error, 'watching')
+        }
+        const isFurther = this.#lookedTo > before
+        triesAfterEnd = this.#outputEnd === null || isFurther ? 0 : triesAfterEnd + 1
+        if (this.#outputEnd !== null && triesAfterEnd === TRIES_AFTER_END) {
+          for (const one of watches) one.givesUp(this.#outputEnd)
+          return
+        }
+        if (isFurther) delay = RETRY_MS
+        await this.#bed.pause(delay)
+        delay = Math.min(delay * 2, RETRY_MOST_MS)
+      }
+    } finally {
+      unfollow()
+    }
+  }
+
+  /** The watches where they stand: this may be the second time in one attempt, or after another daemon's. */
+  async #begun(): Promise<readonly Watch[]> {
+    const { watch = [] } = this.#bed.spec
+    const { watches: known } = await this.#known()
+    const noted = await this.#noted(watch.map(watchName))
+    return watch.map((spec) => {
+      const state = own(known, watchName(spec))
+      const scannedTo = Math.max(state?.scannedTo ?? 0, noted)
+      const begun = { toldAt: null, strikes: 0, disabled: false, ...state, scannedTo }
+      return new Watch(spec, begun, this.#bed.kernel.edges.rules.flood)
+    })
+  }
+
+  async #known(): Promise<ProcessRecord> {
+    for (;;) {
+      try {
+        return await this.#bed.record()
+      } catch (error) {
+        if (!(error instanceof ReeveError)) throw error
+        this.#bed.trouble(error, 'watching')
+      }
+      await this.#bed.pause(RETRY_MS)
+      if (this.#bed.signal.aborted) return this.#bed.work.record
+    }
+  }
+
+  /** From where the watches stand to the end; for a line that says that it is ready, from the beginning. */
+  async #pass(watches: readonly Watch[]): Promise<void> {
+    const { folder, signal, options } = this.#bed
+    const { pattern } = this.#ready
+    let finder = pattern === null ? null : new LineFinder({ pattern })
+    if (finder === null && watches.every(({ disabled }) => disabled)) return
+    const scan = new LineScan(watches.map(({ needle }) => needle))
+    const from = finder === null ? Math.min(...watches.map(({ safeTo }) => safeTo)) : 0
+    const wake = () => this.#nudge.within(this.#outputEnd === null ? LOOK_MS : LAST_LOOK_MS)
+    const ended = () => this.#outputEnd
+    // A pattern is tried on every line, and others want to be served meanwhile; a text is found much faster than it is read.
+    const readBytes =
+      finder === null && watches.every(({ needle }) => needle !== null) ? TEXT_BYTES : LINE_BYTES
+    const masking = await options.masking()
+    for await (const piece of followOutput(folder, { from, signal, wake, ended, readBytes, masking })) {
+      const looked = { offset: piece.offset, bytes: piece.bytes, gap: piece.gap }
+      const found = finder?.add(looked) ?? null
+      if (found !== null) {
+        await this.#ready.saw(found)
+        finder = null
+      }
+      await this.#look(watches, scan, looked)
+      this.#lookedTo = Math.max(this.#lookedTo, piece.offset + piece.bytes.length)
+      if (finder === null && watches.every(({ disabled }) => disabled)) return
+    }
+    if (!signal.aborted) await this.#tellAll(watches, scan.end())
+  }
+
+  async #look(watches: readonly Watch[], scan: LineScan, piece: Piece): Promise<void> {
+    if (watches.length === 0) return
+    const now = this.#bed.now()
+    if (piece.gap !== null) {
+      // What was open before the gap ends there.
+      await this.#tellAll(watches, scan.end())
+      for (const watch of watches) await this.#say(watch, watch.meetsGap(piece.gap, now))
+    }
+    await this.#tellAll(watches, scan.add({ ...piece, gap: null }))
+    if (this.#bed.now() - this.#notedAt < NOTE_MS) return
+    this.#notedAt = this.#bed.now()
+    await this.#note(watches)
+  }
+
+  async #tellAll(watches: readonly Watch[], { lines, end }: ReturnType<LineScan['end']>): Promise<void> {
+    const at = this.#bed.now()
+    for (const watch of watches) await this.#say(watch, watch.sees(lines, end, at))
+  }
+
+  async #say(watch: Watch, said: Said | null): Promise<void> {
+    if (said === null || (await this.#bed.write(said)) || said.type !== 'match') return
+    watch.couldNotTell(said.match)
+  }
+
+  /**
+   * How far all watches have looked, so that the next daemon need not begin at the start, where output may be gone that was
+   * looked at. It is no fact about the process: if it is lost, lines are looked at again, and told once all the same.
+   */
+  async #note(watches: readonly Watch[]): Promise<void> {
+    const to = Math.min(...watches.filter(({ disabled }) => !disabled).map(({ safeTo }) => safeTo))
+    if (!Number.isFinite(to)) return
+    const { cursors } = this.#bed.options
+    try {
+      await cursors.set(this.#bed.pid, notedBy(watches.map(({ name }) => name)), to)
+      this.#canNote = true
+    } catch (error) {
+      // A disk that is full is full for a while: once is enough.
+      if (this.#canNote) this.#bed.trouble(error, 'noting how far watches have looked')
+      this.#canNote = false
+    }
+  }
+
+  async #noted(names: readonly string[]): Promise<number> {
+    try {
+      return (await this.#bed.options.cursors.get(this.#bed.pid, notedBy(names))) ?? 0
+    } catch (error) {
+      this.#bed.trouble(error, 'reading how far watches have looked')
+      return 0
+    }
+  }
+}
+
+function notedBy(names: readonly string[]): string {
+  return `watch ${JSON.stringify(names)}`
+}

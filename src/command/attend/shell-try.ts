@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+
+/** Where a line for the shell is run: as the command itself is. */
+export interface Surroundings {
+  readonly shell: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Says how the line ended, and waits to be ended with all that the line left behind: as long as it has not been, the group
+ * is certainly ours. If whoever asked is gone, so is its end of the channel, and then the group ends itself.
+ */
+const LEADER = '{ read -r _ <&3; kill -9 0; } & "$1" -c "$2" 3>&-; echo $? >&3; wait'
+
+/**
+ * Runs a line, whose output nobody reads, until it ends or `signal` says so: null if it succeeds, else in a few words why
+ * not. Nothing that it started outlives it, as long as it stays in the line's process group.
+ */
+export function shellTry(
+  line: string,
+  { shell, cwd, env }: Surroundings,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (signal.aborted) return Promise.resolve(OUT_OF_TIME)
+  return new Promise((resolve) => {
+    let code = ''
+    const leader = spawn('/bin/sh', ['-c', LEADER, 'sh', shell, line], {
+      ...{ cwd, env, detached: true },
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    })
+    const channel = leader.stdio[3] as Duplex
+    const end = () => killGroup(leader)
+    const finish = (why: string | null) => {
+      signal.removeEventListener('abort', end)
+      channel.destroy()
+      resolve(why)
+    }
+    signal.addEventListener('abort', end)
+    channel.on('error', end)
+    channel.on('data', (bytes: Buffer) => {
+      code += bytes.toString('latin1')
+      if (code.endsWith('\n')) end()
+    })
+    leader.once('error', (error) => finish(error.message))
+    leader.once('close', () =>
+      finish(code === '' ? OUT_OF_TIME : code === '0\n' ? null : `exit code ${code.trim()}`),
+    )
+  })
+}
+
+const OUT_OF_TIME = 'it did not end in time'
+
+/** Once it has been waited for, its number may be somebody else's. */
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Gone a moment ago.
+  }
+}
