@@ -80,6 +80,72 @@ export function inbox(behaves: Behaves): void {
     },
   )
 
+  behaves('an acknowledgement beyond the newest notice hides nothing that comes later', async (bench) => {
+    const nothing = await acknowledge(bench.edges, {
+      scope: SCOPE,
+      consumer: 'one',
+      through: 1_700_000_000_000,
+    })
+    assert.equal(nothing.through, 0)
+    assert.equal(await bench.store.ask({ ask: 'inbox', scope: SCOPE }), null, 'nothing was written')
+    await tell(bench, 2)
+    const all = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const { through } = await acknowledge(bench.edges, {
+      ...{ scope: SCOPE, consumer: 'one', through: 1_700_000_000_000 },
+    })
+    assert.equal(through, all[1], 'it says how far it came')
+    const more = { ...OUTSIDE, owner: { session: 's1' } }
+    await bench.register(more, { pid: pidOf('later') })
+    await bench.performed('appended', {
+      ...{ type: 'end', pid: pidOf('later'), ending: { status: 'completed' }, replayKey: 'e', fence: null },
+    })
+    const { notices } = await readNotices(bench.edges, { scope: SCOPE, consumer: 'one', limit: 9 })
+    assert.deepEqual(
+      notices.map(({ pid }) => pid),
+      [pidOf('later')],
+    )
+  })
+
+  behaves('what is not there is not acknowledged, nor what another scope is told', async (bench) => {
+    await tell(bench, 2)
+    const [first = 0, second = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const before = await photograph(bench.store)
+    const other: Scope = 'session:nobody'
+    const none = { acknowledged: [], lost: [], through: 0 }
+    assert.deepEqual(await acknowledge(bench.edges, { scope: other, consumer: 'x', places: [first] }), none)
+    assert.deepEqual(await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', places: [777_777] }), none)
+    assert.deepEqual(await photograph(bench.store), before)
+    const some = await acknowledge(bench.edges, {
+      ...{ scope: SCOPE, consumer: 'x', places: [777_777, second, first, second] },
+    })
+    assert.deepEqual(some.acknowledged, [second, first])
+  })
+
+  behaves('a page of nothing but what was looked at is read beyond', async (bench) => {
+    const [one = '', two = '', three = ''] = await tell(bench, 3)
+    for (const pid of [one, two]) await observe(bench.edges, SCOPE as `session:${string}`, pid, 't1')
+    const read = await readNotices(bench.edges, { scope: SCOPE, limit: 1, turn: 't1' })
+    assert.deepEqual(
+      read.notices.map(({ pid }) => pid),
+      [three],
+    )
+  })
+
+  behaves('looks in several turns at once are all remembered', async (bench) => {
+    const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+    const [pid = ''] = await tell(bench, 1)
+    await repeat(12, (round) =>
+      observe(edges[round % 3] ?? bench.edges, SCOPE as `session:${string}`, pid, `t${round}`),
+    )
+    const [told] = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 1 })
+    assert.deepEqual(
+      [...(told?.observed ?? [])].sort(),
+      times(12)
+        .map((round) => `t${round}`)
+        .sort(),
+    )
+  })
+
   behaves('the newest are read without the rest, and those of one process alone', async (bench) => {
     const pids = await tell(bench, 7)
     const { notices } = await readNotices(bench.edges, { scope: SCOPE, limit: 2, newest: true })
