@@ -39,11 +39,31 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
   ]
 }
 
-/** Who hears of the end: whoever it wakes, else the session it belongs to, else its parent. */
-export function listenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 'parent'>): Scope | null {
+/** The person whose machine it is. Only the host reads what they are told. */
+const PERSON: Scope = 'human:host'
+
+/** Whose a process is, to be told of it: whoever it wakes, else the session it belongs to, else its parent. */
+export function ownListenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 'parent'>): Scope | null {
   const session = record.wakeTarget ?? record.owner.session
   if (session !== undefined) return `session:${session}`
   return record.parent === null ? null : `process:${record.parent}`
+}
+
+/** Who hears of it. Of a command that asks to be told of, and is nobody's, that is the person at the machine. */
+export function listenerOf(record: ProcessRecord): Scope | null {
+  const own = ownListenerOf(record)
+  if (own !== null) return own
+  return record.kind === 'command' && asksToBeToldOf(record.spec) ? PERSON : null
+}
+
+/** That its end is told is the rule where there is somebody; only who says so asks for it. */
+function asksToBeToldOf({ notify, watch, ready, heartbeatMs }: ProcessRecord['spec']): boolean {
+  return (
+    (notify !== undefined && notify !== 'none') ||
+    watch !== undefined ||
+    ready !== undefined ||
+    heartbeatMs !== undefined
+  )
 }
 
 /** What is held back by a flood is released in a notice of its own, which has the event that tripped it as its source. */

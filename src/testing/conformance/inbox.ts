@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { WatchMatch } from '../../core/process/event.ts'
 import type { Scope } from '../../core/process/record.ts'
+import type { RegistrationRequest } from '../../core/process/register.ts'
 import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, repeat, times } from './bench.ts'
@@ -198,6 +199,34 @@ export function inbox(behaves: Behaves): void {
       await consume(bench.edges, SCOPE as `session:${string}`, pid)
       assert.deepEqual(await open(), [other])
       assert.equal((await takeOf(bench, 'one', 9)).length, 1)
+    },
+  )
+
+  behaves(
+    'of a command that is nobody’s the person is told if it asks for it, and of nothing else',
+    async (bench) => {
+      const line = { run: 'true' }
+      const asked: [string, RegistrationRequest][] = [
+        ['plain', { kind: 'command', spec: line }],
+        ['none', { kind: 'command', spec: { ...line, notify: 'none' } }],
+        ['tool', { kind: 'external', spec: { notify: 'complete' } }],
+        ['told', { kind: 'command', spec: { ...line, notify: 'complete' } }],
+        ['ready', { kind: 'command', spec: { ...line, ready: { port: 1 } } }],
+      ]
+      for (const [name, request] of asked) {
+        await bench.register(request, { pid: pidOf(name) })
+        await bench.performed('appended', {
+          ...{ type: 'stop', pid: pidOf(name), how: 'cancel', reason: 'over', cause: null, replayKey: 'e' },
+        })
+      }
+      const { notices } = await readNotices(bench.edges, { scope: 'human:host', limit: 9 })
+      assert.deepEqual(
+        notices.map(({ pid, kind }) => [pid, kind]),
+        [
+          [pidOf('told'), 'completion'],
+          [pidOf('ready'), 'completion'],
+        ],
+      )
     },
   )
 
