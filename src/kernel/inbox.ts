@@ -276,7 +276,7 @@ export async function untilTold<
     wake()
   }
   const hear = (events: readonly StoredEvent[]) => {
-    if (events.some(({ type }) => !isReserved(type) || TELLING.has(type))) nudge()
+    if (events.some(isTelling)) nudge()
   }
   const offs = [feed.onAll(hear), feed.onStop(finish)]
   if (waitMs > 0) offs.push(edges.clock.after(waitMs, finish))
@@ -304,7 +304,13 @@ export async function untilTold<
 /** Of Reeve's own events, those that somebody may be told of. */
 const TELLING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   ...(['ended', 'watch_matched', 'watch_disabled', 'ready', 'ready_timed_out', 'heartbeat'] as const),
+  ...(['limit_near'] as const),
 ])
+
+function isTelling({ type, payload }: StoredEvent): boolean {
+  if (type === 'wait_entered') return Object(payload).on === 'approval'
+  return !isReserved(type) || TELLING.has(type)
+}
 
 function isNews({ observed }: StoredNotice, turn: string | undefined): boolean {
   return turn === undefined || !observed.includes(turn)

@@ -9,6 +9,7 @@ export type NoticeKind =
   | ('completion' | 'group_completion' | 'wake')
   | ('watch_match' | 'watch_disabled' | 'overflow_tripped' | 'overflow_released')
   | ('ready' | 'heartbeat')
+  | ('approval' | 'limit_warning')
 
 /** One durable thing a scope is told, written with the event that caused it. Unique per scope, source event and kind. */
 export interface Notice {
@@ -131,9 +132,39 @@ function saidBy(record: ProcessRecord, event: ProcessEvent): Said | null {
       }
     case 'heartbeat':
       return { kind: 'heartbeat', payload: { ...namesOf(record), ...known.payload } }
+    case 'wait_entered':
+      return known.payload.on === 'approval' && known.payload.again !== true
+        ? { kind: 'approval', payload: approvalOf(record, known.payload) }
+        : null
+    case 'limit_near':
+      return {
+        kind: 'limit_warning',
+        payload: { ...namesOf(record), ...(known.payload as unknown as JsonObject) },
+      }
     default:
       return null
   }
+}
+
+/** Without the key that answers it: whoever may answer gets that from elsewhere. */
+function approvalOf(
+  record: ProcessRecord,
+  {
+    name: wait,
+    ordinal,
+    until,
+  }: { readonly name: string; readonly ordinal: number; readonly until: number | null },
+): JsonObject {
+  return { ...namesOf(record), wait, ordinal, until }
+}
+
+/** Whether a notice of an approval tells of this wait. */
+export function tellsOf(
+  payload: Json,
+  { name, ordinal }: { readonly name: string; readonly ordinal: number },
+): boolean {
+  const { wait, ordinal: told } = payload as JsonObject
+  return wait === name && told === ordinal
 }
 
 function toListener(record: ProcessRecord, event: ProcessEvent, said: Said): Notice[] {

@@ -2,9 +2,20 @@ import assert from 'node:assert/strict'
 import type { WatchMatch } from '../../core/process/event.ts'
 import type { Scope } from '../../core/process/record.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
+import { claimAndStart } from '../../kernel/claim.ts'
 import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
 import { openSession } from '../../kernel/sessions.ts'
-import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, repeat, times } from './bench.ts'
+import {
+  type Asking,
+  accepted,
+  type Behaves,
+  type Bench,
+  OUTSIDE,
+  pidOf,
+  RERUNNABLE,
+  repeat,
+  times,
+} from './bench.ts'
 import { photograph } from './sound.ts'
 
 const SCOPE: Scope = 'session:s1'
@@ -269,7 +280,8 @@ export function inbox(behaves: Behaves): void {
       for (const pid of pids) await held(bench, pid)
       await held(bench, pidOf('done'))
       await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
-      // Completions pass, whatever is held back.
+      // Completions and approvals pass, whatever is held back.
+      await bench.performed('appended', awaitsApproval(pidOf('done')))
       await bench.performed('appended', {
         ...{ type: 'end', pid: pidOf('done'), ending: { status: 'completed' }, replayKey: 'e' },
         fence: { holder: 'k_one', fence: 1 },
@@ -280,6 +292,7 @@ export function inbox(behaves: Behaves): void {
       assert.equal(await count('watch_match'), 15)
       assert.equal(await count('overflow_tripped'), 1)
       assert.equal(await count('completion'), 1)
+      assert.equal(await count('approval'), 1)
       const [waiting] = await bench.store.ask({ ask: 'overflowing', limit: 9 })
       assert.equal(waiting?.scope, SCOPE)
       bench.clock.advance(29_999)
@@ -299,6 +312,49 @@ export function inbox(behaves: Behaves): void {
       assert.equal(await count('watch_match'), 16)
     },
   )
+
+  behaves('whoever would be told is asked for an approval once, whoever holds the process', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pid = pidOf('a')
+    const request = { ...RERUNNABLE, owner: { session: 's1' }, replyTo: 'me' }
+    await bench.register(request, { pid, startBy: 'k_one' })
+    await bench.performed('appended', {
+      ...awaitsApproval(pid),
+      wait: { on: 'signal', name: 'x', ordinal: 1 },
+    })
+    const told = async () =>
+      (await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 9 })).map(
+        ({ kind, payload, replyTo }) => ({ kind, payload, replyTo }),
+      )
+    assert.deepEqual(await told(), [], 'of other waits nobody is told')
+    await bench.performed('appended', {
+      ...{ type: 'signal', pid, name: 'x', id: '1', value: null },
+    })
+    await bench.refused('stale_fence', awaitsApproval(pid, { holder: 'k_other', fence: 1 }))
+    await bench.performed('appended', awaitsApproval(pid))
+    await bench.performed('kept', awaitsApproval(pid))
+    await bench.performed('appended', {
+      ...{
+        type: 'put_back',
+        pid,
+        observed: { holder: 'k_one', fence: 1 },
+        evidence: 'holder_dead',
+        retryAt: 0,
+      },
+    })
+    await claimAndStart(bench.edges, [pid], 'k_two')
+    await bench.performed('appended', awaitsApproval(pid, { holder: 'k_two', fence: 2 }))
+    assert.deepEqual((await bench.row(pid)).record.wait, {
+      ...{ on: 'approval', name: 'deploy', ordinal: 1, until: null, since: bench.clock.now() },
+    })
+    assert.deepEqual(await told(), [
+      {
+        kind: 'approval',
+        payload: { label: 'work', name: null, wait: 'deploy', ordinal: 1, until: null },
+        replyTo: 'me',
+      },
+    ])
+  })
 
   behaves('what was held back is released by the next kernel when the first one died', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
@@ -343,6 +399,11 @@ async function placesOf(read: ReturnType<typeof readNotices>): Promise<number[]>
 async function held(bench: Bench, pid: string): Promise<void> {
   const request = { ...OUTSIDE, owner: { session: 's1' } } as const
   await bench.register(request, { pid, startBy: 'k_one' })
+}
+
+function awaitsApproval(pid: string, fence = { holder: 'k_one', fence: 1 }) {
+  const wait = { on: 'approval', name: 'deploy', ordinal: 1 } as const
+  return { type: 'enter_wait', pid, wait, until: null, fence } as const
 }
 
 function matched(pid: string, offset: number, end: number, holder = 'k_one'): Asking {
