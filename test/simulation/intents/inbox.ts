@@ -54,7 +54,7 @@ export const inboxes: readonly Request[] = [
   },
   {
     name: 'observe',
-    weight: 1,
+    weight: 0.8,
     ask(world, peer) {
       const { random } = world.stage
       const pid = world.somePid()
