@@ -203,7 +203,11 @@ export class CommandOutput {
     record: ProcessRecord,
     { from, ...wanted }: { readonly text?: string; readonly pattern?: string; readonly from: number },
     { timeoutMs, signal }: WaitOptions,
-  ): Promise<{ readonly waited: Waited<FoundLine | null>; readonly truncated: Gap[] }> {
+  ): Promise<{
+    readonly waited: Waited<FoundLine | null>
+    readonly truncated: Gap[]
+    readonly scannedTo: number
+  }> {
     const enough = new AbortController()
     const over = { timedOut: false }
     const cancel =
@@ -216,7 +220,9 @@ export class CommandOutput {
     const both = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
     const finder = new LineFinder(wanted)
     const gaps: Gap[] = []
-    const answer = (waited: Waited<FoundLine | null>) => ({ waited, truncated: joined(gaps) })
+    const answer = (waited: Waited<FoundLine | null>) => ({
+      ...{ waited, truncated: joined(gaps), scannedTo: finder.scannedTo ?? from },
+    })
     try {
       for await (const { offset, bytes, gap } of this.follow(kernel, record, from, { signal: both })) {
         if (gap !== null) gaps.push(gap)

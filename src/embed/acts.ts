@@ -6,10 +6,11 @@ import type { StoredEvent } from '../core/process/event.ts'
 import { type Filter, matches } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor } from '../core/process/record.ts'
+import { type Actor, hasEnded } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
+import { observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
@@ -66,7 +67,7 @@ export function actsOf(
       await reveals.viewFor(actor, record, 'show', reveal)
       return record
     },
-    async list({ filter, after, limit, ports: withPorts, budgets }) {
+    async list({ filter, after, limit, ports: withPorts, budgets, turn }) {
       const page = await store.ask({
         ask: 'processes',
         filter,
@@ -79,6 +80,8 @@ export function actsOf(
         if (own || (await refuseRead(edges, actor, record)) === undefined)
           processes.push({ record, shared: !own })
       }
+      for (const { record } of turn === undefined ? [] : processes)
+        if (hasEnded(record)) await observe(edges, actor, record.pid, turn ?? '')
       const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
       const sums = new Sums(store)
       return {

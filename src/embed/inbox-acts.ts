@@ -67,14 +67,15 @@ async function inWords(
   return { ...notice, text: sentenceOf({ ...notice, tail }) }
 }
 
-/** What has no output, or not here, or no longer, has none to show. */
+/** What has no output, or not here, or no longer, has none to show; nor has what cannot be read: all else is still told. */
 async function tailOf(kernel: Kernel, commands: Commands | undefined, pid: string): Promise<string | null> {
   const row = await kernel.edges.store.ask({ ask: 'process', pid })
   if (commands === undefined || row === null || row.record.kind !== 'command') return null
   try {
     return await commands.output.tail(row.record, TAIL_CHARS)
   } catch (error) {
-    if (error instanceof RefusedError) return null
-    throw error
+    if (!(error instanceof RefusedError))
+      kernel.edges.onTrouble(error, `reading the output of ${pid} for a notice`)
+    return null
   }
 }

@@ -38,11 +38,11 @@ export function outputActs(
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
       return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
     },
-    async log({ pid, reveal, ...options }) {
+    async log({ pid, reveal, ...options }, { signal }) {
       const { record, output, view } = await find(pid)
       const page = await output.lines(record, options, await view('log', reveal))
       // Read to its end: whoever would be told of the end has seen all there is to tell.
-      if (hasEnded(record) && page.next === null && options.stream === undefined)
+      if (hasEnded(record) && page.next === null && options.stream === undefined && signal?.aborted !== true)
         await consume(kernel.edges, actor, record.pid)
       return page
     },

@@ -24,9 +24,12 @@ export function waitActs(
   { defaultMs, mostMs }: WaitTimes,
 ): ActsFor<'wait' | 'waitAny' | 'waitAll' | 'waitFor'> {
   const read = readerFor(kernel, actor)
-  /** Whoever waited for the end, and is the one who would be told of it, need not be told. */
-  const ended = async (record: ProcessRecord) => {
-    await consume(kernel.edges, actor, record.pid)
+  /**
+   * Whoever waited for the end, and is the one who would be told of it, need not be told; but whoever has called it off, or is
+   * gone, does not hear this answer.
+   */
+  const ended = async (record: ProcessRecord, { signal }: CallOptions) => {
+    if (signal?.aborted !== true) await consume(kernel.edges, actor, record.pid)
     return record
   }
   return {
@@ -42,11 +45,11 @@ export function waitActs(
         const record = await read(found.pid)
         if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped }
         if (waited.value !== null) return { type: record.readiness?.ready ? 'ready' : 'not_ready', record }
-        return { type: 'ended', record: await ended(record) }
+        return { type: 'ended', record: await ended(record, options) }
       }
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
-        const { waited, truncated } = await output.waitForLine(
+        const { waited, truncated, scannedTo } = await output.waitForLine(
           kernel,
           found,
           until,
@@ -54,13 +57,14 @@ export function waitActs(
         )
         if (waited.type === 'interrupted') return waited
         const record = await read(found.pid)
-        if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped, truncated }
+        if (waited.type === 'timed_out')
+          return { type: 'timed_out', record, ...clamped, scannedTo, truncated }
         return waited.value === null
-          ? { type: 'ended', record: await ended(record), truncated }
+          ? { type: 'ended', record: await ended(record, options), truncated }
           : { type: 'matched', record, line: waited.value, truncated }
       }
       const waited = await kernel.waitForEnd(found.pid, waitOptions(timeoutMs, options))
-      if (waited.type === 'done') return { type: 'ended', record: await ended(waited.value.record) }
+      if (waited.type === 'done') return { type: 'ended', record: await ended(waited.value.record, options) }
       return waited.type === 'interrupted'
         ? waited
         : { type: 'timed_out', record: await read(found.pid), ...clamped }
@@ -74,7 +78,9 @@ export function waitActs(
         const first = await Promise.race(
           found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
         )
-        return first.type === 'done' ? { type: 'ended', record: await ended(first.value.record) } : first
+        return first.type === 'done'
+          ? { type: 'ended', record: await ended(first.value.record, options) }
+          : first
       } finally {
         // The waits that lost the race have nobody to tell.
         enough.abort()
@@ -88,7 +94,7 @@ export function waitActs(
       const done = all.filter(
         (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',
       )
-      for (const { value } of done) await ended(value.record)
+      for (const { value } of done) await ended(value.record, options)
       const missing = all.find((one) => one.type !== 'done')
       return {
         type: missing === undefined ? 'ended' : missing.type,

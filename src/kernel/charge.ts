@@ -1,6 +1,7 @@
 import { type Account, accountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import { book, charge as chargeBefore } from '../core/allowance/decide.ts'
+import { warn } from '../core/allowance/near.ts'
 import { alreadyEnded } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
@@ -28,7 +29,8 @@ export interface ChargeAnswer {
 
 /**
  * Charges one process. Before the work, too much is refused and nothing is charged; after it, too much ends the process in
- * the same transaction, with the limit's name as the reason. No account but its own is touched.
+ * the same transaction, with the limit's name as the reason. No account but its own is touched. The charge that brings a limit
+ * near is told, once; others are no events.
  */
 export function charge(edges: Edges, self: string, charging: Charging): Promise<ChargeAnswer | Refusal> {
   const { pid, amounts, done, actor } = charging
@@ -43,9 +45,20 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     const was = yield* rows.account(accountOf(pid))
     const decided = (done ? book : chargeBefore)(was ?? unlimited(row.record), amounts)
     if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }
-    const { account, over } = decided
+    const { over } = decided
+    const { account, near } = over === null ? warn(decided.account, amounts) : { ...decided, near: [] }
     rows.add([{ type: 'account', was, account }])
-    if (over === null) return { answer: { account, row }, changes: rows.changes }
+    if (over === null) {
+      let now = row
+      for (const limit of near) {
+        const told = yield* performOne(edges, rows, {
+          ...{ type: 'near_limit', pid, near: limit, actor: `kernel:${self}`, at },
+        })
+        if (told.type === 'refused') return { answer: told.refusal, changes: [] }
+        now = told.row
+      }
+      return { answer: { account, row: now }, changes: rows.changes }
+    }
     const reason = `limit:${over}`
     const stopped = yield* performOne(edges, rows, {
       ...{ type: 'stop', pid, how: 'kill', reason, cause: null, replayKey: reason },

@@ -4,7 +4,7 @@ import { isReserved, type ReservedEvent, type StoredEvent } from '../core/proces
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Scope } from '../core/process/record.ts'
 import type { Refusal } from '../core/refusal.ts'
-import { know, type StoredNotice } from '../store/contract.ts'
+import { know, type Question, type StoredNotice, unchanged } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
 import { releaseDue } from './overflow.ts'
@@ -47,13 +47,14 @@ export async function readNotices(edges: Edges, reading: Reading): Promise<ReadN
   const inbox = await edges.store.ask({ ask: 'inbox', scope })
   const nextAt = inbox === null || inbox.overflow.tripped === null ? null : await release(edges, scope)
   const through = consumer === undefined ? 0 : cursorOf(inbox, consumer)
-  const after = Math.max(reading.after ?? 0, through)
-  const found = await edges.store.ask({ ask: 'notices', scope, after, limit, newest, open: !all })
-  return {
-    notices: found.filter((notice) => isNews(notice, turn)),
-    next: found.at(-1)?.place ?? after,
-    more: !newest && found.length === limit,
-    nextAt,
+  let next = Math.max(reading.after ?? 0, through)
+  for (;;) {
+    const found = await edges.store.ask({ ask: 'notices', scope, after: next, limit, newest, open: !all })
+    const notices = found.filter((notice) => isNews(notice, turn))
+    next = found.at(-1)?.place ?? next
+    const more = !newest && found.length === limit
+    // A page of nothing but what was looked at is no end: whoever waits would wait for what lies behind it.
+    if (notices.length > 0 || !more) return { notices, next, more, nextAt }
   }
 }
 
@@ -119,6 +120,10 @@ export interface Acknowledging {
   readonly places?: readonly number[]
 }
 
+/**
+ * Whoever acknowledges may be wrong about what there is. What is not there is not acknowledged, and no cursor goes beyond the
+ * newest notice: it would hide what comes.
+ */
 export function acknowledge(
   edges: Edges,
   { scope, consumer, through, places = [] }: Acknowledging,
@@ -130,9 +135,13 @@ export function acknowledge(
   return edges.store.write(function* () {
     const at = edges.clock.now()
     const was = yield* know({ ask: 'inbox', scope })
-    const settled = settle(was ?? emptyInbox(scope), places, consumer, at)
-    const inbox = through === undefined ? settled.inbox : moveCursor(settled.inbox, consumer, through, at)
+    const there = yield* thereOf(scope, places)
+    const settled = settle(was ?? emptyInbox(scope), there, consumer, at)
+    const newest = through === undefined ? 0 : yield* newestIn(scope)
+    const inbox =
+      newest === 0 ? settled.inbox : moveCursor(settled.inbox, consumer, Math.min(through ?? 0, newest), at)
     const answer = { acknowledged: settled.done, lost: settled.lost, through: cursorOf(inbox, consumer) }
+    if (there.length === 0 && newest === 0) return unchanged(answer)
     const changes: Change[] = [{ type: 'inbox', was, inbox }]
     if (settled.done.length > 0)
       changes.push({ type: 'notices_done', scope, places: settled.done, how: 'acknowledged' })
@@ -140,33 +149,59 @@ export function acknowledge(
   })
 }
 
-/** Whether somebody is the one who is told: what others look at changes nothing for them. */
-function isTold(actor: Actor, scope: string): actor is Extract<Actor, Scope> {
-  return actor === scope
+type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
+
+/** Which of these places have a notice of this scope, done or not; in the order they were given. */
+function* thereOf(scope: Scope, places: readonly number[]): Asking<readonly number[]> {
+  if (places.length === 0) return []
+  const wanted = [...new Set(places)]
+  const found = yield* know({ ask: 'notices', scope, after: 0, limit: wanted.length, places: wanted })
+  const there = new Set(found.map(({ place }) => place))
+  return wanted.filter((place) => there.has(place))
+}
+
+function* newestIn(scope: Scope): Asking<number> {
+  const [newest] = yield* know({ ask: 'notices', scope, after: 0, limit: 1, newest: true })
+  return newest?.place ?? 0
 }
 
 const ABOUT_ONE = 100
 const MOST_TURNS = 16
 
-/** The actor has looked at a process that has ended, in this turn: it need not be told so in the same turn again. */
+/**
+ * The actor has looked at a process that has ended, in this turn: it need not be told so in the same turn again. The inbox's
+ * row is written, too: of two who look at once, in turns of their own, the second sees what the first one did.
+ */
 export async function observe(edges: Edges, actor: Actor, pid: Pid, turn: string): Promise<void> {
-  const told = await completionOf(edges, actor, pid)
-  if (told === undefined || told.observed.includes(turn)) return
-  const turns = [...told.observed, turn].slice(-MOST_TURNS)
+  const asked = completionOf(actor, pid)
+  if (asked === null || !isUnseen(told(await edges.store.ask(asked)), turn)) return
+  const { scope } = asked
   await edges.store.write(function* () {
-    yield []
+    const was = yield* know({ ask: 'inbox', scope })
+    const notice = told(yield* know(asked))
+    if (!isUnseen(notice, turn)) return unchanged(undefined)
+    const turns = [...notice.observed, turn].slice(-MOST_TURNS)
     return {
       answer: undefined,
-      changes: [{ type: 'notice_observed', scope: told.scope, place: told.place, turns }],
+      changes: [
+        { type: 'inbox', was, inbox: was ?? emptyInbox(scope) },
+        { type: 'notice_observed', scope, place: notice.place, turns },
+      ],
     }
   })
 }
 
+function isUnseen(notice: StoredNotice | undefined, turn: string): notice is StoredNotice {
+  return notice !== undefined && !notice.observed.includes(turn)
+}
+
 /** The actor has taken the outcome, or the output to its end: nobody of its scope need be told any more. */
 export async function consume(edges: Edges, actor: Actor, pid: Pid): Promise<void> {
-  const told = await completionOf(edges, actor, pid)
-  if (told === undefined) return
-  const { scope, place } = told
+  const asked = completionOf(actor, pid)
+  const notice = asked === null ? undefined : told(await edges.store.ask(asked))
+  if (asked === null || notice === undefined) return
+  const { scope } = asked
+  const { place } = notice
   await edges.store.write(function* () {
     const was = yield* know({ ask: 'inbox', scope })
     const { inbox } = settle(was ?? emptyInbox(scope), [place], null, edges.clock.now())
@@ -180,13 +215,18 @@ export async function consume(edges: Edges, actor: Actor, pid: Pid): Promise<voi
   })
 }
 
-async function completionOf(edges: Edges, actor: Actor, pid: Pid): Promise<StoredNotice | undefined> {
-  if (actor === 'host' || actor.startsWith('kernel:')) return undefined
-  const found = await edges.store.ask({
-    ...{ ask: 'notices', scope: actor, after: 0, limit: ABOUT_ONE },
-    ...{ pid, open: true, newest: true },
-  })
-  return found.find(({ kind, scope }) => kind === 'completion' && isTold(actor, scope))
+/** How the completion that somebody is told is asked for. What others look at changes nothing for whoever is told. */
+function completionOf(actor: Actor, pid: Pid) {
+  if (actor === 'host' || actor.startsWith('kernel:')) return null
+  const scope = actor as Extract<Actor, Scope>
+  return {
+    ...({ ask: 'notices', after: 0, limit: ABOUT_ONE, open: true, newest: true } as const),
+    ...{ scope, pid },
+  }
+}
+
+function told(found: readonly StoredNotice[]): StoredNotice | undefined {
+  return found.find(({ kind }) => kind === 'completion')
 }
 
 /** Says what is held back for a scope, if its time has come. Answers with how long there still is something. */
@@ -236,7 +276,7 @@ export async function untilTold<
     wake()
   }
   const hear = (events: readonly StoredEvent[]) => {
-    if (events.some(({ type }) => !isReserved(type) || TELLING.has(type))) nudge()
+    if (events.some(isTelling)) nudge()
   }
   const offs = [feed.onAll(hear), feed.onStop(finish)]
   if (waitMs > 0) offs.push(edges.clock.after(waitMs, finish))
@@ -264,7 +304,13 @@ export async function untilTold<
 /** Of Reeve's own events, those that somebody may be told of. */
 const TELLING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   ...(['ended', 'watch_matched', 'watch_disabled', 'ready', 'ready_timed_out', 'heartbeat'] as const),
+  ...(['limit_near'] as const),
 ])
+
+function isTelling({ type, payload }: StoredEvent): boolean {
+  if (type === 'wait_entered') return Object(payload).on === 'approval'
+  return !isReserved(type) || TELLING.has(type)
+}
 
 function isNews({ observed }: StoredNotice, turn: string | undefined): boolean {
   return turn === undefined || !observed.includes(turn)

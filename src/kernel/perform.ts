@@ -1,7 +1,7 @@
 import type { Right } from '../core/authority/authorize.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
-import { listenerOf } from '../core/inbox/notice.ts'
+import { listenerOf, tellsOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
 import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -86,7 +86,9 @@ export function* performOne(
   const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
   const was = due?.inbox ?? null
   const overflow = was === null ? {} : { overflow: was.overflow }
-  const decision = decide({ row, replayed, ...overflow }, intent, edges.rules)
+  const isAsked =
+    intent.type === 'enter_wait' && intent.wait.on === 'approval' ? yield* wasAsked(row, intent) : false
+  const decision = decide({ row, replayed, isAsked, ...overflow }, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
       return { type: 'refused', refusal: decision.refusal }
@@ -134,6 +136,21 @@ function* tellAwaiting(
     if (events.length === 0) continue
     rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
   }
+}
+
+const ABOUT_ONE = 1_000
+
+/** Whether an approval that is waited for again was told of by the holder before. */
+function* wasAsked(
+  { record, fence }: ProcessRow,
+  { wait }: Extract<Intent, { type: 'enter_wait' }>,
+): Generator<readonly Question[], boolean, readonly unknown[]> {
+  const scope = listenerOf(record)
+  // Who holds it first is the first to wait.
+  if (scope === null || fence < 2) return false
+  const about = { ...{ after: 0, limit: ABOUT_ONE, newest: true }, ...{ scope, pid: record.pid } }
+  const told = yield* know({ ask: 'notices', ...about })
+  return told.some(({ kind, payload }) => kind === 'approval' && tellsOf(payload, wait))
 }
 
 /** Whoever it moves to must be there to answer for it, and be the mover's to give it to. */
@@ -203,6 +220,7 @@ function rightFor(intent: Intent): Right {
     case 'await_end':
       return 'read'
     case 'answer':
+    case 'near_limit':
     case 'clear_wake_target':
     case 'reveal':
     case 'put_back':

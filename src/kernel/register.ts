@@ -1,5 +1,5 @@
 import { groupKeyOf } from '../core/group/group.ts'
-import { listenerOf } from '../core/inbox/notice.ts'
+import { ownListenerOf } from '../core/inbox/notice.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -168,7 +168,7 @@ function* registerFacts(
         : yield* rows.group(
             groupKeyOf({
               id: request.group.id,
-              scope: listenerOf({ ...listening, wakeTarget: request.wakeTarget ?? null }),
+              scope: ownListenerOf({ ...listening, wakeTarget: request.wakeTarget ?? null }),
             }),
           ),
     environmentKnown:

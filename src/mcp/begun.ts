@@ -48,7 +48,7 @@ export async function begun(
   call: Waits,
 ): Promise<Answer<z.output<typeof begunOutput>>> {
   await endedWithin(acting, pid, waitMs, call)
-  return soFar(acting, pid, maxChars)
+  return soFar(acting, pid, maxChars, call)
 }
 
 /** The same; what has not ended by then goes on as a task, for clients that know what that is. */
@@ -61,7 +61,7 @@ export async function begunOrTask(
   const waited = await endedWithin(acting, pid, waitMs ?? START_MS, call)
   if (call.takesTasks && waitMs === undefined && waited.type === 'timed_out')
     return { task: processTask(waited.record, call.session) }
-  return soFar(acting, pid, maxChars)
+  return soFar(acting, pid, maxChars, call)
 }
 
 async function endedWithin(acting: Acting, pid: string, waitMs: number, { signal, waiting }: Waits) {
@@ -79,8 +79,9 @@ async function soFar(
   acting: Acting,
   pid: string,
   maxChars: number,
+  { session }: Waits,
 ): Promise<Answer<z.output<typeof begunOutput>>> {
-  const unread = await readUnread(acting, pid, maxChars)
+  const unread = await readUnread(acting, pid, { maxChars, turn: session.turn })
   const { process, output, more, lost, readTo } = unread
   const finished = process.endedAt !== null
   const text = `${sentenceOn(process)}\n${shown(unread)}${finished ? '' : `\n${NEXT}`}`

@@ -68,11 +68,12 @@ export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSess
       const wanted = wantedBy(taskId)
       if (wanted === null) return null
       const session = await sessionFor(ctx)
+      const asked = { taskId, session, signal: ctx.mcpReq.signal }
       const look = async (acting: Acting) => {
         try {
           return wanted.wait === null
-            ? await endOf(acting, taskId)
-            : await waitOf(acting, taskId, wanted.pid, wanted.wait, ctx.mcpReq.signal)
+            ? await endOf(acting, asked)
+            : await waitOf(acting, wanted.pid, wanted.wait, asked)
         } catch (error) {
           return notThere(error)
         }
@@ -81,40 +82,71 @@ export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSess
       // What the session before this one left behind is no process of this one, but was this client's task.
       const { previous } = session
       const task = (await look(acting)) ?? (previous === null ? null : await look(previous.acting))
-      if (task?.status !== 'working') session.tasks.delete(taskId)
+      if (task?.status !== 'working') forget(session, taskId)
       return task
     },
     async cancel(taskId, ctx) {
-      ;(await sessionFor(ctx)).tasks.delete(taskId)
+      forget(await sessionFor(ctx), taskId)
     },
   }
 }
 
-async function endOf(acting: Acting, taskId: string): Promise<TaskDetails> {
-  const record = await acting.show({ pid: taskId })
-  if (record.outcome === null) return { ...aboutTask(taskId, record), status: 'working' }
+function forget({ tasks, scanned }: McpSession, taskId: string): void {
+  tasks.delete(taskId)
+  scanned.delete(taskId)
+}
+
+interface AskedTask {
+  readonly taskId: string
+  readonly session: McpSession
+  readonly signal: AbortSignal
+}
+
+async function endOf(acting: Acting, { taskId, session, signal }: AskedTask): Promise<TaskDetails> {
+  // Who gets the result has been told of the end: that is what a wait says, and a look does not.
+  const waited = await acting.wait({ pid: taskId, timeoutMs: 0 }, { signal })
+  signal.throwIfAborted()
+  if (waited.type !== 'ended') {
+    const record = waited.type === 'interrupted' ? await acting.show({ pid: taskId }) : waited.record
+    return { ...aboutTask(taskId, record), status: 'working' }
+  }
   // From the beginning, and without noting it: the answer is the same however often it is asked for.
-  return completed(taskId, { type: 'ended', record }, await readUnread(acting, taskId, PAGE_CHARS, 0))
+  const unread = await readUnread(acting, taskId, { maxChars: PAGE_CHARS, turn: session.turn, from: 0 })
+  return completed(taskId, waited, unread)
 }
 
 async function waitOf(
   acting: Acting,
-  taskId: string,
   ref: string,
   { until, ready, by }: TaskWait,
-  signal: AbortSignal,
+  { taskId, session, signal }: AskedTask,
 ): Promise<TaskDetails> {
+  const from = until?.from ?? 0
   const asked =
     until === undefined
       ? { timeoutMs: 0, ...(ready === undefined ? {} : { ready }) }
-      : { until, timeoutMs: LOOK_MS }
+      : { until: { ...until, from: Math.max(from, session.scanned.get(taskId) ?? 0) }, timeoutMs: LOOK_MS }
   const waited = await acting.wait({ pid: ref, ...asked }, { signal })
   signal.throwIfAborted()
   if (waited.type === 'interrupted' || (waited.type === 'timed_out' && (by === null || Date.now() < by))) {
     const record = waited.type === 'interrupted' ? await acting.show({ pid: ref }) : waited.record
+    if (waited.type === 'timed_out' && waited.scannedTo !== undefined)
+      scannedTo(session, taskId, waited.scannedTo)
     return { ...aboutTask(taskId, record), status: 'working' }
   }
-  return completed(taskId, waited, await readUnread(acting, ref, PAGE_CHARS, until?.from ?? 0))
+  return completed(
+    taskId,
+    waited,
+    await readUnread(acting, ref, { maxChars: PAGE_CHARS, turn: session.turn, from }),
+  )
+}
+
+/** The next look goes on from there, and need not read the whole log. */
+function scannedTo({ scanned }: McpSession, taskId: string, offset: number): void {
+  scanned.delete(taskId)
+  scanned.set(taskId, offset)
+  const [oldest] = scanned.keys()
+  if (scanned.size > MOST_KNOWN && oldest !== undefined) scanned.delete(oldest)
 }
 
 function completed(

@@ -1,5 +1,5 @@
 import type { Acting } from '../verbs/reeve.ts'
-import { newestNotices } from './newest-notices.ts'
+import { watchInbox } from './inbox-watch.ts'
 import { resourceRef } from './resource-uris.ts'
 
 const LOOK_MS = 500
@@ -17,12 +17,12 @@ type Look = string
 
 /**
  * Tells when resources change. It looks now and then, and only while somebody has subscribed: logs grow without any event,
- * and a daemon that was restarted in between is simply asked again.
+ * and a daemon that was restarted in between is simply asked again. For what comes into the inbox it waits.
  */
 export class ResourceWatch {
   readonly #asking: () => Promise<Asking>
   readonly #tell: (uri: string) => void
-  readonly #seen = new Map<string, { count: number; look: Look | null }>()
+  readonly #seen = new Map<string, { count: number; look: Look | null; readonly stop: AbortController }>()
   #timer: NodeJS.Timeout | undefined
   #looking = false
 
@@ -39,7 +39,12 @@ export class ResourceWatch {
       return true
     }
     if (resourceRef(uri) === null || this.#seen.size >= MOST_URIS) return false
-    this.#seen.set(uri, { count: 1, look: null })
+    const stop = new AbortController()
+    this.#seen.set(uri, { count: 1, look: null, stop })
+    if (resourceRef(uri)?.type === 'inbox') {
+      await watchInbox(this.#asking, () => this.#tell(uri), stop.signal)
+      return true
+    }
     this.#timer ??= setInterval(() => void this.#lookAtAll(), LOOK_MS).unref()
     await this.#tryLook(uri)
     return true
@@ -48,6 +53,7 @@ export class ResourceWatch {
   delete(uri: string): void {
     const known = this.#seen.get(uri)
     if (known === undefined || --known.count > 0) return
+    known.stop.abort()
     this.#seen.delete(uri)
     if (this.#seen.size === 0) this.close()
   }
@@ -55,13 +61,14 @@ export class ResourceWatch {
   close(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
+    for (const { stop } of this.#seen.values()) stop.abort()
     this.#seen.clear()
   }
 
   async #lookAtAll(): Promise<void> {
     if (this.#looking) return
     this.#looking = true
-    for (const uri of [...this.#seen.keys()]) await this.#tryLook(uri)
+    for (const uri of [...this.#seen.keys()]) if (resourceRef(uri)?.type !== 'inbox') await this.#tryLook(uri)
     this.#looking = false
   }
 
@@ -83,7 +90,7 @@ export class ResourceWatch {
   }
 }
 
-async function lookAt({ acting, session }: Asking, uri: string): Promise<Look> {
+async function lookAt({ acting }: Asking, uri: string): Promise<Look> {
   const ref = resourceRef(uri)
   switch (ref?.type) {
     case 'processes': {
@@ -95,10 +102,6 @@ async function lookAt({ acting, session }: Asking, uri: string): Promise<Look> {
     case 'log': {
       const { end } = await acting.output({ pid: ref.pid, offset: Number.MAX_SAFE_INTEGER, limit: 1 })
       return String(end)
-    }
-    case 'inbox': {
-      const [newest] = await newestNotices(acting, session, 1)
-      return String(newest?.place)
     }
     default:
       return ''

@@ -10,6 +10,7 @@ import {
 import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { type McpClient, toldBy } from './client.ts'
+import { endOfOutput } from './end-of-output.ts'
 import { newestNotices } from './newest-notices.ts'
 import { viewOf } from './process-view.ts'
 import { resourceSubscriptions } from './resource-subscriptions.ts'
@@ -20,6 +21,7 @@ const JSON_TYPE = 'application/json'
 const MOST_PROCESSES = 1_000
 const MOST_NOTICES = 100
 const LOG_LINES = 1_000
+const LOG_CHARS = 200_000
 
 /** Processes, their logs and the inbox: for clients that show them, or hand them to a model. */
 export function registerResources(server: McpServer, client: McpClient): void {
@@ -77,15 +79,15 @@ export function registerResources(server: McpServer, client: McpClient): void {
     (uri, _, ctx) => aboutProcess(uri, ctx),
   )
   const log = read('text/plain', async (acting, uri) => {
-    const { lines } = await acting.log({ pid: pidIn(uri), limit: LOG_LINES })
-    return lines.map(({ text }) => text).join('\n')
+    const text = await endOfOutput(acting, pidIn(uri), { chars: LOG_CHARS, lines: LOG_LINES })
+    return text.replace(/\n$/, '')
   })
   server.registerResource(
     'log',
     template(uris.logTemplate, uris.logUri),
     {
       title: 'Output',
-      description: `The last ${LOG_LINES} lines that a process has printed`,
+      description: `The last ${LOG_LINES} lines that a process has printed, as far as they have no more than ${LOG_CHARS} characters`,
       mimeType: 'text/plain',
     },
     (uri, _, ctx) => log(uri, ctx),

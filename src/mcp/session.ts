@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Acting } from '../verbs/reeve.ts'
@@ -34,6 +35,9 @@ export class McpSession {
   #opening: Promise<void> | undefined
   /** Processes that are followed as tasks under their pids. Only what id a next one gets depends on it. */
   readonly tasks = new Set<string>()
+  /** Where a wait for a line goes on that is asked for again and again: a hint, without which it begins at its beginning. */
+  readonly scanned = new Map<string, number>()
+  #turn: string = randomUUID()
   #touchedAt = Number.NEGATIVE_INFINITY
   #acting: Acting
 
@@ -53,6 +57,18 @@ export class McpSession {
 
   get id(): string {
     return generationOf(this.#base, this.#generation)
+  }
+
+  /**
+   * From one look into the inbox to the next. A client says nothing of its turns; what it has seen for itself since it last
+   * looked there it need not be told when it looks again.
+   */
+  get turn(): string {
+    return this.#turn
+  }
+
+  endTurn(): void {
+    this.#turn = randomUUID()
   }
 
   /** The one before this, which has ended. */

@@ -3,7 +3,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { Acting, InputOf } from '../verbs/reeve.ts'
 import { gaps } from '../verbs/shapes/output.ts'
 import { count } from '../verbs/shapes/scalars.ts'
-import { tail } from './page.ts'
+import { endOfOutput } from './end-of-output.ts'
 import { type ProcessView, viewOf } from './process-view.ts'
 
 /** What a session has not read yet of a command's output. */
@@ -30,23 +30,16 @@ const MOST_POLLS = 3
 
 /**
  * Reads on where the session stopped reading, or from an offset, and then does not count as having read. Processes without
- * output have printed nothing.
+ * output have printed nothing. It is a look: whoever is told of the end is told in the next `turn`, and not in this one.
  */
 export async function readUnread(
   acting: Acting,
   pid: string,
-  maxChars: number,
-  from?: number,
+  { maxChars, turn, from }: { readonly maxChars: number; readonly turn: string; readonly from?: number },
 ): Promise<Unread> {
   try {
-    const {
-      record,
-      text,
-      more,
-      cursor,
-      truncated: lost,
-      askedAgain,
-    } = await pollOrAgain(acting, { pid, maxChars, ...(from === undefined ? {} : { cursor: `o${from}` }) })
+    const asking = { pid, maxChars, turn, ...(from === undefined ? {} : { cursor: `o${from}` }) }
+    const { record, text, more, cursor, truncated: lost, askedAgain } = await pollOrAgain(acting, asking)
     const process = viewOf(record)
     const isLong = more && process.endedAt !== null
     const output = isLong ? await bothEnds(acting, pid, text, maxChars) : text
@@ -75,8 +68,7 @@ async function pollOrAgain(acting: Acting, asking: InputOf<'poll'>) {
 
 /** Of a long output that is complete the end tells most: failures and totals stand there. */
 async function bothEnds(acting: Acting, pid: string, text: string, maxChars: number): Promise<string> {
-  const { lines } = await acting.log({ pid, from: 'end', limit: TAIL_LINES })
-  const last = tail(lines.map((line) => line.text).join('\n'), Math.floor(maxChars * 0.6))
+  const last = await endOfOutput(acting, pid, { chars: Math.floor(maxChars * 0.6), lines: TAIL_LINES })
   const first = text.slice(0, Math.floor(maxChars * 0.3))
   return `${first}\n[… left out: process_log and process_search read all of it …]\n${last}`
 }

@@ -120,7 +120,7 @@ export interface Questions {
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
-  /** In order: the first `limit` behind `after`, or the `newest`; all, or those that are not done (`open`); or of one process. */
+  /** In order: the first `limit` behind `after`, or the `newest`; all, or those that are not done (`open`); or of one process; or at some places. */
   notices: [
     {
       readonly scope: string
@@ -129,6 +129,7 @@ export interface Questions {
       readonly open?: boolean
       readonly newest?: boolean
       readonly pid?: Pid
+      readonly places?: readonly number[]
     },
     readonly StoredNotice[],
   ]

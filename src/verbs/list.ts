@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { budgetShape } from './shapes/allowance.ts'
 import { filter } from './shapes/filter.ts'
 import { record } from './shapes/record.ts'
-import { count, cursor, pageSize } from './shapes/scalars.ts'
+import { count, cursor, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** In order of registration. `shared` marks what is listed only because of a grant. */
@@ -15,6 +15,9 @@ export const list = verb({
     after: cursor.exactOptional(),
     limit: pageSize,
     ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
+    turn: turnId
+      .exactOptional()
+      .describe('whose turn it is: it is not told again in this turn of the ends that are listed'),
     budgets: z.boolean().default(false).describe('with what they may use and have used'),
   }),
   output: z.strictObject({

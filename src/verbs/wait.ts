@@ -55,6 +55,8 @@ export const wait = verb({
       record,
       /** What it was cut down to, where a longer time was asked for than is allowed. */
       clampedToMs: duration.exactOptional(),
+      /** With `until`: lines before it were looked at, so that a next wait may begin there (`until.from`). */
+      scannedTo: count.exactOptional(),
       truncated,
     }),
     z.strictObject({ type: z.literal('interrupted') }),

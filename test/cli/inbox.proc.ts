@@ -31,12 +31,74 @@ test('what a session is told is listed, followed, and acknowledged by a consumer
   expect(await reeve.json<Told[]>('inbox', '--as', 'session:s1')).toHaveLength(1)
 })
 
+test('what belongs to nobody and asks for it is told to the person at the machine, and to no session', async () => {
+  const reeve = new CommandLine()
+  expect((await reeve.run(['inbox'])).stdout).toBe('')
+  const started = await reeve.run([
+    'run',
+    '-d',
+    '--name',
+    'job',
+    '--watch',
+    'ERROR',
+    '-c',
+    'echo ERROR; exit 3',
+  ])
+  expect(started).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^p_\w+\n$/) })
+  await reeve.run(['wait', 'job'])
+  await reeve.run(['run', '--', 'true'])
+  await reeve.run(['run', '-d', '--notify', 'none', '--name', 'quiet', '--', 'true'])
+  await reeve.run(['wait', 'quiet'])
+  const told = await reeve.json<Told[]>('inbox')
+  expect(told.map(({ kind }) => kind)).toEqual(['watch_match', 'completion'])
+  expect(told[1]?.text).toContain('exit code 3')
+  expect(await reeve.json<Told[]>('inbox', '--ack')).toEqual(told)
+  expect(await reeve.json<Told[]>('inbox', '--new')).toEqual([])
+  await reeve.run(['session', 'open', 's1'])
+  const place = told[0]?.place ?? 0
+  for (const words of [
+    ['call', 'notices', '{"scope":"human:host"}'],
+    ['call', 'acknowledge', `{"scope":"human:host","consumer":"x","places":[${place}]}`],
+  ])
+    expect(await reeve.run([...words, '--as', 'session:s1'])).toMatchObject({ code: 4 })
+  expect((await reeve.run(['inbox', '--done', String(place)])).code).toBe(0)
+  expect((await reeve.json<Told[]>('inbox')).map(({ kind }) => kind)).toEqual(['completion'])
+})
+
+test('at a terminal a command in the background says where it will be told of', async () => {
+  const reeve = new CommandLine()
+  const at = reeve.terminal(['run', '-d', '--', 'true'])
+  await at.ended
+  expect(at.shown).toContain('reeve inbox tells when it has ended')
+})
+
+test('only what was shown is acknowledged, and it is said how much was not', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['session', 'open', 's1'])
+  for (const name of ['one', 'two', 'three']) {
+    await reeve.run(['run', '-d', '--session', 's1', '--name', name, '--', 'true'])
+    await reeve.run(['wait', name])
+  }
+  const [, , last] = await reeve.json<Told[]>('inbox', 's1')
+  const newest = await reeve.run(['inbox', 's1', '-n', '1'])
+  expect(newest.stdout).toContain('three')
+  expect(newest.stderr).toContain('2 more before these')
+  const first = await reeve.run(['inbox', 's1', '--ack', '-n', '1'])
+  expect(first.stdout).toContain('one')
+  expect(first.stderr).toContain('2 more')
+  const rest = await reeve.run(['inbox', 's1', '--ack'])
+  expect(rest.stdout).toMatch(/two.*three/s)
+  expect(rest.stderr).toBe('')
+  expect((await reeve.run(['inbox', 's1', '--new'])).stdout).toBe('')
+  expect(await reeve.run(['inbox', 's1', '--done', '777777', '--done', String(last?.place)])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no notice 777777 of session:s1'),
+  })
+  expect(await reeve.json<Told[]>('inbox', 's1')).toHaveLength(2)
+})
+
 test('a word to the inbox that cannot be meant is answered with what to do', async () => {
   const reeve = new CommandLine()
-  expect(await reeve.run(['inbox'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('session list'),
-  })
   expect(await reeve.run(['inbox', 's1', '--done', 'x'])).toMatchObject({ code: 2 })
   expect(await reeve.run(['run', '-d', '--ready-timeout', '1s', 'true'])).toMatchObject({ code: 125 })
   expect(await reeve.run(['wait', 'x', '--ready', '--until', 'y'])).toMatchObject({ code: 125 })

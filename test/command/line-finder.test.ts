@@ -20,6 +20,16 @@ test('a line that comes in three pieces is found once it is there', () => {
   ])
 })
 
+test('it says where to go on: at the beginning of the line that is open', () => {
+  const finder = new LineFinder({ text: 'ready' })
+  expect(finder.scannedTo).toBeNull()
+  const scanned = pieces('one\nre', 'a', 'd\ntwo\n').map((piece) => {
+    finder.add(piece)
+    return finder.scannedTo
+  })
+  expect(scanned).toEqual([4, 4, 13])
+})
+
 test('a prompt without a newline is found', () => {
   const finder = new LineFinder({ pattern: 'Name: $' })
   expect(pieces('hello\n', 'Name: ').map((piece) => finder.add(piece))).toEqual([

@@ -70,6 +70,12 @@ test('every kind has a sentence that names the process or the group, and ends', 
   expect(said('group_completion', { group: 'g', seats })).toBe(
     'All 2 of the group g have ended: p_a completed (exit code 0), p_b failed (exit code 1).',
   )
+  expect(said('approval', { ...named, wait: 'deploy to production', ordinal: 1, until: AT })).toBe(
+    'npm test (tests, p_a) waits since 2026-01-02T03:04:05Z for somebody to approve deploy to production, until 2026-01-02T03:04:05Z. It goes on when that is answered.',
+  )
+  expect(said('limit_warning', { ...named, limit: 'toolCalls', given: 100, spent: 70, carved: 15 })).toBe(
+    'npm test (tests, p_a) comes near its limit toolCalls: of 100 it has spent 70, and 15 are with processes it started, at 2026-01-02T03:04:05Z. What goes beyond is refused, or ends it.',
+  )
   expect(said('ready', { ...named, ready: true, by: 'port', detail: '80' })).toBe(
     'npm test (tests, p_a) is ready since 2026-01-02T03:04:05Z: port 80 accepts connections.',
   )

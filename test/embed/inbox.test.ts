@@ -1,4 +1,5 @@
 import { embed, type Reeve } from 'reeve'
+import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -78,6 +79,54 @@ test('whoever is told, and waits for the end, is not told; an operator who waits
   expect((await reeve.notices({ scope: SCOPE })).notices.map(({ pid }) => pid)).toEqual([one])
   const all = (await reeve.notices({ scope: SCOPE, all: true })).notices
   expect(all.map(({ done }) => done)).toEqual([null, 'consumed'])
+})
+
+test('who is gone as the answer comes has not been told, and is told later', async () => {
+  const store = await openSqlite(tempFile())
+  const gone = new AbortController()
+  let asked = 0
+  const watched: typeof store = Object.create(store, {
+    ask: {
+      value: async (question: Parameters<typeof store.ask>[0]) => {
+        const answer = await store.ask(question)
+        // The first look finds the process, the second one sees that it has ended.
+        if (question.ask === 'process' && asked > 0 && ++asked === 3) gone.abort()
+        return answer
+      },
+    },
+    write: { value: store.write.bind(store) },
+    onCommit: { value: store.onCommit.bind(store) },
+    close: { value: store.close.bind(store) },
+  })
+  const reeve = await embed({ store: watched })
+  onTestFinished(async () => {
+    await reeve.close()
+    await store.close()
+  })
+  await reeve.openSession({ session: 's1' })
+  const pid = await told(reeve)
+  asked = 1
+  const agent = reeve.as('session:s1')
+  expect(await agent.wait({ pid }, { signal: gone.signal })).toMatchObject({ type: 'ended' })
+  expect(gone.signal.aborted).toBe(true)
+  expect((await agent.notices({ scope: SCOPE })).notices.map((notice) => notice.pid)).toEqual([pid])
+  await agent.wait({ pid })
+  expect((await agent.notices({ scope: SCOPE })).notices).toEqual([])
+})
+
+test('ends that a list shows in a turn are not told in that turn', async () => {
+  const reeve = await opened()
+  const pid = await told(reeve)
+  const agent = reeve.as('session:s1')
+  await agent.list({ turn: 't1' })
+  const shown = async (turn: string) => (await agent.notices({ scope: SCOPE, turn })).notices.length
+  expect(await shown('t1')).toBe(1)
+  await reeve.list({ filter: { status: 'any' }, turn: 't1' })
+  expect(await shown('t1')).toBe(1)
+  expect((await agent.list({ filter: { status: 'any' }, turn: 't1' })).processes).toMatchObject([
+    { record: { pid } },
+  ])
+  expect([await shown('t1'), await shown('t2')]).toEqual([0, 1])
 })
 
 test('a session neither reads, takes nor acknowledges what another is told', async () => {

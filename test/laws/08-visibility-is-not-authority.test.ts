@@ -82,6 +82,9 @@ test('another session’s inbox, grants and sessions are not read', async () => 
   const { reeve, yours } = await twoSessions()
   const reads = [
     yours.notices({ scope: 'session:mine' }),
+    yours.notices({ scope: 'human:host' }),
+    yours.takeNotices({ scope: 'human:host', consumer: 'x' }),
+    yours.acknowledge({ scope: 'human:host', consumer: 'x', through: 9 }),
     yours.grants({ session: 'mine' }),
     yours.activity({ session: 'mine' }),
     yours.activity({}),

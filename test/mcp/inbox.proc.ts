@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Household } from '../command/household.ts'
 import { call, WAYS } from './connected.ts'
 
 interface Inbox {
-  readonly notices: readonly { readonly kind: string; readonly text: string }[]
+  readonly notices: readonly { readonly pid: string; readonly kind: string; readonly text: string }[]
   readonly next: number
 }
 
@@ -29,3 +29,37 @@ test('an agent is told of lines it watches for and of what is ready, until it sa
   const ended = await call<Inbox>(client, 'inbox')
   expect(ended.structured.notices.map(({ kind }) => kind)).toEqual(['completion'])
 })
+
+for (const [way, connect] of Object.entries(WAYS)) {
+  describe(`over ${way}`, () => {
+    test('to look is not to take: what was polled, listed or read as a resource is told the next time', async () => {
+      await using household = new Household()
+      const reeve = await household.open()
+      const client = await connect(reeve, { era: 'modern' })
+      const begin = async (run: string) => {
+        const started = await call<{ process: { pid: string } }>(client, 'process_start', { run, waitMs: 0 })
+        const { pid } = started.structured.process
+        await reeve.wait({ pid })
+        return pid
+      }
+      const told = async () => (await call<Inbox>(client, 'inbox')).structured.notices.map(({ pid }) => pid)
+      const polled = await begin('sleep 0.1; seq 1 5000')
+      const looked = await call<{ output: string }>(client, 'process_poll', { pid: polled })
+      expect(looked.structured.output).toMatch(/^1\n.*left out.*\n4999\n5000\n$/s)
+      expect(await told()).toEqual([])
+      expect(await told()).toEqual([polled])
+      const listed = await begin('sleep 0.1; true')
+      expect(await told()).toEqual([polled, listed])
+      await call(client, 'process_list', { status: 'any' })
+      expect(await told()).toEqual([])
+      expect(await told()).toEqual([polled, listed])
+      const { contents } = await client.readResource({ uri: `reeve://processes/${polled}/log` })
+      const text = String(Object(contents[0]).text)
+      expect(text.split('\n')).toHaveLength(1_000)
+      expect(text).toMatch(/^4001\n.*\n5000$/s)
+      expect(await told()).toEqual([polled, listed])
+      await call(client, 'process_log', { pid: polled })
+      expect(await told()).toEqual([listed])
+    })
+  })
+}

@@ -45,6 +45,9 @@ test('a command that takes long is a task whose id is the pid, and its result th
   // Two tools can have made it, and it fits what either says of its answers.
   expect(processStart.output.parse(structured)).toEqual(structured)
   expect(processWait.output.parse(structured)).toEqual(structured)
+  const { session = '' } = (await daemon.reeve.show({ pid: taskId })).owner
+  const told = await daemon.reeve.notices({ scope: `session:${session}`, all: true })
+  expect(told.notices).toMatchObject([{ pid: taskId, done: 'consumed' }])
   const again = await asked(server, 'tasks/get', { taskId })
   expect(again).toMatchObject({ result: { status: 'completed', result: { structuredContent: structured } } })
 })

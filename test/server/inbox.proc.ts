@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
+import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { ask } from './ask.ts'
@@ -37,6 +38,24 @@ test('an inbox is read, taken from and acknowledged over HTTP', async () => {
   expect(await ask(daemon, 'GET /v1/inbox?scope=nobody')).toMatchObject({ status: 422 })
 })
 
+test('what a session has polled it is not told in that turn, and what it waited for never', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
+  await told(daemon, 'one')
+  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const shown = async (query = '') =>
+    (await ask(daemon, `GET /v1/inbox?scope=session:s1${query}`, { token })).json.notices.length
+  await ask(daemon, 'POST /v1/processes/one/poll', { body: { turn: 't1' } })
+  expect(await shown('&turn=t1')).toBe(1)
+  const polled = await ask(daemon, 'POST /v1/processes/one/poll', { token, body: { turn: 't1' } })
+  expect(polled.json).toMatchObject({ text: 'one\n' })
+  expect([await shown('&turn=t1'), await shown('&turn=t2'), await shown()]).toEqual([0, 1, 1])
+  const waited = await ask(daemon, 'GET /v1/processes/one/wait', { token })
+  expect(waited.json).toMatchObject({ type: 'ended' })
+  expect(await shown()).toBe(0)
+})
+
 test('an inbox is a stream: from any offset, then as it comes, done or not', async () => {
   const daemon = await new Dwelling().up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
@@ -45,6 +64,8 @@ test('an inbox is a stream: from any offset, then as it comes, done or not', asy
   await told(daemon, 'one')
   const { json, headers } = await first
   expect(json).toMatchObject([{ payload: { name: 'one' } }])
+  // What is done, and the end of an output, may be told otherwise the next time.
+  expect(headers).not.toHaveProperty('etag')
   const next = String(headers['stream-next-offset'])
   await ask(daemon, 'POST /v1/inbox/acknowledge', {
     body: { scope: 'session:s1', consumer: 'a', places: [json[0].place] },

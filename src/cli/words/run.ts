@@ -47,7 +47,7 @@ const OPTIONS = {
   watch: {
     type: 'texts',
     value: 'text',
-    about: 'tell its session of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
+    about: 'tell its session, or you, of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
   },
   ready: {
     type: 'text',
@@ -62,7 +62,7 @@ const OPTIONS = {
     type: 'text',
     value: 'when',
     choices: ['complete', 'failure', 'none'],
-    about: 'tell its session of its end; with -d complete, else none',
+    about: 'tell its session, or you, of its end (reeve inbox); with -d complete, else none',
   },
   restart: {
     type: 'text',
@@ -77,7 +77,7 @@ const OPTIONS = {
   },
   heartbeat: {
     type: 'duration',
-    about: 'tell its session that it still prints, at most this often; 1m or more',
+    about: 'tell its session, or you, that it still prints, at most this often; 1m or more',
   },
   allow: ALLOW,
   lifetime: {
@@ -145,7 +145,13 @@ it cannot be run; 127 if it is not there.`,
       return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
     }
     if (options.detach) {
-      if (warning !== undefined && around.stderr.isTTY) print.aside(warned(warning))
+      if (around.stderr.isTTY) {
+        if (warning !== undefined) print.aside(warned(warning))
+        if (record.owner.session === undefined && record.parent === null && options.notify !== 'none')
+          print.aside(
+            `reeve inbox tells ${options.notify === 'failure' ? 'if it fails' : 'when it has ended'}.`,
+          )
+      }
       if (print.isJson) print.json(record)
       else print.line(record.pid)
       return 0
@@ -228,10 +234,12 @@ async function requestFor(
   }
 }
 
-/** What its session is told of it. */
+/** What its session, or the person at the machine, is told of it. */
 function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
   const { watch, ready, heartbeat, notify, restart } = options
-  const told = notify ?? (options.detach ? undefined : 'none')
+  // Who has neither session nor parent has to ask, or nobody is told.
+  const isNobodys = options.session === undefined && options.parent === undefined
+  const told = notify ?? (options.detach ? (isNobodys ? 'complete' : undefined) : 'none')
   const timeoutMs = options['ready-timeout']
   if (timeoutMs !== undefined && ready === undefined)
     throw new UsageError(

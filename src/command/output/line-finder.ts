@@ -24,6 +24,9 @@ export class LineFinder {
     this.#needle = isPlain ? Buffer.from(wanted.text ?? '') : null
   }
 
+  /** Where the line begins that is open: all before it was looked at. Null as long as nothing came. */
+  scannedTo: number | null = null
+
   /** Null if no line fits so far. */
   add(piece: Piece): FoundLine | null {
     if (piece.gap !== null) this.#open = Buffer.alloc(0)
@@ -33,6 +36,7 @@ export class LineFinder {
     const rest = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1)
     // A line without end is looked at in parts that overlap by half.
     this.#open = Buffer.from(rest.length > MAX_LINE_BYTES ? rest.subarray(-MAX_LINE_BYTES / 2) : rest)
+    this.scannedTo = piece.offset + piece.bytes.length - this.#open.length
     return found
   }
 

@@ -26,6 +26,8 @@ export interface Account {
   readonly carved: Amounts
   /** It has ended, and its use is in its parent's `below`. What comes back from below it passes on. */
   readonly settled: boolean
+  /** Limits that it was said of that they are near: that is said once. */
+  readonly warned?: readonly Counted[]
 }
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`

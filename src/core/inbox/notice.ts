@@ -9,6 +9,7 @@ export type NoticeKind =
   | ('completion' | 'group_completion' | 'wake')
   | ('watch_match' | 'watch_disabled' | 'overflow_tripped' | 'overflow_released')
   | ('ready' | 'heartbeat')
+  | ('approval' | 'limit_warning')
 
 /** One durable thing a scope is told, written with the event that caused it. Unique per scope, source event and kind. */
 export interface Notice {
@@ -39,11 +40,31 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
   ]
 }
 
-/** Who hears of the end: whoever it wakes, else the session it belongs to, else its parent. */
-export function listenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 'parent'>): Scope | null {
+/** The person whose machine it is. Only the host reads what they are told. */
+const PERSON: Scope = 'human:host'
+
+/** Whose a process is, to be told of it: whoever it wakes, else the session it belongs to, else its parent. */
+export function ownListenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 'parent'>): Scope | null {
   const session = record.wakeTarget ?? record.owner.session
   if (session !== undefined) return `session:${session}`
   return record.parent === null ? null : `process:${record.parent}`
+}
+
+/** Who hears of it. Of a command that asks to be told of, and is nobody's, that is the person at the machine. */
+export function listenerOf(record: ProcessRecord): Scope | null {
+  const own = ownListenerOf(record)
+  if (own !== null) return own
+  return record.kind === 'command' && asksToBeToldOf(record.spec) ? PERSON : null
+}
+
+/** That its end is told is the rule where there is somebody; only who says so asks for it. */
+function asksToBeToldOf({ notify, watch, ready, heartbeatMs }: ProcessRecord['spec']): boolean {
+  return (
+    (notify !== undefined && notify !== 'none') ||
+    watch !== undefined ||
+    ready !== undefined ||
+    heartbeatMs !== undefined
+  )
 }
 
 /** What is held back by a flood is released in a notice of its own, which has the event that tripped it as its source. */
@@ -126,9 +147,39 @@ function saidBy(record: ProcessRecord, event: ProcessEvent): Said | null {
       }
     case 'heartbeat':
       return { kind: 'heartbeat', payload: { ...namesOf(record), ...known.payload } }
+    case 'wait_entered':
+      return known.payload.on === 'approval' && known.payload.again !== true
+        ? { kind: 'approval', payload: approvalOf(record, known.payload) }
+        : null
+    case 'limit_near':
+      return {
+        kind: 'limit_warning',
+        payload: { ...namesOf(record), ...(known.payload as unknown as JsonObject) },
+      }
     default:
       return null
   }
+}
+
+/** Without the key that answers it: whoever may answer gets that from elsewhere. */
+function approvalOf(
+  record: ProcessRecord,
+  {
+    name: wait,
+    ordinal,
+    until,
+  }: { readonly name: string; readonly ordinal: number; readonly until: number | null },
+): JsonObject {
+  return { ...namesOf(record), wait, ordinal, until }
+}
+
+/** Whether a notice of an approval tells of this wait. */
+export function tellsOf(
+  payload: Json,
+  { name, ordinal }: { readonly name: string; readonly ordinal: number },
+): boolean {
+  const { wait, ordinal: told } = payload as JsonObject
+  return wait === name && told === ordinal
 }
 
 function toListener(record: ProcessRecord, event: ProcessEvent, said: Said): Notice[] {

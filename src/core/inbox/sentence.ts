@@ -36,6 +36,10 @@ export function sentenceOf(told: Told): string {
         : `${nameOf(told, payload)} was not ready within ${seconds(payload['timeoutMs'])}, until ${timeOf(told.at)}: ${readyBy(payload)} was waited for.${lastTry(payload)} It runs on.`
     case 'heartbeat':
       return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
+    case 'approval':
+      return `${nameOf(told, payload)} waits since ${timeOf(told.at)} for somebody to approve ${textOf(payload['wait'])}${typeof payload['until'] === 'number' ? `, until ${timeOf(payload['until'])}` : ''}. It goes on when that is answered.`
+    case 'limit_warning':
+      return limitWarning(told, payload)
     case 'wake':
       return `${nameOf(told, payload)} said ${textOf(payload['type'])} at ${timeOf(told.at)}: ${JSON.stringify(payload['value'])}`
   }
@@ -67,6 +71,12 @@ function restartedAs({ restart }: JsonObject): string {
   const { pid, refused } = objectOf(restart)
   if (typeof pid === 'string') return ` It is started again as ${pid}.`
   return typeof refused === 'string' ? ` It is not started again: ${refused.replace(/\.$/, '')}.` : ''
+}
+
+function limitWarning(told: Told, payload: JsonObject): string {
+  const { limit, given, spent, carved } = payload
+  const below = Number(carved ?? 0) > 0 ? `, and ${Number(carved)} are with processes it started` : ''
+  return `${nameOf(told, payload)} comes near its limit ${textOf(limit)}: of ${Number(given)} it has spent ${Number(spent)}${below}, at ${timeOf(told.at)}. What goes beyond is refused, or ends it.`
 }
 
 function groupCompletion(payload: JsonObject): string {

@@ -65,7 +65,7 @@ export function decideSignal(
  * same code enters the same wait, and finds there what it was already given.
  */
 export function decideEnterWait(
-  { row, replayed }: Facts,
+  { row, replayed, isAsked }: Facts,
   intent: Extract<Intent, { type: 'enter_wait' }>,
 ): Decision {
   const { record } = row
@@ -93,7 +93,7 @@ export function decideEnterWait(
   }
   const entered = newEvent({
     type: 'wait_entered',
-    payload: { ...intent.wait, until: intent.until },
+    payload: { ...intent.wait, until: intent.until, ...(isAsked === true ? { again: true } : {}) },
     replayKey: waitEnteredKey(intent.wait, row.fence),
   })
   const first = intent.wait.on === 'signal' ? own(record.signals, intent.wait.name)?.pending[0] : undefined

@@ -31,7 +31,7 @@ import {
   whileLive,
 } from './decision.ts'
 import type { StoredEvent } from './event.ts'
-import type { Intent } from './intent.ts'
+import { type Intent, nearLimitKey } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -56,6 +56,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideAppend(facts, intent, rules)
     case 'stop':
       return decideStop(facts, intent)
+    case 'near_limit':
+      return decideNearLimit(facts, intent)
     case 'pause':
       return decidePause(facts.row, intent)
     case 'resume':
@@ -103,6 +105,16 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'release':
       return decideRelease(facts.row, intent)
   }
+}
+
+/** Said once of each limit. */
+function decideNearLimit(
+  { row, replayed }: Facts,
+  { near }: Extract<Intent, { type: 'near_limit' }>,
+): Decision {
+  if (replayed !== null) return { type: 'keep' }
+  const event = { type: 'limit_near', payload: near, replayKey: nearLimitKey(near.limit) }
+  return whileLive(row, () => append(event))
 }
 
 function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>): Decision {

@@ -13,6 +13,8 @@ export interface Facts {
   readonly replayed: StoredEvent | null
   /** Of whoever is told of a watch match: how much that is already. */
   readonly overflow?: Overflow
+  /** Of an approval that is waited for: somebody was told so already, when another holder waited for it. */
+  readonly isAsked?: boolean
 }
 
 /** Judgements that are passed in because they need more than the facts. Pure, like everything here. */

@@ -1,3 +1,4 @@
+import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Pid } from './pid.ts'
 import type {
@@ -67,6 +68,8 @@ export type ReservedEvent =
         readonly ordinal: number
         readonly until: number | null
         readonly place?: number
+        /** Of an approval: an earlier holder asked for it, and whoever is asked was told so. */
+        readonly again?: true
       }
     }
   | {
@@ -117,6 +120,8 @@ export type ReservedEvent =
       readonly type: 'heartbeat'
       readonly payload: { readonly outputBytes: number; readonly newBytes: number }
     }
+  /** So much of a limit is used that it will soon be reached. */
+  | { readonly type: 'limit_near'; readonly payload: NearLimit }
   /** Somebody had the secrets in it shown, by this verb. */
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
@@ -220,6 +225,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'ready',
   'ready_timed_out',
   'heartbeat',
+  'limit_near',
   'revealed',
   'ended',
 ])

@@ -62,8 +62,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
         pausedFrom: null,
         stopRequest: { ...known.payload, at: event.at },
       }
-    case 'wait_entered':
-      return waitEntered(record, { ...known.payload, since: event.at })
+    case 'wait_entered': {
+      const { again: _, ...wait } = known.payload
+      return waitEntered(record, { ...wait, since: event.at })
+    }
     case 'wait_left':
       return waitLeft(record, known.payload)
     case 'reowned':
@@ -93,6 +95,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'ready_timed_out':
       return { ...record, readiness: { at: event.at, ready: known.type === 'ready' } }
     case 'heartbeat':
+    case 'limit_near':
       return record
     case 'ended':
       return end(record, known.payload)

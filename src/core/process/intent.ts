@@ -1,3 +1,4 @@
+import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type { ReadyBy, StepEnded, StepTried, WaitLeftHow, WatchDisabled, WatchMatch } from './event.ts'
@@ -77,6 +78,8 @@ export type Intent =
       readonly graceMs?: number
       readonly replayKey: string
     })
+  /** What it was charged has brought a limit near. */
+  | (Asked & { readonly type: 'near_limit'; readonly near: NearLimit })
   | (Asked & { readonly type: 'pause' })
   | (Asked & { readonly type: 'resume' })
   | (Asked & { readonly type: 'signal'; readonly name: string; readonly id: string; readonly value: Json })
@@ -145,6 +148,11 @@ export function stepTriedKey(place: number, tries: number): string {
   return `step:${place}:tried:${tries}`
 }
 
+/** Not that of the stop for the same limit, which is `limit:<name>`. */
+export function nearLimitKey(limit: string): string {
+  return `limit_near:${limit}`
+}
+
 /** The key of the event that would make this intent a repetition, where it has one. */
 export function replayKeyOf(intent: Intent): string | null {
   switch (intent.type) {
@@ -162,6 +170,8 @@ export function replayKeyOf(intent: Intent): string | null {
       return waitLeftKey(intent.wait)
     case 'end_step':
       return stepKey(intent.step.place)
+    case 'near_limit':
+      return nearLimitKey(intent.near.limit)
     case 'retry_step':
       return stepTriedKey(intent.step.place, intent.step.tries)
     default:

@@ -2,7 +2,7 @@ import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import { type Carved, decideCarve } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
-import { listenerOf } from '../inbox/notice.ts'
+import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { type Fence, holds } from '../lease/lease.ts'
@@ -219,7 +219,7 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     group: seat(
       facts.group,
       request.group,
-      listenerOf({ wakeTarget: request.wakeTarget ?? null, owner, parent: parent?.pid ?? null }),
+      ownListenerOf({ wakeTarget: request.wakeTarget ?? null, owner, parent: parent?.pid ?? null }),
     ),
     owner,
     originator: intent.actor,

@@ -16,7 +16,7 @@ export const inbox = tool({
     'What your session was told while you were not looking: which processes have ended and how, which are ready, which',
     'printed a line that you watch for. Each is told again until you have acknowledged it: pass next of an answer as',
     'after, and you see only what came since. Look here when you come back. What you waited for with process_wait, or',
-    'read to the end with process_log, is not told.',
+    'read to the end with process_log, is not told; what you have just seen for yourself, the next time.',
   ].join(' '),
   input: z.strictObject({
     after: count.exactOptional().describe('next of an earlier answer: everything up to there has been read'),
@@ -32,11 +32,12 @@ export const inbox = tool({
     return perform(async (acting, id) => {
       const scope = `session:${id}`
       if (after !== undefined && after > 0) await acknowledge(acting, scope, after)
+      const { turn, previous } = session
       const { notices: read } = await acting.notices({
-        ...{ scope, consumer: CONSUMER, limit },
+        ...{ scope, consumer: CONSUMER, limit, turn },
         ...(after === undefined ? {} : { after }),
       })
-      const { previous } = session
+      session.endTurn()
       const before =
         after === undefined && previous !== null && read.length < limit
           ? (

@@ -33,13 +33,13 @@ export const processList = tool({
     next: list.output.shape.next.describe('after for the processes behind these; null if there are none'),
   }),
   does: 'look',
-  async run({ status: wanted, name: called, after, limit }, { perform }) {
+  async run({ status: wanted, name: called, after, limit }, { perform, session: { turn } }) {
     const filter = {
       ...(wanted === undefined ? {} : { status: wanted }),
       ...(called === undefined ? {} : { name: called }),
     }
     const page = await perform((acting) =>
-      acting.list({ filter, limit, ports: true, ...(after === undefined ? {} : { after }) }),
+      acting.list({ filter, limit, turn, ports: true, ...(after === undefined ? {} : { after }) }),
     )
     const processes = page.processes.map(({ record, ...more }) => ({ ...viewOf(record), ...more }))
     const lines = processes.map(

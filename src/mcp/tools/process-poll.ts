@@ -16,8 +16,8 @@ export const processPoll = tool({
   input: z.strictObject({ pid: processRef, maxChars }),
   output: z.strictObject({ process: processView, ...unreadOutput, uptimeMs: count }),
   does: 'look',
-  async run({ pid, maxChars: most }, { perform }) {
-    const unread = await perform((acting) => readUnread(acting, pid, most))
+  async run({ pid, maxChars: most }, { perform, session: { turn } }) {
+    const unread = await perform((acting) => readUnread(acting, pid, { maxChars: most, turn }))
     const { process, output, more, lost, readTo } = unread
     const uptimeMs = Math.max(0, (process.endedAt ?? Date.now()) - (process.startedAt ?? Date.now()))
     return {

@@ -61,7 +61,8 @@ export const processWait = tool({
         if (task !== null) return { task }
         waited = await wait(Math.max(0, by - Date.now()))
       }
-      return waitedFor(waited, await readUnread(acting, asked, most), mostMs)
+      const { turn } = session
+      return waitedFor(waited, await readUnread(acting, asked, { maxChars: most, turn }), mostMs)
     })
   },
 })

@@ -44,7 +44,7 @@ export const processWrite = tool({
     ),
   output: z.strictObject({ matched: z.boolean().nullable(), process: processView, ...unreadOutput }),
   does: 'change',
-  async run({ pid, text, enter, end, until, waitMs, maxChars: most }, { perform, signal, waiting }) {
+  async run({ pid, text, enter, end, until, waitMs, maxChars: most }, { perform, session, signal, waiting }) {
     return perform(async (acting) => {
       const typed = enter
         ? await acting.submit({ pid, text })
@@ -61,7 +61,7 @@ export const processWrite = tool({
       if (waited.type === 'matched' && until === undefined) await after(Math.min(SETTLE_MS, waitMs))
       signal.throwIfAborted()
       const matched = until === undefined ? null : waited.type === 'matched'
-      const unread = await readUnread(acting, pid, most)
+      const unread = await readUnread(acting, pid, { maxChars: most, turn: session.turn })
       const { process, output, more, lost, readTo } = unread
       const missing = matched === false ? 'The reply you wait for has not come yet. ' : ''
       return {

@@ -87,7 +87,7 @@ async function whenThereIsMore(stream: Stream, first: Page, signal: AbortSignal)
 }
 
 function answered(stream: Stream, page: Page, { from, live, cursor, has }: Asked): Response {
-  const tag = tagOf(page, from)
+  const tag = from === 'now' ? null : tagOf(page, from)
   const headers = {
     'Stream-Next-Offset': offsetText(page.next),
     ...(page.upToDate ? { 'Stream-Up-To-Date': 'true' } : {}),
@@ -95,14 +95,14 @@ function answered(stream: Stream, page: Page, { from, live, cursor, has }: Asked
     ...(live === null || page.closed ? {} : { 'Stream-Cursor': nextCursor(cursor, Date.now()) }),
   }
   if (live !== null && page.isEmpty) return new Response(null, { status: 204, headers })
-  const tagged = from === 'now' ? headers : { ...headers, ETag: tag }
-  if (from !== 'now' && has.includes(tag)) return new Response(null, { status: 304, headers: tagged })
+  const tagged = tag === null ? headers : { ...headers, ETag: tag }
+  if (tag !== null && has.includes(tag)) return new Response(null, { status: 304, headers: tagged })
   return new Response(page.body as string | Uint8Array<ArrayBuffer>, {
     headers: { 'Content-Type': stream.contentType, ...tagged },
   })
 }
 
-/** What lies between two offsets never changes; that nothing will follow it may be news. */
-function tagOf({ of, next, closed }: Page, from: Asked['from']): string {
-  return `"${of}:${from}:${next}${closed ? ':c' : ''}"`
+/** What lies between two offsets never changes, of most; that nothing will follow it may be news. */
+function tagOf({ of, next, closed }: Page, from: Asked['from']): string | null {
+  return of === null ? null : `"${of}:${from}:${next}${closed ? ':c' : ''}"`
 }

@@ -28,7 +28,8 @@ export function inboxStream(acting: Acting, position: () => number, asked: strin
         ...{ scope, all: true, after: from, limit: MOST_NOTICES[most] },
       })
       return {
-        of: `inbox ${scope}`,
+        // What is done, and the end of an output, change under the same offsets.
+        of: null,
         ...{ body: toWire(notices), isEmpty: notices.length === 0, next },
         ...{ upToDate: !more, closed: false, heardUpTo },
       }

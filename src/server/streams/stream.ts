@@ -10,8 +10,11 @@ export interface Stream {
 }
 
 export interface Page {
-  /** What it is a page of. A name may stand for another process tomorrow, and its pages are others. */
-  readonly of: string
+  /**
+   * What it is a page of: a name may stand for another process tomorrow, and its pages are others. Null where what lies between
+   * two offsets may be told otherwise the next time, so that nobody keeps it.
+   */
+  readonly of: string | null
   readonly body: Uint8Array | string
   readonly isEmpty: boolean
   readonly next: number

@@ -387,11 +387,12 @@ export class Tables implements Transaction {
     })
   }
 
-  #notices({ scope, after, limit, open, newest, pid }: Questions['notices'][0]): StoredNotice[] {
+  #notices({ scope, after, limit, open, newest, pid, places }: Questions['notices'][0]): StoredNotice[] {
     const found = (this.#tables.notices.get(scope) ?? [])
       .filter(({ place }) => place > after)
       .filter(({ done }) => open !== true || done === null)
       .filter((notice) => pid === undefined || notice.pid === pid)
+      .filter(({ place }) => places === undefined || places.includes(place))
     return newest === true ? found.slice(-limit) : found.slice(0, limit)
   }
 

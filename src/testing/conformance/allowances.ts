@@ -121,6 +121,54 @@ export function allowances(behaves: Behaves): void {
     assert.ok(isRefusal(late) && late.code === 'already_ended')
   })
 
+  behaves('the charge that brings a limit near is told, once, and no other is an event', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const request = { ...OUTSIDE, owner: { session: 's1' }, allowance: { toolCalls: 100, cost: 1 } }
+    await bench.register(request, { pid: A })
+    await child(bench, B, A, { toolCalls: 60, cost: 0.1 })
+    const told = async () =>
+      (await bench.store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 9 })).map(
+        ({ kind, payload }) => ({ kind, payload }),
+      )
+    const events = (await bench.events(A)).length
+    await charged(bench, A, { toolCalls: 19, tokensIn: 9 })
+    await charged(bench, A, { cost: 0.5 })
+    assert.deepEqual(await told(), [])
+    assert.equal((await bench.events(A)).length, events)
+    const before = await photograph(bench.store)
+    const refused = await charge(bench.edges, 'k', {
+      ...{ pid: A, amounts: { toolCalls: 1, cost: 2 }, done: false, actor: 'host' },
+    })
+    assert.ok(isRefusal(refused))
+    assert.deepEqual(await photograph(bench.store), before)
+    await charged(bench, A, { toolCalls: 1 })
+    const near = {
+      kind: 'limit_warning',
+      payload: {
+        ...{ label: 'something outside', name: null },
+        ...{ limit: 'toolCalls', given: 100, spent: 20, carved: 60 },
+      },
+    }
+    assert.deepEqual(await told(), [near])
+    await charged(bench, A, { toolCalls: 1 })
+    // Below the mark and over it again.
+    await end(bench, B)
+    await charged(bench, A, { toolCalls: 70 })
+    const others = (await told()).filter(({ kind }) => kind === 'limit_warning')
+    assert.deepEqual(others, [near])
+    assert.deepEqual((await bench.events(A)).filter(({ type }) => type === 'limit_near').length, 1)
+    // After the work, and by several connections at once.
+    const over = bench.edgesOver(await bench.open())
+    await repeat(6, async (round) => {
+      const edges = round % 2 === 0 ? bench.edges : over
+      const answer = await charge(edges, 'k', { pid: A, amounts: { cost: 0.07 }, done: true, actor: 'host' })
+      assert.ok(!isRefusal(answer))
+    })
+    const costs = (await told()).filter(({ payload }) => Object(payload).limit === 'cost')
+    assert.equal(costs.length, 1)
+    assert.equal((await bench.row(A)).record.outcome, null)
+  })
+
   behaves('a session’s allowance is what the processes of it are given from', async (bench) => {
     const opened = await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
     const request = { ...OUTSIDE, owner: { session: 's1' } }

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import type { WatchMatch } from '../../core/process/event.ts'
 import type { Scope } from '../../core/process/record.ts'
+import type { RegistrationRequest } from '../../core/process/register.ts'
+import { claimAndStart } from '../../kernel/claim.ts'
 import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
 import { openSession } from '../../kernel/sessions.ts'
-import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, repeat, times } from './bench.ts'
+import {
+  type Asking,
+  accepted,
+  type Behaves,
+  type Bench,
+  OUTSIDE,
+  pidOf,
+  RERUNNABLE,
+  repeat,
+  times,
+} from './bench.ts'
 import { photograph } from './sound.ts'
 
 const SCOPE: Scope = 'session:s1'
@@ -80,6 +92,72 @@ export function inbox(behaves: Behaves): void {
     },
   )
 
+  behaves('an acknowledgement beyond the newest notice hides nothing that comes later', async (bench) => {
+    const nothing = await acknowledge(bench.edges, {
+      scope: SCOPE,
+      consumer: 'one',
+      through: 1_700_000_000_000,
+    })
+    assert.equal(nothing.through, 0)
+    assert.equal(await bench.store.ask({ ask: 'inbox', scope: SCOPE }), null, 'nothing was written')
+    await tell(bench, 2)
+    const all = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const { through } = await acknowledge(bench.edges, {
+      ...{ scope: SCOPE, consumer: 'one', through: 1_700_000_000_000 },
+    })
+    assert.equal(through, all[1], 'it says how far it came')
+    const more = { ...OUTSIDE, owner: { session: 's1' } }
+    await bench.register(more, { pid: pidOf('later') })
+    await bench.performed('appended', {
+      ...{ type: 'end', pid: pidOf('later'), ending: { status: 'completed' }, replayKey: 'e', fence: null },
+    })
+    const { notices } = await readNotices(bench.edges, { scope: SCOPE, consumer: 'one', limit: 9 })
+    assert.deepEqual(
+      notices.map(({ pid }) => pid),
+      [pidOf('later')],
+    )
+  })
+
+  behaves('what is not there is not acknowledged, nor what another scope is told', async (bench) => {
+    await tell(bench, 2)
+    const [first = 0, second = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const before = await photograph(bench.store)
+    const other: Scope = 'session:nobody'
+    const none = { acknowledged: [], lost: [], through: 0 }
+    assert.deepEqual(await acknowledge(bench.edges, { scope: other, consumer: 'x', places: [first] }), none)
+    assert.deepEqual(await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', places: [777_777] }), none)
+    assert.deepEqual(await photograph(bench.store), before)
+    const some = await acknowledge(bench.edges, {
+      ...{ scope: SCOPE, consumer: 'x', places: [777_777, second, first, second] },
+    })
+    assert.deepEqual(some.acknowledged, [second, first])
+  })
+
+  behaves('a page of nothing but what was looked at is read beyond', async (bench) => {
+    const [one = '', two = '', three = ''] = await tell(bench, 3)
+    for (const pid of [one, two]) await observe(bench.edges, SCOPE as `session:${string}`, pid, 't1')
+    const read = await readNotices(bench.edges, { scope: SCOPE, limit: 1, turn: 't1' })
+    assert.deepEqual(
+      read.notices.map(({ pid }) => pid),
+      [three],
+    )
+  })
+
+  behaves('looks in several turns at once are all remembered', async (bench) => {
+    const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+    const [pid = ''] = await tell(bench, 1)
+    await repeat(12, (round) =>
+      observe(edges[round % 3] ?? bench.edges, SCOPE as `session:${string}`, pid, `t${round}`),
+    )
+    const [told] = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 1 })
+    assert.deepEqual(
+      [...(told?.observed ?? [])].sort(),
+      times(12)
+        .map((round) => `t${round}`)
+        .sort(),
+    )
+  })
+
   behaves('the newest are read without the rest, and those of one process alone', async (bench) => {
     const pids = await tell(bench, 7)
     const { notices } = await readNotices(bench.edges, { scope: SCOPE, limit: 2, newest: true })
@@ -135,6 +213,34 @@ export function inbox(behaves: Behaves): void {
     },
   )
 
+  behaves(
+    'of a command that is nobody’s the person is told if it asks for it, and of nothing else',
+    async (bench) => {
+      const line = { run: 'true' }
+      const asked: [string, RegistrationRequest][] = [
+        ['plain', { kind: 'command', spec: line }],
+        ['none', { kind: 'command', spec: { ...line, notify: 'none' } }],
+        ['tool', { kind: 'external', spec: { notify: 'complete' } }],
+        ['told', { kind: 'command', spec: { ...line, notify: 'complete' } }],
+        ['ready', { kind: 'command', spec: { ...line, ready: { port: 1 } } }],
+      ]
+      for (const [name, request] of asked) {
+        await bench.register(request, { pid: pidOf(name) })
+        await bench.performed('appended', {
+          ...{ type: 'stop', pid: pidOf(name), how: 'cancel', reason: 'over', cause: null, replayKey: 'e' },
+        })
+      }
+      const { notices } = await readNotices(bench.edges, { scope: 'human:host', limit: 9 })
+      assert.deepEqual(
+        notices.map(({ pid, kind }) => [pid, kind]),
+        [
+          [pidOf('told'), 'completion'],
+          [pidOf('ready'), 'completion'],
+        ],
+      )
+    },
+  )
+
   behaves('a deleted session leaves nothing of its inbox to the next of its name', async (bench) => {
     await tell(bench, 2)
     await acknowledge(bench.edges, { scope: SCOPE, consumer: 'one', through: 99 })
@@ -174,7 +280,8 @@ export function inbox(behaves: Behaves): void {
       for (const pid of pids) await held(bench, pid)
       await held(bench, pidOf('done'))
       await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
-      // Completions pass, whatever is held back.
+      // Completions and approvals pass, whatever is held back.
+      await bench.performed('appended', awaitsApproval(pidOf('done')))
       await bench.performed('appended', {
         ...{ type: 'end', pid: pidOf('done'), ending: { status: 'completed' }, replayKey: 'e' },
         fence: { holder: 'k_one', fence: 1 },
@@ -185,6 +292,7 @@ export function inbox(behaves: Behaves): void {
       assert.equal(await count('watch_match'), 15)
       assert.equal(await count('overflow_tripped'), 1)
       assert.equal(await count('completion'), 1)
+      assert.equal(await count('approval'), 1)
       const [waiting] = await bench.store.ask({ ask: 'overflowing', limit: 9 })
       assert.equal(waiting?.scope, SCOPE)
       bench.clock.advance(29_999)
@@ -204,6 +312,49 @@ export function inbox(behaves: Behaves): void {
       assert.equal(await count('watch_match'), 16)
     },
   )
+
+  behaves('whoever would be told is asked for an approval once, whoever holds the process', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const pid = pidOf('a')
+    const request = { ...RERUNNABLE, owner: { session: 's1' }, replyTo: 'me' }
+    await bench.register(request, { pid, startBy: 'k_one' })
+    await bench.performed('appended', {
+      ...awaitsApproval(pid),
+      wait: { on: 'signal', name: 'x', ordinal: 1 },
+    })
+    const told = async () =>
+      (await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 9 })).map(
+        ({ kind, payload, replyTo }) => ({ kind, payload, replyTo }),
+      )
+    assert.deepEqual(await told(), [], 'of other waits nobody is told')
+    await bench.performed('appended', {
+      ...{ type: 'signal', pid, name: 'x', id: '1', value: null },
+    })
+    await bench.refused('stale_fence', awaitsApproval(pid, { holder: 'k_other', fence: 1 }))
+    await bench.performed('appended', awaitsApproval(pid))
+    await bench.performed('kept', awaitsApproval(pid))
+    await bench.performed('appended', {
+      ...{
+        type: 'put_back',
+        pid,
+        observed: { holder: 'k_one', fence: 1 },
+        evidence: 'holder_dead',
+        retryAt: 0,
+      },
+    })
+    await claimAndStart(bench.edges, [pid], 'k_two')
+    await bench.performed('appended', awaitsApproval(pid, { holder: 'k_two', fence: 2 }))
+    assert.deepEqual((await bench.row(pid)).record.wait, {
+      ...{ on: 'approval', name: 'deploy', ordinal: 1, until: null, since: bench.clock.now() },
+    })
+    assert.deepEqual(await told(), [
+      {
+        kind: 'approval',
+        payload: { label: 'work', name: null, wait: 'deploy', ordinal: 1, until: null },
+        replyTo: 'me',
+      },
+    ])
+  })
 
   behaves('what was held back is released by the next kernel when the first one died', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
@@ -248,6 +399,11 @@ async function placesOf(read: ReturnType<typeof readNotices>): Promise<number[]>
 async function held(bench: Bench, pid: string): Promise<void> {
   const request = { ...OUTSIDE, owner: { session: 's1' } } as const
   await bench.register(request, { pid, startBy: 'k_one' })
+}
+
+function awaitsApproval(pid: string, fence = { holder: 'k_one', fence: 1 }) {
+  const wait = { on: 'approval', name: 'deploy', ordinal: 1 } as const
+  return { type: 'enter_wait', pid, wait, until: null, fence } as const
 }
 
 function matched(pid: string, offset: number, end: number, holder = 'k_one'): Asking {

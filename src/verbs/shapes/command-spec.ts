@@ -112,7 +112,9 @@ export const commandSpec = z
     notify: z
       .enum(['complete', 'failure', 'none'])
       .exactOptional()
-      .describe('whether its owner is told of its end; complete by default'),
+      .describe(
+        'whether its owner is told of its end; complete by default. If it is given, and nobody owns it, the person at the machine is told',
+      ),
     heartbeatMs: duration
       .min(60_000)
       .exactOptional()

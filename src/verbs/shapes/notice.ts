@@ -25,6 +25,8 @@ export const notice = z.strictObject({
     'overflow_released',
     'ready',
     'heartbeat',
+    'approval',
+    'limit_warning',
     'wake',
   ]),
   at: time,

@@ -3,12 +3,13 @@ import type { Check } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 /**
- * Nobody is given what is out with another in time, and what was acknowledged is given to nobody. Worked out from the
- * committed changes alone; `now` is the clock of whoever committed.
+ * Nobody is given what is out with another in time, and what was acknowledged is given to nobody; whoever has looked at a
+ * notice in one turn has still done so when somebody looks in another. Worked out from the committed changes alone; `now` is the clock of whoever committed.
  */
 export function checkDeliveries(stage: Stage): Check {
   const inboxes = new Map<string, Inbox>()
   const done = new Set<number>()
+  const looked = new Map<number, readonly string[]>()
   const broke = (what: string) => stage.violated('exclusive delivery', what)
 
   const given = (before: Inbox | undefined, inbox: Inbox, now: number) => {
@@ -29,7 +30,12 @@ export function checkDeliveries(stage: Stage): Check {
         given(inboxes.get(change.inbox.scope), change.inbox, now)
         inboxes.set(change.inbox.scope, change.inbox)
       } else if (change.type === 'notices_done') for (const place of change.places) done.add(place)
-      else if (change.type === 'drop_notices') inboxes.delete(change.scope)
+      else if (change.type === 'notice_observed') {
+        const { place, turns } = change
+        const missing = (looked.get(place) ?? []).find((turn) => !turns.includes(turn))
+        if (missing !== undefined) broke(`${place} was looked at in ${missing}, and that is forgotten`)
+        looked.set(place, turns)
+      } else if (change.type === 'drop_notices') inboxes.delete(change.scope)
     },
   }
 }

@@ -38,6 +38,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   const processes = new Map<string, Known>()
   const groups = new Map<string, Group>()
   let expected = new Map<string, Told>()
+  const approvals = new Set<string>()
 
   /** Matches that were held back, by scope, and what tripped it. */
   const tripped = new Map<string, { pid: string; seq: number; at: number; held: number }>()
@@ -54,6 +55,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     else if (event.type === 'started') known.startedAt ??= event.at
     const outcome = outcomeOf(known, event)
     if (event.type === 'watch_matched') matched(known, event)
+    else if (event.type === 'limit_near') tell(known, event, 'limit_warning', payload)
+    else if (event.type === 'wait_entered' && payload['on'] === 'approval') approval(known, event)
     else if (outcome !== undefined) ended(known, event, outcome)
     else if (known.registration.eventTypes[event.type]?.wake === true && known.wakeTarget !== null)
       expect({
@@ -62,6 +65,21 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
         kind: 'wake',
         payload: { ...namesOf(known), type: event.type, value: event.payload },
       })
+  }
+
+  const tell = (known: Known, event: StoredEvent, kind: string, payload: object) => {
+    const scope = listenerOf(known)
+    if (scope !== null)
+      expect({ ...about(known, event), scope, kind, payload: { ...namesOf(known), ...payload } })
+  }
+
+  /** Whoever is told is asked once, however many holders come upon it. */
+  const approval = (known: Known, event: StoredEvent) => {
+    const { name: wait, ordinal, until } = event.payload as { name: string; ordinal: number; until: Json }
+    const asked = `${listenerOf(known)} ${event.pid} ${wait} ${ordinal}`
+    if (approvals.has(asked)) return
+    approvals.add(asked)
+    tell(known, event, 'approval', { wait, ordinal, until })
   }
 
   const matched = (known: Known, event: StoredEvent) => {
@@ -165,7 +183,10 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     },
     other(change) {
       if (change.type === 'inbox' && change.inbox.overflow.tripped === null) released(change.inbox.scope)
-      if (change.type === 'drop_notices') tripped.delete(change.scope)
+      if (change.type === 'drop_notices') {
+        tripped.delete(change.scope)
+        for (const asked of approvals) if (asked.startsWith(`${change.scope} `)) approvals.delete(asked)
+      }
       const gone =
         change.type === 'drop_notices'
           ? (told: Told) => told.scope === change.scope

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../src/core/process/record.ts'
-import { acknowledge, consume, readNotices, takeNotices } from '../../../src/kernel/inbox.ts'
+import { acknowledge, consume, observe, readNotices, takeNotices } from '../../../src/kernel/inbox.ts'
 import type { Request } from './intent.ts'
 import { someSession } from './requests.ts'
 
@@ -50,6 +50,19 @@ export const inboxes: readonly Request[] = [
       const pid = world.somePid()
       const session = someSession(world)
       world.track('consume', peer, pid, consume(peer.kernel.edges, `session:${session}`, pid))
+    },
+  },
+  {
+    name: 'observe',
+    weight: 0.8,
+    ask(world, peer) {
+      const { random } = world.stage
+      const pid = world.somePid()
+      const actor = `session:${someSession(world)}` as const
+      const turns = random.chance(0.3) ? ['t1', 't2'] : [random.pick(['t1', 't2', 't3'])]
+      // Two at once, in turns of their own: neither may undo what the other says.
+      for (const turn of turns)
+        world.track('observe', peer, `${pid} ${turn}`, observe(peer.kernel.edges, actor, pid, turn))
     },
   },
   {

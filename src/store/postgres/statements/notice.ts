@@ -3,7 +3,7 @@ import type { Inbox } from '../../../core/inbox/inbox.ts'
 import type { Notice } from '../../../core/inbox/notice.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
-import type { Link } from '../link.ts'
+import type { Link, Value } from '../link.ts'
 
 interface Columns extends Omit<Notice, 'payload' | 'replyTo'> {
   readonly place: number
@@ -18,15 +18,18 @@ export function noticeStatements(link: Link, at: string) {
 
   return {
     async read(question: Questions['notices'][0]): Promise<StoredNotice[]> {
-      const { scope, after, limit, open = false, newest = false, pid } = question
+      const { scope, after, limit, open = false, newest = false, pid, places } = question
+      const values: Value[] = [scope, after, limit]
+      const given = (value: Value) => `$${values.push(value)}`
       const terms = [
         'scope = $1 and place > $2',
         ...(open ? ['done is null'] : []),
-        ...(pid === undefined ? [] : ['pid = $4']),
+        ...(pid === undefined ? [] : [`pid = ${given(pid)}`]),
+        ...(places === undefined ? [] : [`place = any (${given(places)})`]),
       ].join(' and ')
       const found = await link.query<Columns>(
         `${select} where ${terms} order by place ${newest ? 'desc' : 'asc'} limit $3`,
-        [scope, after, limit, ...(pid === undefined ? [] : [pid])],
+        values,
       )
       const notices = found.map(noticeFrom)
       return newest ? notices.reverse() : notices

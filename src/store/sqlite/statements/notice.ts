@@ -14,11 +14,16 @@ export function noticeStatements(db: DatabaseSync) {
   )
   const selects = new Map<string, StatementSync>()
   /** One statement for each of the few ways to ask. */
-  const select = ({ open = false, newest = false, pid }: Questions['notices'][0]): StatementSync => {
-    const key = `${open} ${newest} ${pid !== undefined}`
+  const select = ({ open = false, newest = false, pid, places }: Questions['notices'][0]): StatementSync => {
+    const key = `${open} ${newest} ${pid !== undefined} ${places !== undefined}`
     const known = selects.get(key)
     if (known !== undefined) return known
-    const where = `scope = ? and place > ?${open ? ' and done is null' : ''}${pid === undefined ? '' : ' and pid = ?'}`
+    const where = [
+      'scope = ? and place > ?',
+      ...(open ? ['done is null'] : []),
+      ...(pid === undefined ? [] : ['pid = ?']),
+      ...(places === undefined ? [] : ['place in (select value from json_each(?))']),
+    ].join(' and ')
     const order = newest ? 'order by place desc' : 'order by place'
     const made = db.prepare(`select ${COLUMNS} from notice where ${where} ${order} limit ?`)
     selects.set(key, made)
@@ -38,9 +43,14 @@ export function noticeStatements(db: DatabaseSync) {
     insert: (process: number, { scope, pid, seq, kind, at, payload, replyTo }: Notice) =>
       insert.run(scope, process, pid, seq, kind, at, JSON.stringify(payload), JSON.stringify(replyTo)),
     read(question: Questions['notices'][0]): StoredNotice[] {
-      const { scope, after, limit, pid, newest = false } = question
+      const { scope, after, limit, pid, places, newest = false } = question
       const found = select(question)
-        .all(scope, after, ...(pid === undefined ? [] : [pid]), limit)
+        .all(
+          ...[scope, after],
+          ...(pid === undefined ? [] : [pid]),
+          ...(places === undefined ? [] : [JSON.stringify(places)]),
+          limit,
+        )
         .map(noticeFrom)
       return newest ? found.reverse() : found
     },
