@@ -63,8 +63,9 @@ export class Shown {
     if (!this.#redaction.isOn || typeof payload !== 'object' || payload === null) return told
     const given =
       'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#givenTo(pid)
-    if (given === null) return told
-    const masker = this.#redaction.masker(given)
+    const child = await this.#givenToChild(told)
+    if (given === null && child === null) return told
+    const masker = this.#redaction.masker([...(given ?? []), ...(child ?? [])])
     const masked = {
       payload: maskJson(masker, payload),
       ...(hasText(told) ? { text: masker.text(told.text) } : {}),
@@ -81,6 +82,13 @@ export class Shown {
 
   text(text: string): string {
     return this.#redaction.isOn ? this.#redaction.masker().text(text) : text
+  }
+
+  /** A parent is told the label of its child, which of a command is its command line. */
+  async #givenToChild(told: StoredEvent | Notice): Promise<readonly string[] | null> {
+    if (!('type' in told) || told.type !== 'child_registered') return null
+    const { pid } = told.payload as { readonly pid: Pid }
+    return this.#givenTo(pid)
   }
 
   async #givenTo(pid: Pid): Promise<readonly string[] | null> {
