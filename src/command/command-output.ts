@@ -119,7 +119,8 @@ export class CommandOutput {
     this.#screens ??= import('./screen/screen.ts').then(({ Screens }) => new Screens())
     const screens = await this.#screens
     const masker = (await this.#masking(record, view))?.masker ?? null
-    const shown = await screens.show(record.pid, folder, { ...size, scrollback, masker })
+    const isLive = !hasEnded(record)
+    const shown = await screens.show(record.pid, folder, { ...size, scrollback, masker, isLive })
     return { ...shown, lines: [...shown.lines], scrollback: [...shown.scrollback] }
   }
 

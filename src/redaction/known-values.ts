@@ -37,6 +37,7 @@ export class KnownValues {
         found.add(at, at + value.length)
         at = text.indexOf(value, at + 1)
       }
+      if (found.open) findBegunIn(found, text, value)
     }
   }
 
@@ -50,6 +51,14 @@ export class KnownValues {
       found.addEarly(at, found.end)
       return
     }
+  }
+}
+
+function findBegunIn(found: Findings, text: string, value: string): void {
+  for (let length = Math.min(value.length - 1, text.length); length >= LEAST_BEGUN; length--) {
+    if (!text.endsWith(value.slice(0, length))) continue
+    found.addEarly(text.length - length, text.length)
+    return
   }
 }
 

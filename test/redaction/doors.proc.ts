@@ -192,6 +192,54 @@ describe('a command line', () => {
     expect(shown.spec).toEqual(spec)
   })
 
+  test('is shown without its secrets to the process that it is a child of, whatever that is', async () => {
+    const daemon = await new Dwelling().up()
+    const { reeve } = daemon
+    await reeve.openSession({ session: 's' })
+    const own = reeve.as('session:s')
+    const { record: parent } = await own.spawn({ kind: 'external', spec: { description: 'an agent' } })
+    const { record: child } = await reeve.spawn({
+      kind: 'command',
+      spec: { run: `: ghp_${secret} correct-horse`, env: { DB_PASSWORD: 'correct-horse' } },
+      parent: parent.pid,
+    })
+    await reeve.wait({ pid: child.pid })
+    const { position } = await reeve.changes({ limit: 1_000 })
+    const followed = []
+    for await (const event of own.follow({ after: 0 })) {
+      followed.push(event)
+      if (event.position >= position) break
+    }
+    const answers = {
+      events: await reeve.events({ pid: parent.pid }),
+      own: await own.events({ pid: parent.pid }),
+      changes: await own.changes({ limit: 1_000 }),
+      followed,
+      stream: (await ask(daemon, `GET /v1/processes/${parent.pid}/events/stream`)).text,
+      all: (await ask(daemon, 'GET /v1/changes/stream')).text,
+    }
+    expect(JSON.stringify(answers.own)).toContain('child_registered')
+    for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
+  })
+
+  test.each([
+    ['a token', `ghp_${secret}`, secret],
+    ['a password', 'postgres://app:correcthorsebatterystaple@db/x', 'correcthorsebatterystaple'],
+    ['a value that it was given', 'correcthorsebatterystaple', 'correcthorsebatterystaple'],
+  ])('shows nothing of %s where its label is cut', async (_, text, within) => {
+    await using house = new Household()
+    const reeve = await house.open({}, { redact: { values: ['correcthorsebatterystaple'] } })
+    const begins = 118 - text.indexOf(within)
+    for (const shown of [8, 12, within.length - 1]) {
+      const padding = 'y'.repeat(begins - shown - 2)
+      const { record } = await reeve.spawn({ kind: 'command', spec: { run: `: ${padding} ${text}` } })
+      expect(record.identity.label).toHaveLength(120)
+      expectNone(`${shown}`, record, { secrets: [within] })
+      await reeve.wait({ pid: record.pid })
+      expectNone(`${shown}`, await reeve.events({ pid: record.pid }), { secrets: [within] })
+    }
+  })
+
   test('is in no error that names it', async () => {
     await using house = new Household()
     const reeve = await house.open()

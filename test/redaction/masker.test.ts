@@ -58,6 +58,33 @@ describe('a command line', () => {
   })
 })
 
+describe('a text that was cut, and says so', () => {
+  // A value with blanks ends with its word on a command line.
+  const whole = SECRETS.filter((printed) => !shows(masker.text(printed.text), printed))
+
+  test.each(whole)('shows nothing of $name', (printed) => {
+    for (let length = 0; length <= printed.text.length; length++) {
+      const masked = masker.text(`${printed.text.slice(0, length)}…`)
+      expect([length, shows(masked, printed)]).toEqual([length, false])
+      expect(masked).toHaveLength(length + 1)
+    }
+  })
+
+  test('shows nothing of a value that was given', () => {
+    const known = new Masker({ values: ['unshaped-value-of-mine'] })
+    expect(known.text('echo unshaped-value…')).toBe(`echo ${'*'.repeat(14)}…`)
+  })
+
+  test('is otherwise left as it is', () => {
+    for (const text of [
+      'npm run build && node dist/…',
+      'see http://localhost:3000…',
+      'a line of text that goes on…',
+    ])
+      expect(masker.text(text)).toBe(text)
+  })
+})
+
 /** Texts in which secrets, innocents and noise stand beside each other. */
 const text = fc
   .array(
