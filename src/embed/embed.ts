@@ -27,7 +27,7 @@ import { engineFunction, OPTIONS } from './options.ts'
 import { parse } from './parse.ts'
 import { redactionOf } from './redaction-of.ts'
 import { type Revealed, Reveals } from './reveal.ts'
-import { Shown } from './shown.ts'
+import { type Manner, Shown } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
 import type { WaitTimes } from './wait-acts.ts'
 
@@ -108,8 +108,12 @@ async function start(
   options: EmbedOptions,
 ): Promise<Embedded> {
   const redaction = redactionOf(options)
-  const shown = new Shown(() => kernel, redaction)
-  const reveals = new Reveals(() => kernel, options.onReveal ?? ignore)
+  const shown = new Shown(
+    () => kernel,
+    redaction,
+    () => commands?.secrets,
+  )
+  const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
   const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
   const { osPid, startTime, id } = holder
   const commands =
@@ -211,11 +215,14 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
       if (kernel.isClosed) throw kernelClosed()
       try {
         const parsed = parse(input, given ?? {}, name)
+        if (!isRevealed(parsed))
+          return await shown.answer(await acts[name]?.(parsed, options), mannerOf(name))
+        reveals.permit(actor)
         const answer = await acts[name]?.(parsed, options)
-        // Whoever may not has been refused.
-        return isRevealed(parsed) ? answer : await shown.answer(answer)
+        if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await shown.secretsIn(answer), name)
+        return answer
       } catch (error) {
-        throw shown.error(error)
+        throw await shown.error(error)
       }
     },
   ])
@@ -227,7 +234,7 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
     ...called,
     kernel: kernel.id,
     inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
-    follow: (given = {}, options = {}) => follow(kernel, actor, shown, given, options),
+    follow: (given = {}, options = {}) => follow({ kernel, shown, reveals }, actor, given, options),
     followOutput: (given, options = {}) =>
       followLog(kernel, actor, commands, reveals, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
     attach: async (given, options = {}) =>
@@ -236,16 +243,18 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
 }
 
 async function* follow(
-  kernel: Kernel,
+  { kernel, shown, reveals }: Pick<ActingParts, 'kernel' | 'shown' | 'reveals'>,
   actor: Actor,
-  shown: Shown,
-  given: { after?: number; filter?: z.input<typeof filter> },
+  given: z.input<typeof FOLLOW>,
   { signal }: CallOptions,
 ): AsyncGenerator<StoredEvent, void, void> {
   const parsed = parse(FOLLOW, given, 'follow')
+  if (parsed.reveal) reveals.permit(actor)
   for await (const event of kernel.follow(parsed.after, () => true, signal)) {
     const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
-    if (wanted !== undefined) yield await shown.event(wanted)
+    if (wanted === undefined) continue
+    if (parsed.reveal) await reveals.noteAll(actor, await shown.secretsIn(wanted), 'follow')
+    yield parsed.reveal ? wanted : await shown.event(wanted)
   }
 }
 
@@ -290,6 +299,7 @@ const FOLLOW_INBOX = z.strictObject({
 const FOLLOW = z.strictObject({
   after: z.number().int().nonnegative().default(0),
   filter: filter.exactOptional(),
+  reveal: z.boolean().default(false),
 })
 
 function warn(error: unknown, doing: string, shown: Shown): void {
@@ -301,4 +311,23 @@ function isRevealed(parsed: unknown): boolean {
   return (parsed as { readonly reveal?: boolean }).reveal === true
 }
 
-function ignore(): void {}
+/** These say what is shown of many processes at once: noted with those whose secrets are there. */
+const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
+
+/** What programs ask for to go on with, and what was masked when it was read. Everything else is for whoever looks. */
+const MANNERS: Readonly<Partial<Record<string, Manner>>> = {
+  ...{ wait: 'values', waitAny: 'values', waitAll: 'values', waitFor: 'values' },
+  ...{ claimWork: 'none', doWork: 'none' },
+  ...{ poll: 'records', log: 'none', search: 'none', screen: 'none', output: 'none' },
+}
+
+function mannerOf(verb: string): Manner {
+  return MANNERS[verb] ?? 'all'
+}
+
+/** An end is the last event of all: what is shown after it is told here, where nobody else listens. */
+function warnOfReveal({ pid, actor, verb }: Revealed, isRecorded: boolean): void {
+  if (isRecorded) return
+  const said = `${actor} had secrets of ${pid} shown (${verb}), which has ended and takes no event of it.`
+  process.emitWarning(`${said} Listen with onReveal to hear of it.`, { type: 'ReeveWarning' })
+}

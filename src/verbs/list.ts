@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { budgetShape } from './shapes/allowance.ts'
 import { filter } from './shapes/filter.ts'
+import { reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, cursor, pageSize } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -16,6 +17,7 @@ export const list = verb({
     limit: pageSize,
     ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
     budgets: z.boolean().default(false).describe('with what they may use and have used'),
+    reveal,
   }),
   output: z.strictObject({
     processes: z.array(
@@ -30,5 +32,5 @@ export const list = verb({
     ),
     next: z.string().nullable(),
   }),
-  codes: [],
+  codes: ['denied'],
 })

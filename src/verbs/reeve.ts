@@ -158,7 +158,12 @@ export interface Acting extends Acts {
   readonly kernel: string
   /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
   follow(
-    input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },
+    input?: {
+      readonly after?: number
+      readonly filter?: z.input<typeof filter>
+      /** Shows secrets instead of masking them: for an admin or the host, and noted with the processes. */
+      readonly reveal?: boolean
+    },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
   /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
