@@ -8,7 +8,7 @@ import type { Actor } from '../core/process/record.ts'
 import { Engines } from '../engine/in-kernel.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
-import type { RedactOptions } from '../redaction/redaction.ts'
+import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
@@ -84,6 +84,11 @@ const BOOT_MS = 2_000
  * ```
  */
 export async function embed(options: EmbedOptions): Promise<Embedded> {
+  return embedWith(options)
+}
+
+/** The same, for whoever has to keep the same secrets elsewhere: what becomes known here is known there. */
+export async function embedWith(options: EmbedOptions, known?: Redaction): Promise<Embedded> {
   parse(OPTIONS, options, 'embed')
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
@@ -94,7 +99,7 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   }
   try {
     unlock = store.locks?.hold(holder.id)
-    return await start(store, holder, leave, options)
+    return await start(store, holder, leave, options, known ?? redactionOf(options))
   } catch (error) {
     await leave()
     throw error
@@ -106,8 +111,8 @@ async function start(
   holder: Holder,
   leave: () => Promise<void>,
   options: EmbedOptions,
+  redaction: Redaction,
 ): Promise<Embedded> {
-  const redaction = redactionOf(options)
   const shown = new Shown(
     () => kernel,
     redaction,

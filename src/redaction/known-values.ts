@@ -71,7 +71,7 @@ const EVERYDAY = new Set([
   ...['undefined', 'disabled'],
 ])
 
-/** A value of several lines is known by each of them: it may be printed with a margin. */
+/** A value of several lines is known by each of them: it may be printed with a margin. And each as it stands in JSON, too. */
 function partsOf(value: string): string[] {
   return value
     .split(/[\r\n]+/)
@@ -84,4 +84,5 @@ function partsOf(value: string): string[] {
         !EVERYDAY.has(line.toLowerCase()) &&
         !line.startsWith('-----'),
     )
+    .flatMap((line) => [line, JSON.stringify(line).slice(1, -1)])
 }

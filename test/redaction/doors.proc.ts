@@ -614,3 +614,26 @@ test('the log of the daemon says no secret', async () => {
   expect(started.stderr).toContain('ghp_')
   expectNone('stderr', started.stderr, { secrets: [secret] })
 })
+
+test("the log of the daemon says nothing of the login shell's secrets, nor of what it was told to mask", async () => {
+  const dwelling = new Dwelling()
+  const shell = join(tempFolder(), 'shell')
+  writeFileSync(shell, '#!/bin/sh\nexport LOGIN_TOKEN=swordfish-and-chips\nexec /bin/sh "$@"\n', {
+    mode: 0o700,
+  })
+  writeFileSync(
+    dwelling.home.config,
+    JSON.stringify({ logLevel: 'trace', redactPatterns: ['ACME-[0-9]{6}'] }),
+  )
+  const started = await dwelling.start(['--listen', '127.0.0.1:0'], {
+    ...{ REEVE_SHELL: shell, REEVE_ENVIRONMENT: 'login' },
+  })
+  const where = { home: dwelling.home, url: started.url }
+  await ask(where, 'POST /v1/processes', { body: { kind: 'command', spec: { argv: ['true'] } } })
+  for (const secret of ['swordfish-and-chips', 'ACME-123456'])
+    await ask(where, `GET /v1/processes/x${secret}`)
+  started.signal('SIGTERM')
+  await started.ended()
+  expect(started.stderr).toContain('/v1/processes/x***')
+  expectNone('stderr', started.stderr, { secrets: ['swordfish-and-chips', 'ACME-123456'] })
+})
