@@ -11,6 +11,7 @@ import {
   isLineEnd,
   isQuote,
   NAME,
+  STAR,
   standsAt,
   WORD,
 } from './characters.ts'
@@ -64,7 +65,8 @@ function isHeader({ bytes, start }: Findings, name: number): boolean {
   const isCapital = bytes[at] === 0x41
   if (at > start && isIn(bytes[at - 1], NAME)) return false
   while (at > start && isBlank(bytes[at - 1])) at--
-  return isCapital || at === start || !isIn(bytes[at - 1], NAME)
+  // What was masked was a word, too.
+  return isCapital || at === start || !(isIn(bytes[at - 1], NAME) || bytes[at - 1] === STAR)
 }
 
 /** At the line's end, also an escaped one, or at a quotation mark; but those around a parameter, `response="…"`, are within. */

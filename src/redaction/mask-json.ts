@@ -27,13 +27,15 @@ interface Walk extends Required<MaskJsonOptions> {
 const NOTHING = () => false
 const NO_OTHERS: ReadonlyMap<object, object> = new Map()
 
-/** What lies deeper is nothing that is shown. */
+/** What lies deeper is not shown. */
 const MOST_DEPTH = 100
+const TOO_DEEP = '***'
 
 function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): unknown {
   const { masker, leave, instead } = on
   if (typeof value === 'string') return masker.text(value)
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > MOST_DEPTH) return TOO_DEEP
   const other = instead.get(value)
   if (other !== undefined) return other
   if (Array.isArray(value)) return walkArray(on, value, depth)
@@ -47,11 +49,23 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
         : isInput(key, member)
           ? masker.text(member, { lines: true })
           : walk(on, member, depth + 1, key === 'env' || key === 'variables')
-    if (shown === member) continue
+    const name = masker.text(key)
+    if (shown === member && name === key) continue
     changed ??= { ...value }
-    changed[key] = shown
+    if (name === key) changed[key] = shown
+    else changed = renamed(changed, key, name, shown)
   }
   return changed ?? value
+}
+
+/** In the place of the other; two that look alike when masked are told apart by their number. */
+function renamed(value: Record<string, unknown>, key: string, name: string, shown: unknown) {
+  const others = new Set(Object.keys(value))
+  let free = name
+  for (let count = 2; others.has(free); count++) free = `${name} ${count}`
+  return Object.fromEntries(
+    Object.entries(value).map(([own, member]) => (own === key ? [free, shown] : [own, member])),
+  )
 }
 
 function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly unknown[] {

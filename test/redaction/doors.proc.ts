@@ -310,6 +310,23 @@ describe('a process that is no command', () => {
     )
   })
 
+  test('has its session and its grants shown without secrets', async () => {
+    const reeve = await open()
+    const label = `ghp_${secret}`
+    const opened = await reeve.openSession({ session: 'v', label })
+    const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'it' } })
+    const descriptor = { note: label, password: 'correcthorsebattery' }
+    const granted = await reeve.grant({ session: 'v', pids: [record.pid], descriptor })
+    const answers = {
+      opened,
+      granted,
+      sessions: await reeve.sessions({}),
+      grants: await reeve.grants({ session: 'v' }),
+    }
+    expect(answers.grants.grants).toHaveLength(1)
+    for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
+  })
+
   test('hands what it was given and answers to programs as it is, and shows it to nobody else', async () => {
     const noted: object[] = []
     const reeve = await open((revealed) => void noted.push(revealed))
