@@ -245,7 +245,9 @@ export class CommandOutput {
 
   async #masking(record: ProcessRecord, view: View): Promise<Masking | null> {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
-    return masker === null ? null : { masker, final: hasEnded(record), mayShow: this.#held.mayShow }
+    if (masker === null) return null
+    const tagged = record.spec['output'] === 'tagged'
+    return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow }
   }
 
   /** Whole lines are asked for, with the last one: what is held back of that is waited for. */
