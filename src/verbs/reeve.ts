@@ -173,7 +173,10 @@ export interface Acting extends Acts {
       readonly offset?: number
       /** Shows secrets instead of masking them: for an admin or the host, and noted with the process. */
       readonly reveal?: boolean
-      /** For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. */
+      /**
+       * For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. With a token it is
+       * `reveal` for an admin, and nothing for others.
+       */
       readonly terminal?: boolean
     },
     options?: CallOptions,

@@ -11,8 +11,10 @@ import { Dwelling } from '../daemon/dwelling.ts'
 import { call, overHttp } from '../mcp/connected.ts'
 import { ask } from '../server/ask.ts'
 import { tempFolder } from '../temp-file.ts'
-import { invented, SECRETS, shows } from './corpus.ts'
+import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
+// A terminal draws no NULs: what they part runs together.
+const SECRETS = PRINTED.filter(({ text }) => !text.includes('\0'))
 const TEXT = `${SECRETS.map(({ text }) => text).join('\nsome text in between\n')}\nthe last line\n`
 const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
 
@@ -565,7 +567,15 @@ describe('reveal', () => {
     }
     const stream = `GET /v1/processes/${pid}/output/stream`
     expect((await ask(daemon, `${stream}?reveal=true`, { token: daemon.token })).text).toContain(secret)
-    expect((await ask(daemon, `${stream}?terminal=true`, { token })).text).toContain(secret)
+    for (const path of ['output/stream?terminal=true', 'output?terminal=true']) {
+      const said = await ask(daemon, `GET /v1/processes/${pid}/${path}`, { token })
+      expect(said.status).toBe(200)
+      const isPage = path.startsWith('output?')
+      const shown = isPage ? Buffer.from(said.json.bytes.$bytes, 'base64').toString() : said.text
+      expectNone(path, shown, { secrets: [secret] })
+    }
+    expect((await ask(daemon, `${stream}?terminal=true`, { token: daemon.token })).text).toContain(secret)
+    expect((await ask({ home: dwelling.home, url: null }, `${stream}?terminal=true`)).text).toContain(secret)
     expect((await ask(daemon, stream, { token: daemon.token })).text).not.toContain(secret)
     const reader = new TokenFile(dwelling.home).create({ role: 'read' })
     expect(await ask(daemon, `${stream}?terminal=true`, { token: reader.token })).toMatchObject({
@@ -582,6 +592,7 @@ test('a terminal shows an operator everything, and whoever may only look no secr
   const file = join(tempFolder(), 'text')
   writeFileSync(file, `ghp_${secret}\n`)
   const pid = await ended(daemon, `cat ${file}`, { pty: true })
+  const shown = () => dwelling.logged.filter(({ words }) => words === 'secrets were shown').length
   const tokens = new TokenFile(dwelling.home)
   const seenWith = async (token: string) => {
     const reeve = await connect({ url: daemon.url ?? '', token })
@@ -593,7 +604,9 @@ test('a terminal shows an operator everything, and whoever may only look no secr
       await reeve.close()
     }
   }
+  expect(shown()).toBe(0)
   expect(await seenWith(tokens.create({ role: 'operate' }).token)).toBe(`ghp_${secret}\r\n`)
+  expect(shown()).toBe(1)
   expect(await seenWith(tokens.create({ role: 'read' }).token)).toBe(`ghp_${'*'.repeat(36)}\r\n`)
 })
 

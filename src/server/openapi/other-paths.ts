@@ -77,7 +77,7 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
     'outputStream',
     "A command's output as a durable stream of bytes.",
     'application/octet-stream',
-    [pid, reveals, shows('terminal', 'as a terminal shows it')],
+    [pid, reveals, shows('terminal', 'as a terminal of your own shows it; with a token the same as reveal')],
   ),
   '/v1/processes/{pid}/events/stream': stream(
     'eventStream',

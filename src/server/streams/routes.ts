@@ -3,7 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import type { AppParts, Env } from '../app.ts'
-import { actingFor, demand } from '../caller.ts'
+import { actingFor, demand, viewOf } from '../caller.ts'
 import { problemResponse } from '../problem.ts'
 import { STREAM_TIMES, streamAnswer } from './answer.ts'
 import { offsetText } from './asked.ts'
@@ -51,12 +51,9 @@ function isRevealed(context: Context<Env>): boolean {
   return reveal
 }
 
-/** A terminal is for whoever may type at it, too. */
 function viewIn(context: Context<Env>): OutputView {
-  const reveal = isRevealed(context)
-  const terminal = context.req.query('terminal') === 'true'
-  if (terminal) demand(context.get('caller'), 'operate')
-  return { ...(reveal ? { reveal } : {}), ...(terminal ? { terminal } : {}) }
+  const [reveal, terminal] = ['reveal', 'terminal'].map((name) => context.req.query(name) === 'true')
+  return viewOf(context.get('caller'), { reveal: reveal === true, terminal: terminal === true })
 }
 
 /** Where what is not kept any more ends: a reader of any stream can go on from there, and knows that it missed something. */
