@@ -10,7 +10,7 @@ export async function listProcesses(
   reeve: Acting,
   filter: ProcessFilter,
   most = Number.POSITIVE_INFINITY,
-  extras: { readonly ports?: boolean; readonly budgets?: boolean } = {},
+  extras: { readonly ports?: boolean; readonly budgets?: boolean; readonly reveal?: boolean } = {},
 ): Promise<Listed[]> {
   const found: Listed[] = []
   let after: string | null = null

@@ -10,12 +10,15 @@ type StoredEvent = Awaited<ReturnType<Acting['changes']>>['events'][number]
 /** Every event once, in order; whatever breaks in between is taken up again behind the last one. */
 export async function* follow(
   line: Line,
-  { after = 0, filter }: FollowInput,
+  { after = 0, filter, reveal = false }: FollowInput,
   { signal }: CallOptions,
 ): AsyncGenerator<StoredEvent, void, void> {
   const stop = new AbortController()
   const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
-  const query: Record<string, string> = filter === undefined ? {} : { filter: toWire(filter) }
+  const query = {
+    ...(filter === undefined ? {} : { filter: toWire(filter) }),
+    ...(reveal ? { reveal: 'true' } : {}),
+  }
   let offset = after
   let live = false
   try {

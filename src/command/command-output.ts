@@ -119,7 +119,8 @@ export class CommandOutput {
     this.#screens ??= import('./screen/screen.ts').then(({ Screens }) => new Screens())
     const screens = await this.#screens
     const masker = (await this.#masking(record, view))?.masker ?? null
-    const shown = await screens.show(record.pid, folder, { ...size, scrollback, masker })
+    const isLive = !hasEnded(record)
+    const shown = await screens.show(record.pid, folder, { ...size, scrollback, masker, isLive })
     return { ...shown, lines: [...shown.lines], scrollback: [...shown.scrollback] }
   }
 
@@ -250,7 +251,9 @@ export class CommandOutput {
 
   async #masking(record: ProcessRecord, view: View): Promise<Masking | null> {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
-    return masker === null ? null : { masker, final: hasEnded(record), mayShow: this.#held.mayShow }
+    if (masker === null) return null
+    const tagged = record.spec['output'] === 'tagged'
+    return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow }
   }
 
   /** Whole lines are asked for, with the last one: what is held back of that is waited for. */

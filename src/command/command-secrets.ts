@@ -1,17 +1,20 @@
-import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
-import { isSecretName } from '../redaction/secret-name.ts'
+import { secretsIn } from '../redaction/secret-name.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 
+/** What a record tells of what its command was given. */
+type Given = Pick<ProcessRecord, 'spec' | 'envRef'>
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The secrets that commands are given, or could print: those of the base environment by name, and those of each spec. */
 export class CommandSecrets {
   readonly #redaction: Redaction
   readonly #variables: () => Promise<Variables>
+  /** The variables that an environment takes secrets from, by its ref. */
+  readonly #named = new Map<string, readonly string[]>()
   #known: Variables | undefined
 
   constructor(redaction: Redaction, variables: () => Promise<Variables>) {
@@ -22,10 +25,33 @@ export class CommandSecrets {
   }
 
   /** Null where nothing is masked. */
-  async maskerFor(record: ProcessRecord, kernel: Kernel): Promise<Masker | null> {
+  async maskerFor(record: Given, kernel: Kernel): Promise<Masker | null> {
     if (!this.#redaction.isOn) return null
+    return this.#redaction.masker(await this.valuesOf(record, kernel))
+  }
+
+  /** What this command was given by name, whatever the name; and what its own variables call a secret. */
+  async valuesOf({ spec, envRef }: Given, kernel: Kernel): Promise<string[]> {
     const variables = await this.#learn()
-    return this.#redaction.masker(await valuesOf(record, kernel, variables))
+    const { passEnv = [], env = {} } = spec as unknown as CommandSpec
+    const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
+    const passed = passEnv.map((name) => variables[name])
+    return [...named, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
+  }
+
+  /** An environment is what its ref says, for ever. */
+  async #namesIn(ref: string | null, kernel: Kernel): Promise<readonly string[]> {
+    if (ref === null) return []
+    const known = this.#named.get(ref)
+    if (known !== undefined) return known
+    const environment = await kernel.edges.store.ask({ ask: 'environment', ref })
+    const names = Object.values(environment?.variables ?? {}).flatMap((value) =>
+      typeof value === 'string' ? [] : [value.secret],
+    )
+    if (environment !== null) this.#named.set(ref, names)
+    const [oldest] = this.#named.keys()
+    if (this.#named.size > MOST_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)
+    return names
   }
 
   /** Once for each time that the environment is read. */
@@ -37,24 +63,4 @@ export class CommandSecrets {
   }
 }
 
-/** What this command was given by name, whatever the name; and what its own variables call a secret. */
-async function valuesOf(
-  { spec, envRef }: ProcessRecord,
-  kernel: Kernel,
-  variables: Variables,
-): Promise<string[]> {
-  const { passEnv = [], env = {} } = spec as unknown as CommandSpec
-  const environment: Environment | null =
-    envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
-  const named = Object.values(environment?.variables ?? {}).flatMap((value) =>
-    typeof value === 'string' ? [] : [process.env[value.secret]],
-  )
-  const passed = passEnv.map((name) => variables[name])
-  return [...named, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
-}
-
-function secretsIn(variables: Variables): string[] {
-  return Object.entries(variables).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name) ? [value] : [],
-  )
-}
+const MOST_ENVIRONMENTS = 1_000

@@ -65,6 +65,7 @@ const MOST_RECENT = 10_000
 export class Commands {
   readonly home: Home
   readonly output: CommandOutput
+  readonly secrets: CommandSecrets
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
@@ -87,10 +88,11 @@ export class Commands {
     readonly onTrouble: (error: unknown, doing: string) => void
   }) {
     this.home = parts.home
+    this.secrets = new CommandSecrets(parts.redaction, () => parts.environment.variables())
     this.output = new CommandOutput({
       home: parts.home,
       keeperOf: ({ pid }) => this.keeperOf(pid),
-      secrets: new CommandSecrets(parts.redaction, () => parts.environment.variables()),
+      secrets: this.secrets,
       kernel: () => this.#served(),
     })
     this.#lock = parts.lock

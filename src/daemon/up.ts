@@ -1,9 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
-import { type Embedded, embed } from '../embed/embed.ts'
+import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
+import { redactionOf } from '../embed/redaction-of.ts'
 import { bootId } from '../keeper/tree/boot.ts'
 import { Redaction } from '../redaction/redaction.ts'
+import { secretsIn } from '../redaction/secret-name.ts'
 import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -54,9 +56,10 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
     prepareHome(home)
     const config = configuration(options.flags ?? {}, env, home)
     refuseWrongPatterns(config.values)
-    log ??= logOf(home, config.values)
+    const redaction = secretsOf(home, config.values)
+    log ??= logOf(home, config.values, redaction)
     refuseSecond(home)
-    return await start(home, config, log, options)
+    return await start(home, config, log, redaction, options)
   } catch (error) {
     tellWhyNot(log, error)
     throw error
@@ -78,21 +81,39 @@ function refuseWrongPatterns({ redactPatterns: patterns }: Settings): void {
   }
 }
 
+/** What this daemon keeps to itself, in its answers and in its log: one learns of a secret with the other. */
+export function secretsOf(home: HomePaths, values: Settings): Redaction {
+  const redact = values.redact && { values: values.redactValues, patterns: values.redactPatterns }
+  return withOwn(redactionOf({ redact, store: values.store ?? home.store }))
+}
+
+/** Its own environment, as it was started with. */
+function withOwn(redaction: Redaction): Redaction {
+  redaction.know(secretsIn(process.env))
+  return redaction
+}
+
 /** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
 function tellWhyNot(log: Log | undefined, error: unknown): void {
   if (log === undefined && process.stderr.isTTY) return
-  const to = log ?? logAt({})
+  const to = log ?? logAt(withOwn(new Redaction()))
   const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
   to.error(code === undefined ? { err: error } : { code, message, remedy, details }, 'not started')
 }
 
-async function start(home: HomePaths, config: Configuration, log: Log, options: UpOptions): Promise<Daemon> {
+async function start(
+  home: HomePaths,
+  config: Configuration,
+  log: Log,
+  redaction: Redaction,
+  options: UpOptions,
+): Promise<Daemon> {
   const tokens = new TokenFile(home, (error) =>
     log.error({ err: error }, 'tokens cannot be read; those of before count'),
   )
   // Loaded while the keeper starts: that is most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
-    embedded(home, config.values, log),
+    embedded(home, config.values, log, redaction),
     import('../server/server.ts'),
   ])
   let guests: Guests | undefined
@@ -193,10 +214,15 @@ const NOTICE_MS = 5_000
 const LOOK_MS = 20
 
 /** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
-async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+async function embedded(
+  home: HomePaths,
+  values: Settings,
+  log: Log,
+  redaction: Redaction,
+): Promise<Embedded> {
   for (const until = Date.now() + NOTICE_MS; ; ) {
     try {
-      return await embeddedOnce(home, values, log)
+      return await embeddedOnce(home, values, log, redaction)
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
@@ -207,9 +233,14 @@ async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Em
   }
 }
 
-async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+async function embeddedOnce(
+  home: HomePaths,
+  values: Settings,
+  log: Log,
+  redaction: Redaction,
+): Promise<Embedded> {
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
-  return embed({
+  const options: EmbedOptions = {
     store: values.store ?? home.store,
     commands: {
       home: home.commands,
@@ -230,10 +261,10 @@ async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promis
       ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
       ...{ burst: values.watchBurst, burstMs: values.watchBurstMs, silenceMs: values.watchSilenceMs },
     },
-    redact: values.redact && { values: values.redactValues, patterns: values.redactPatterns },
     onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
-  })
+  }
+  return embedWith(options, redaction)
 }
 
 function second(home: HomePaths, osPid: number | null): ReeveError {

@@ -8,7 +8,7 @@ import type { Actor } from '../core/process/record.ts'
 import { Engines } from '../engine/in-kernel.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
-import type { RedactOptions } from '../redaction/redaction.ts'
+import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
@@ -27,7 +27,7 @@ import { engineFunction, OPTIONS } from './options.ts'
 import { parse } from './parse.ts'
 import { redactionOf } from './redaction-of.ts'
 import { type Revealed, Reveals } from './reveal.ts'
-import { Shown } from './shown.ts'
+import { type Manner, Shown } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
 import type { WaitTimes } from './wait-acts.ts'
 
@@ -84,6 +84,11 @@ const BOOT_MS = 2_000
  * ```
  */
 export async function embed(options: EmbedOptions): Promise<Embedded> {
+  return embedWith(options)
+}
+
+/** The same, for whoever has to keep the same secrets elsewhere: what becomes known here is known there. */
+export async function embedWith(options: EmbedOptions, known?: Redaction): Promise<Embedded> {
   parse(OPTIONS, options, 'embed')
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
@@ -94,7 +99,7 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   }
   try {
     unlock = store.locks?.hold(holder.id)
-    return await start(store, holder, leave, options)
+    return await start(store, holder, leave, options, known ?? redactionOf(options))
   } catch (error) {
     await leave()
     throw error
@@ -106,10 +111,14 @@ async function start(
   holder: Holder,
   leave: () => Promise<void>,
   options: EmbedOptions,
+  redaction: Redaction,
 ): Promise<Embedded> {
-  const redaction = redactionOf(options)
-  const shown = new Shown(() => kernel, redaction)
-  const reveals = new Reveals(() => kernel, options.onReveal ?? ignore)
+  const shown = new Shown(
+    () => kernel,
+    redaction,
+    () => commands?.secrets,
+  )
+  const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
   const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
   const { osPid, startTime, id } = holder
   const commands =
@@ -211,11 +220,14 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
       if (kernel.isClosed) throw kernelClosed()
       try {
         const parsed = parse(input, given ?? {}, name)
+        if (!isRevealed(parsed))
+          return await shown.answer(await acts[name]?.(parsed, options), mannerOf(name))
+        reveals.permit(actor)
         const answer = await acts[name]?.(parsed, options)
-        // Whoever may not has been refused.
-        return isRevealed(parsed) ? answer : await shown.answer(answer)
+        if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await shown.secretsIn(answer), name)
+        return answer
       } catch (error) {
-        throw shown.error(error)
+        throw await shown.error(error)
       }
     },
   ])
@@ -227,7 +239,7 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
     ...called,
     kernel: kernel.id,
     inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
-    follow: (given = {}, options = {}) => follow(kernel, actor, shown, given, options),
+    follow: (given = {}, options = {}) => follow({ kernel, shown, reveals }, actor, given, options),
     followOutput: (given, options = {}) =>
       followLog(kernel, actor, commands, reveals, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
     attach: async (given, options = {}) =>
@@ -236,16 +248,18 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
 }
 
 async function* follow(
-  kernel: Kernel,
+  { kernel, shown, reveals }: Pick<ActingParts, 'kernel' | 'shown' | 'reveals'>,
   actor: Actor,
-  shown: Shown,
-  given: { after?: number; filter?: z.input<typeof filter> },
+  given: z.input<typeof FOLLOW>,
   { signal }: CallOptions,
 ): AsyncGenerator<StoredEvent, void, void> {
   const parsed = parse(FOLLOW, given, 'follow')
+  if (parsed.reveal) reveals.permit(actor)
   for await (const event of kernel.follow(parsed.after, () => true, signal)) {
     const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
-    if (wanted !== undefined) yield await shown.event(wanted)
+    if (wanted === undefined) continue
+    if (parsed.reveal) await reveals.noteAll(actor, await shown.secretsIn(wanted), 'follow')
+    yield parsed.reveal ? wanted : await shown.event(wanted)
   }
 }
 
@@ -290,6 +304,7 @@ const FOLLOW_INBOX = z.strictObject({
 const FOLLOW = z.strictObject({
   after: z.number().int().nonnegative().default(0),
   filter: filter.exactOptional(),
+  reveal: z.boolean().default(false),
 })
 
 function warn(error: unknown, doing: string, shown: Shown): void {
@@ -301,4 +316,23 @@ function isRevealed(parsed: unknown): boolean {
   return (parsed as { readonly reveal?: boolean }).reveal === true
 }
 
-function ignore(): void {}
+/** These say what is shown of many processes at once: noted with those whose secrets are there. */
+const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
+
+/** What programs ask for to go on with, and what was masked when it was read. Everything else is for whoever looks. */
+const MANNERS: Readonly<Partial<Record<string, Manner>>> = {
+  ...{ wait: 'values', waitAny: 'values', waitAll: 'values', waitFor: 'values' },
+  ...{ claimWork: 'none', doWork: 'none' },
+  ...{ poll: 'records', log: 'none', search: 'none', screen: 'none', output: 'none' },
+}
+
+function mannerOf(verb: string): Manner {
+  return MANNERS[verb] ?? 'all'
+}
+
+/** An end is the last event of all: what is shown after it is told here, where nobody else listens. */
+function warnOfReveal({ pid, actor, verb }: Revealed, isRecorded: boolean): void {
+  if (isRecorded) return
+  const said = `${actor} had secrets of ${pid} shown (${verb}), which has ended and takes no event of it.`
+  process.emitWarning(`${said} Listen with onReveal to hear of it.`, { type: 'ReeveWarning' })
+}

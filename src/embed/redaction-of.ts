@@ -5,7 +5,7 @@ import type { Store } from '../store/contract.ts'
 import type { EmbedOptions } from './embed.ts'
 
 /** The secrets that this program knows of from its own options. A pattern that is none is refused. */
-export function redactionOf({ redact = true, store }: EmbedOptions): Redaction {
+export function redactionOf({ redact = true, store }: Pick<EmbedOptions, 'redact' | 'store'>): Redaction {
   try {
     const redaction = new Redaction(redact)
     redaction.know(passwordsIn(store))

@@ -12,6 +12,9 @@ export interface Revealed {
   readonly verb: string
 }
 
+/** `isRecorded`: it is an event of the process, too. */
+type OnReveal = (revealed: Revealed, isRecorded: boolean) => void
+
 /** Who reads page after page is noted once for all pages of a minute. */
 const NOTED_MS = 60_000
 const MOST_NOTED = 10_000
@@ -22,31 +25,57 @@ const MOST_NOTED = 10_000
  */
 export class Reveals {
   readonly #kernel: () => Kernel
-  readonly #onReveal: (revealed: Revealed) => void
+  readonly #onReveal: OnReveal
   readonly #noted = new Map<string, number>()
 
-  constructor(kernel: () => Kernel, onReveal: (revealed: Revealed) => void) {
+  constructor(kernel: () => Kernel, onReveal: OnReveal) {
     this.#kernel = kernel
     this.#onReveal = onReveal
+  }
+
+  /** Refused to those who may not. */
+  permit(actor: Actor): void {
+    if (!mayReveal(this.#kernel(), actor)) throw new RefusedError(denied(actor))
   }
 
   /** How a process is shown to whoever asks so. Refused to those who may not. */
   async viewFor(actor: Actor, record: ProcessRecord, verb: string, reveal: boolean): Promise<View> {
     if (!reveal) return 'masked'
-    const kernel = this.#kernel()
-    if (!mayReveal(kernel, actor)) throw new RefusedError(denied(actor))
-    const { pid } = record
-    const at = kernel.edges.clock.now()
+    this.permit(actor)
+    await this.#note(actor, record.pid, verb, hasEnded(record))
+    return 'raw'
+  }
+
+  /** The secrets of these processes were in an answer about many. */
+  async noteAll(actor: Actor, pids: ReadonlySet<Pid>, verb: string): Promise<void> {
+    for (const pid of pids) {
+      const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
+      await this.#note(actor, pid, verb, row === null || hasEnded(row.record))
+    }
+  }
+
+  async #note(actor: Actor, pid: Pid, verb: string, isOver: boolean): Promise<void> {
+    const at = this.#kernel().edges.clock.now()
     const key = `${actor} ${pid}`
     const last = this.#noted.get(key)
-    if (last !== undefined && at - last < NOTED_MS) return 'raw'
-    if (!hasEnded(record)) await kernel.perform({ type: 'reveal', pid, actor, at, verb })
-    this.#onReveal({ pid, actor, verb })
+    if (last !== undefined && at - last < NOTED_MS) return
+    const isRecorded = !isOver && (await this.#record(actor, pid, verb, at))
+    this.#onReveal({ pid, actor, verb }, isRecorded)
     this.#noted.delete(key)
     this.#noted.set(key, at)
     const [oldest] = this.#noted.keys()
     if (this.#noted.size > MOST_NOTED && oldest !== undefined) this.#noted.delete(oldest)
-    return 'raw'
+  }
+
+  /** Whether there is an event of it: it may have ended in this moment. */
+  async #record(actor: Actor, pid: Pid, verb: string, at: number): Promise<boolean> {
+    try {
+      await this.#kernel().perform({ type: 'reveal', pid, actor, at, verb })
+      return true
+    } catch (error) {
+      if (error instanceof RefusedError && error.code === 'already_ended') return false
+      throw error
+    }
   }
 }
 

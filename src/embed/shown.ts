@@ -1,72 +1,73 @@
+import type { CommandSecrets } from '../command/command-secrets.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import type { Json } from '../core/json/json.ts'
+import { isReserved, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { maskJson } from '../redaction/mask-json.ts'
 import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
-import { isSecretName } from '../redaction/secret-name.ts'
+import { secretsIn } from '../redaction/secret-name.ts'
 
 /**
- * What verbs answer, without secrets. Of commands all is masked: their command line, their variables and input, the reasons
- * and messages of their ends, wherever a record, an event or a notice of theirs is shown. What other processes are given and
- * answer with is data between programs, which need it as it is.
+ * How much of an answer is masked.
+ *
+ * | manner   | of commands | of other processes                                        | anything else |
+ * | all      | everything  | everything                                                | everything    |
+ * | values   | everything  | all but what programs hand to each other: inputs, results, signals | nothing  |
+ * | records  | everything  | everything                                                | nothing       |
+ * | none     | nothing     | nothing                                                   | nothing       |
+ */
+export type Manner = 'all' | 'values' | 'records' | 'none'
+
+/**
+ * What verbs answer, without secrets: command lines, variables and input, the reasons and messages of ends, wherever a record,
+ * an event or a notice is shown.
  */
 export class Shown {
   readonly #kernel: () => Kernel
   readonly #redaction: Redaction
-  /** The secrets that commands were given, null for what is no command; those asked for last, last. */
-  readonly #given = new Map<Pid, readonly string[] | null>()
+  readonly #commands: () => CommandSecrets | undefined
+  /** What is known of processes, as they were registered; those asked for last, last. */
+  readonly #registered = new Map<Pid, Registered>()
 
-  constructor(kernel: () => Kernel, redaction: Redaction) {
+  constructor(kernel: () => Kernel, redaction: Redaction, commands: () => CommandSecrets | undefined) {
     this.#kernel = kernel
     this.#redaction = redaction
+    this.#commands = commands
   }
 
   /** An answer, with every record, event and notice in it as it may be seen. */
-  async answer(answer: unknown, depth = 0): Promise<unknown> {
-    if (!this.#redaction.isOn || typeof answer !== 'object' || answer === null || depth > MOST_DEPTH)
-      return answer
-    if (isRecord(answer)) return this.record(answer)
-    if (isEventOrNotice(answer)) return this.event(answer)
-    if (isEnvironment(answer)) return maskJson(this.#redaction.masker(), answer)
-    if (answer instanceof Uint8Array) return answer
-    const members = Object.entries(answer)
-    let changed: Record<string, unknown> | undefined
-    for (const [key, member] of members) {
-      if (typeof member !== 'object' || member === null) continue
-      const shown = await this.answer(member, depth + 1)
-      if (shown === member) continue
-      changed ??= (Array.isArray(answer) ? [...answer] : { ...answer }) as Record<string, unknown>
-      changed[key] = shown
-    }
-    return changed ?? answer
+  async answer(answer: unknown, manner: Manner): Promise<unknown> {
+    if (!this.#redaction.isOn || manner === 'none') return answer
+    const shown = new Map<object, object>()
+    await this.#showIn(answer, manner, shown, 0)
+    if (manner === 'all') return maskJson(this.#redaction.masker(), answer, { instead: shown })
+    return replaced(answer, shown, 0)
   }
 
-  record(record: ProcessRecord): ProcessRecord {
-    if (!this.#redaction.isOn) return record
-    const given = this.#know(record.pid, record)
-    if (given === null) return record
-    const masker = this.#redaction.masker(given)
-    const shown = Object.entries(record).map(([key, value]) => [
-      key,
-      PLAIN.has(key) ? value : maskJson(masker, value),
-    ])
-    return Object.fromEntries(shown) as unknown as ProcessRecord
+  /** The processes whose secrets are in an answer. */
+  async secretsIn(answer: unknown): Promise<ReadonlySet<Pid>> {
+    const shown = new Map<object, object>()
+    if (this.#redaction.isOn) await this.#showIn(answer, 'all', shown, 0)
+    const pids = [...shown].flatMap(([raw, other]) => (raw === other || !('pid' in raw) ? [] : [raw.pid]))
+    return new Set(pids as Pid[])
   }
 
-  async event<Told extends StoredEvent | Notice>(told: Told): Promise<Told> {
+  async event<Told extends StoredEvent | Notice>(told: Told, manner: Manner = 'all'): Promise<Told> {
     const { payload, pid } = told
-    if (!this.#redaction.isOn || typeof payload !== 'object' || payload === null) return told
-    const given =
-      'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#givenTo(pid)
-    if (given === null) return told
-    const masker = this.#redaction.masker(given)
+    if (!this.#redaction.isOn) return told
+    const registered =
+      'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#of(pid)
+    const isData = manner === 'values' && registered.kind !== 'command' && 'type' in told
+    if (isData && (!isReserved(told.type) || told.type.startsWith('signal.'))) return told
+    const values = [registered, ...(await this.#childIn(told))].map((one) => this.#valuesOf(one))
+    const masker = this.#redaction.masker((await Promise.all(values)).flat())
     const masked = {
-      payload: maskJson(masker, payload),
+      payload: maskJson(masker, payload, isData ? { leave: (member, _, of) => isHandedOn(member, of) } : {}),
       ...(hasText(told) ? { text: masker.text(told.text) } : {}),
     }
     const isSame = masked.payload === payload && (!hasText(told) || masked.text === told.text)
@@ -74,40 +75,101 @@ export class Shown {
   }
 
   /** An error that says no secret, and is otherwise the same. */
-  error(error: unknown): unknown {
+  async error(error: unknown): Promise<unknown> {
     if (!this.#redaction.isOn || !(error instanceof ReeveError)) return error
-    return withoutSecrets(this.#redaction.masker(), error)
+    const pids = [...new Set(error.message.match(PIDS) ?? [])].slice(0, MOST_NAMED)
+    const named = await Promise.all(pids.map((pid) => this.#ofNamed(pid)))
+    return withoutSecrets(this.#redaction.masker(named.flat()), error)
   }
 
   text(text: string): string {
     return this.#redaction.isOn ? this.#redaction.masker().text(text) : text
   }
 
-  async #givenTo(pid: Pid): Promise<readonly string[] | null> {
-    const known = this.#given.get(pid)
+  async #showIn(value: unknown, manner: Manner, shown: Map<object, object>, depth: number): Promise<void> {
+    if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return
+    if (value instanceof Uint8Array) return
+    if (isRecord(value)) shown.set(value, await this.#record(value, manner))
+    else if (isEventOrNotice(value)) shown.set(value, await this.event(value, manner))
+    else if (isEnvironment(value)) shown.set(value, maskJson(this.#redaction.masker(), value))
+    else
+      for (const member of Object.values(value))
+        if (typeof member === 'object') await this.#showIn(member, manner, shown, depth + 1)
+  }
+
+  async #record(record: ProcessRecord, manner: Manner): Promise<ProcessRecord> {
+    const registered = this.#know(record.pid, record)
+    const masker = this.#redaction.masker(await this.#valuesOf(registered))
+    const isData = manner === 'values' && registered.kind !== 'command'
+    const leave = (member: string, depth: number, of: object) =>
+      (depth === 0 && PLAIN.has(member)) || (isData && isHandedOn(member, of))
+    return maskJson(masker, record, { leave })
+  }
+
+  /** A parent is told the label of its child, which of a command is its command line. */
+  async #childIn(told: StoredEvent | Notice): Promise<Registered[]> {
+    if (!('type' in told) || told.type !== 'child_registered') return []
+    const { pid } = told.payload as { readonly pid: Pid }
+    return [await this.#of(pid)]
+  }
+
+  async #of(pid: Pid): Promise<Registered> {
+    const known = this.#registered.get(pid)
     if (known !== undefined) return known
     const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
     // Pruned meanwhile: then nobody can tell, and nothing more will be told of it.
-    return row === null ? [] : this.#know(pid, row.record)
+    return row === null ? GONE : this.#know(pid, row.record)
   }
 
-  #know(pid: Pid, registered: object): readonly string[] | null {
-    const { kind, spec } = registered as { readonly kind?: unknown; readonly spec?: unknown }
-    const given = kind === 'command' ? secretsOf(spec) : null
-    this.#given.delete(pid)
-    this.#given.set(pid, given)
-    const [oldest] = this.#given.keys()
-    if (this.#given.size > MOST_KNOWN && oldest !== undefined) this.#given.delete(oldest)
-    return given
+  /** A kernel that is being closed, or a store that is away, is what the error is about. */
+  async #ofNamed(pid: Pid): Promise<readonly string[]> {
+    try {
+      return await this.#valuesOf(await this.#of(pid))
+    } catch {
+      return []
+    }
+  }
+
+  #know(pid: Pid, given: unknown): Registered {
+    const { kind, spec, envRef = null } = Object(given) as Partial<Registered>
+    const { env, passEnv } = Object(spec) as { readonly env?: Json; readonly passEnv?: Json }
+    const registered: Registered =
+      kind === 'command'
+        ? {
+            kind,
+            spec: { ...(env === undefined ? {} : { env }), ...(passEnv === undefined ? {} : { passEnv }) },
+            envRef,
+          }
+        : GONE
+    this.#registered.delete(pid)
+    this.#registered.set(pid, registered)
+    const [oldest] = this.#registered.keys()
+    if (this.#registered.size > MOST_KNOWN && oldest !== undefined) this.#registered.delete(oldest)
+    return registered
+  }
+
+  /** Of commands the same as in their output. Where none are run, their own variables are all that is known. */
+  async #valuesOf(registered: Registered): Promise<readonly string[]> {
+    if (registered.kind !== 'command') return []
+    const { env } = registered.spec as { readonly env?: Readonly<Record<string, string>> }
+    return this.#commands()?.valuesOf(registered, this.#kernel()) ?? secretsIn(env ?? {})
   }
 }
+
+type Registered = Pick<ProcessRecord, 'spec' | 'envRef'> & { readonly kind: string | null }
+
+/** Nothing is known of it, or it was given nothing. */
+const GONE: Registered = { kind: null, spec: {}, envRef: null }
 
 /** Answers are lists of records at most. */
 const MOST_DEPTH = 3
 const MOST_KNOWN = 10_000
+const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
+/** An error names one process, or two. */
+const MOST_NAMED = 4
 
 /** What a record has that is no text of its own: much of it, and looked at often. */
-const PLAIN = new Set<string>([
+const PLAIN: ReadonlySet<string> = new Set([
   ...['pid', 'kind', 'parent', 'root', 'restartOf', 'group', 'owner', 'originator', 'lifetime', 'recovery'],
   ...['envRef', 'registrationHash', 'wakeTarget', 'limits', 'status', 'pausedFrom', 'wait', 'signals'],
   ...[
@@ -122,6 +184,17 @@ const PLAIN = new Set<string>([
     'updatedAt',
   ],
 ])
+
+/** What one program hands to another, which needs it as it is. */
+const DATA: ReadonlySet<string> = new Set([
+  ...['spec', 'result', 'value', 'definition', 'replyTo', 'causedBy', 'externalRef', 'ref', 'facets'],
+])
+
+/** What came out of a failure are messages. */
+function isHandedOn(member: string, of: object): boolean {
+  if (member === 'result' && 'status' in of && of.status !== 'completed') return false
+  return DATA.has(member)
+}
 
 function isRecord(value: object): value is ProcessRecord {
   return 'pid' in value && 'kind' in value && 'spec' in value && 'registrationHash' in value
@@ -140,12 +213,13 @@ function isEnvironment(value: object): value is Environment {
   return 'variables' in value && 'policy' in value && 'options' in value
 }
 
-/** A variable of its own that is called a secret may stand in its command line, too. */
-function secretsOf(spec: unknown): string[] {
-  const { env } = Object(spec) as { env?: unknown }
-  return Object.entries(Object(env) as Record<string, unknown>).flatMap(([name, value]) =>
-    typeof value === 'string' && isSecretName(name) ? [value] : [],
-  )
+/** The same with other objects in the place of these. */
+function replaced(value: unknown, instead: ReadonlyMap<object, object>, depth: number): unknown {
+  if (instead.size === 0 || typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
+  const other = instead.get(value)
+  if (other !== undefined || value instanceof Uint8Array) return other ?? value
+  const members = Object.entries(value).map(([key, member]) => [key, replaced(member, instead, depth + 1)])
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members)
 }
 
 function withoutSecrets(masker: Masker, error: ReeveError): ReeveError {

@@ -1,5 +1,6 @@
 import { RefusedError } from '../core/errors.ts'
 import type { HolderRow } from '../core/lease/holder.ts'
+import { holds } from '../core/lease/lease.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -116,6 +117,12 @@ async function perform(
       return { type: 'said', text: await kernel.keyOf(pid, act.wait) }
     case 'seed':
       return { type: 'said', text: edges.sign(await edges.store.ask({ ask: 'secret' }), `${pid}.chance`) }
+    case 'events': {
+      const row = await edges.store.ask({ ask: 'process', pid })
+      if (row === null || !holds(row, fence)) throw new RefusedError(notHeld(pid, fence.holder))
+      const { after, limit } = act
+      return { type: 'events', events: [...(await edges.store.ask({ ask: 'events', pid, after, limit }))] }
+    }
     case 'park': {
       const work = await attemptOf(kernel, pid, fence)
       return { type: (await kernel.park(work, act.waits)) ? 'parked' : 'not_parked' }
@@ -195,6 +202,10 @@ const MAKES_WORK: ReadonlySet<string> = new Set([
 
 function mayBeWork({ type }: StoredEvent): boolean {
   return MAKES_WORK.has(type)
+}
+
+function notHeld(pid: Pid, worker: string) {
+  return refusal('stale_fence', `${worker} does not hold ${pid} (any more).`, 'Stop working on it.')
 }
 
 function unannounced(worker: string) {

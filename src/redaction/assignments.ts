@@ -2,6 +2,7 @@ import {
   APOSTROPHE,
   BACKTICK,
   BASE64,
+  COMMA,
   DOT,
   EQUALS,
   isBlank,
@@ -105,9 +106,9 @@ interface Value {
 function valueAt(found: Findings, name: number, at: number): Value {
   const { bytes, end } = found
   const before = name > found.start ? bytes[name - 1] : undefined
-  const endsWith = (quote: number | undefined) => (byte: number) => byte === quote || isLineEnd(byte)
+  const endsWith = (quote: number | undefined) => (byte: number) => byte === quote || endsLine(byte)
   if (isQuote(before)) return { from: at, to: until(bytes, at, end, endsWith(before)) }
-  if (found.lines && beginsLine(found, name)) return { from: at, to: until(bytes, at, end, isLineEnd) }
+  if (found.lines && beginsLine(found, name)) return { from: at, to: until(bytes, at, end, endsLine) }
   let from = at
   while (from < end && isBlank(bytes[from]) && isBlank(bytes[at - 2])) from++
   const quote = bytes[from]
@@ -115,10 +116,13 @@ function valueAt(found: Findings, name: number, at: number): Value {
   return { from, to: until(bytes, from, end, endsWord) }
 }
 
-function endsWord(byte: number): boolean {
+function endsWord(byte: number, at: number, bytes: Uint8Array): boolean {
+  const next = bytes[at + 1]
+  // One within a value belongs to it.
+  if (byte === COMMA) return next === undefined || isBlank(next) || isQuote(next) || endsLine(next)
   return (
     isBlank(byte) ||
-    isLineEnd(byte) ||
+    endsLine(byte) ||
     byte === QUOTE ||
     byte === APOSTROPHE ||
     byte === BACKTICK ||
@@ -126,12 +130,22 @@ function endsWord(byte: number): boolean {
   )
 }
 
-/** `;`, `&`, `|`, `)`, `,` */
-const ENDS: ReadonlySet<number> = new Set([0x3b, 0x26, 0x7c, 0x29, 0x2c])
+/** `;`, `&`, `|`, `)` */
+const ENDS: ReadonlySet<number> = new Set([0x3b, 0x26, 0x7c, 0x29])
 
-function until(bytes: Uint8Array, from: number, end: number, stops: (byte: number) => boolean): number {
+/** Where an environment is kept by the system, a NUL does. */
+function endsLine(byte: number | undefined): boolean {
+  return byte === 0 || isLineEnd(byte)
+}
+
+function until(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  stops: (byte: number, at: number, bytes: Uint8Array) => boolean,
+): number {
   let at = from
-  while (at < end && !stops(bytes[at] as number)) at++
+  while (at < end && !stops(bytes[at] as number, at, bytes)) at++
   return at
 }
 
@@ -143,8 +157,22 @@ function beginsLine({ bytes, start, clean }: Findings, name: number): boolean {
   if (lead !== undefined) at -= lead.length
   while (at > start && isBlank(bytes[at - 1])) at--
   while (at > start && isBehindEscape(bytes, at)) at = bytes.lastIndexOf(0x1b, at - 1)
-  return at === start ? clean || bytes[at - 1] === NEWLINE : isLineEnd(bytes[at - 1])
+  return at === start
+    ? clean || bytes[at - 1] === NEWLINE
+    : endsLine(bytes[at - 1]) || isMargin(bytes, start, at)
 }
+
+/** What programs put before each line of others: `web_1  | `, `[12:00] `, a time; or `file:`, as of a search. */
+function isMargin(bytes: Uint8Array, start: number, at: number): boolean {
+  const most = Math.max(start, at - MOST_MARGIN)
+  let from = at
+  while (from > most && !endsLine(bytes[from - 1])) from--
+  if (from > start && !endsLine(bytes[from - 1])) return false
+  return MARGIN.test(textOf(bytes, from, at))
+}
+
+const MOST_MARGIN = 48
+const MARGIN = /^(?:[^=]*[|\]>]|\d[\d:.,TZ+-]{4,}(?: [\d:.,+-]{5,})?Z?|[^\s=]+:)$/
 
 /** What a variable holds that is no secret, whatever its name; or the name of another one. */
 function isPlain(bytes: Uint8Array, from: number, to: number): boolean {

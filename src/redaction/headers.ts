@@ -10,6 +10,8 @@ import {
   isIn,
   isLineEnd,
   isQuote,
+  NAME,
+  STAR,
   standsAt,
   WORD,
 } from './characters.ts'
@@ -20,27 +22,92 @@ import { isPlaceholder } from './urls.ts'
 export const HEADER_ENDS = [Buffer.from('uthorization'), Buffer.from('UTHORIZATION')]
 
 /**
- * The credentials of `Authorization: Bearer …`, as a header, in JSON, or on a command line; its name ends at `name`. Without a
- * scheme only what looks like a token counts: a type or a variable of a program may stand there.
+ * The credentials of `Authorization: Bearer …`; its name ends at `name`.
+ *
+ * | where it stands                                      | the credentials are                                     |
+ * | as a header: `Authorization:`, in JSON, behind `-H`  | the rest of the line, or of what is quoted, less the scheme |
+ * | in a sentence, or with `=`                           | the word behind a scheme, or one that looks like a token |
+ *
+ * What a program says of it is left: a type, a variable, a call. Answers with where it ends, or `name`.
  */
-export function findHeader(found: Findings, name: number): void {
+export function findHeader(found: Findings, name: number): number {
   const { bytes, end } = found
   let at = name
   while (at - name < MOST_MARKS && isMark(bytes[at])) at++
-  if (bytes[at] !== COLON && bytes[at] !== EQUALS) return
+  if (bytes[at] !== COLON && bytes[at] !== EQUALS) return name
   let value = at + 1
   while (value < end && (isBlank(bytes[value]) || isMark(bytes[value]))) value++
   const credentials = behindScheme(bytes, value, end)
   const from = credentials ?? value
-  if (isPlaceholder(bytes[from])) return
+  if (isPlaceholder(bytes[from])) return name
+  if (bytes[at] === COLON && isHeader(found, name)) {
+    const opened = isQuote(bytes[value - 1]) ? bytes[value - 1] : bytes[name - NAME_LENGTH - 1]
+    if (credentials === null && isOfProgram(found, from)) return name
+    const to = endOfHeader(bytes, from, end, opened)
+    // What has only begun may still become a type, or a variable.
+    if (found.mayGoOn(to) && (credentials === null || to - from < LEAST)) found.addEarly(from, to)
+    else if (to - from >= LEAST) found.add(from, to)
+    return to
+  }
   let to = from
   while (to < end && !endsCredentials(bytes[to])) to++
   const isSecret = credentials === null ? looksLikeToken(bytes, from, to) : to - from >= LEAST
   if (isSecret) found.add(from, to)
   else if (found.mayGoOn(to)) found.addEarly(from, to)
+  return to
 }
 
-const SCHEMES = ['bearer', 'basic', 'token', 'apikey', 'negotiate', 'bot']
+const NAME_LENGTH = 'authorization'.length
+
+/** With a capital, or not behind a word of a sentence. */
+function isHeader({ bytes, start }: Findings, name: number): boolean {
+  let at = name - NAME_LENGTH
+  const isCapital = bytes[at] === 0x41
+  if (at > start && isIn(bytes[at - 1], NAME)) return false
+  while (at > start && isBlank(bytes[at - 1])) at--
+  // What was masked was a word, too.
+  return isCapital || at === start || !(isIn(bytes[at - 1], NAME) || bytes[at - 1] === STAR)
+}
+
+/** At the line's end, also an escaped one, or at a quotation mark; but those around a parameter, `response="…"`, are within. */
+function endOfHeader(bytes: Uint8Array, from: number, end: number, opened: number | undefined): number {
+  let parameter: number | undefined
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at]
+    if (isLineEnd(byte)) return at
+    if (byte === BACKSLASH && (bytes[at + 1] === SMALL_N || bytes[at + 1] === SMALL_R)) return at
+    if (!isQuote(byte)) continue
+    const isEscaped = bytes[at - 1] === BACKSLASH
+    const before = bytes[isEscaped ? at - 2 : at - 1]
+    if (parameter === byte) parameter = undefined
+    else if (parameter !== undefined) continue
+    else if (before === EQUALS && byte !== opened) parameter = byte
+    else return isEscaped ? Math.max(from, at - 1) : at
+  }
+  return end
+}
+
+const SMALL_N = 0x6e
+const SMALL_R = 0x72
+
+/** A type, a variable, a call: what stands there in a program. */
+function isOfProgram(found: Findings, from: number): boolean {
+  const { bytes, end } = found
+  let text = ''
+  let at = from
+  for (; at < end && text.length < LONGEST_CODE && !isLineEnd(bytes[at]); at++)
+    text += String.fromCharCode(bytes[at] as number)
+  const word = /^[\w.-]*/.exec(text)?.[0] ?? ''
+  return !found.mayGoOn(at) && !looksLikeToken(bytes, from, from + word.length) && CODE.test(text)
+}
+
+const LONGEST_CODE = 200
+const CODE =
+  /^(?:(?:await|new|typeof|return) |[!(])*(?:(?:string|undefined|null|true|false|any|unknown|required|optional|none)\b|[A-Za-z_$][\w$]*\s*(?:[,;)\]}(.[?]|[|&] |=[=>]|\|\|))|^[=>)\]}|,;{[]/
+const SCHEMES = [
+  ...['bearer', 'basic', 'token', 'apikey', 'negotiate', 'bot', 'digest', 'oauth', 'ssws', 'hawk', 'ntlm'],
+  ...['aws4-hmac-sha256', 'key', 'jwt'],
+]
 const LEAST = 4
 const LEAST_TOKEN = 16
 /** `\"` after the name in JSON within JSON. */

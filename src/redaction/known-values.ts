@@ -37,6 +37,7 @@ export class KnownValues {
         found.add(at, at + value.length)
         at = text.indexOf(value, at + 1)
       }
+      if (found.open) findBegunIn(found, text, value)
     }
   }
 
@@ -53,6 +54,14 @@ export class KnownValues {
   }
 }
 
+function findBegunIn(found: Findings, text: string, value: string): void {
+  for (let length = Math.min(value.length - 1, text.length); length >= LEAST_BEGUN; length--) {
+    if (!text.endsWith(value.slice(0, length))) continue
+    found.addEarly(text.length - length, text.length)
+    return
+  }
+}
+
 /** Shorter ones are words that stand in any text, and so are these, which many use while they try something out. */
 const LEAST_CHARS = 8
 const MOST_CHARS = 4096
@@ -62,7 +71,7 @@ const EVERYDAY = new Set([
   ...['undefined', 'disabled'],
 ])
 
-/** A value of several lines is known by each of them: it may be printed with a margin. */
+/** A value of several lines is known by each of them: it may be printed with a margin. And each as it stands in JSON, too. */
 function partsOf(value: string): string[] {
   return value
     .split(/[\r\n]+/)
@@ -75,4 +84,5 @@ function partsOf(value: string): string[] {
         !EVERYDAY.has(line.toLowerCase()) &&
         !line.startsWith('-----'),
     )
+    .flatMap((line) => [line, JSON.stringify(line).slice(1, -1)])
 }

@@ -3,36 +3,72 @@ import { isSecretName, isSecretOption } from './secret-name.ts'
 
 /**
  * JSON with the secrets in its texts masked, and the very same where there are none. Texts count as command lines. A member
- * whose name says that it is a secret is masked whole, and so is the argument behind `--password`.
+ * whose name says that it is a secret is masked whole, and so is the argument behind `--password`. `leave`: such
+ * members stay as they are. `instead`: what stands in the place of these objects, and is looked at no closer.
  */
-export function maskJson<Value>(masker: Masker, value: Value): Value {
-  return walk(masker, value, 0, false) as Value
+export function maskJson<Value>(
+  masker: Masker,
+  value: Value,
+  { leave = NOTHING, instead = NO_OTHERS }: MaskJsonOptions = {},
+): Value {
+  return walk({ masker, leave, instead }, value, 0, false) as Value
 }
 
-/** What lies deeper is nothing that is shown. */
-const MOST_DEPTH = 100
+interface MaskJsonOptions {
+  /** Of an object at that depth. */
+  readonly leave?: (member: string, depth: number, of: object) => boolean
+  readonly instead?: ReadonlyMap<object, object>
+}
 
-function walk(masker: Masker, value: unknown, depth: number, isEnvironment: boolean): unknown {
+interface Walk extends Required<MaskJsonOptions> {
+  readonly masker: Masker
+}
+
+const NOTHING = () => false
+const NO_OTHERS: ReadonlyMap<object, object> = new Map()
+
+/** What lies deeper is not shown. */
+const MOST_DEPTH = 100
+const TOO_DEEP = '***'
+
+function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): unknown {
+  const { masker, leave, instead } = on
   if (typeof value === 'string') return masker.text(value)
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
-  if (Array.isArray(value)) return walkArray(masker, value, depth)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > MOST_DEPTH) return TOO_DEEP
+  const other = instead.get(value)
+  if (other !== undefined) return other
+  if (Array.isArray(value)) return walkArray(on, value, depth)
   if (value instanceof Uint8Array) return value
   let changed: Record<string, unknown> | undefined
   for (const [key, member] of Object.entries(value)) {
+    if (leave(key, depth, value)) continue
     const shown =
       typeof member === 'string' && (saysSecret(key) || (isEnvironment && isSecretName(key)))
         ? masked(member)
         : isInput(key, member)
           ? masker.text(member, { lines: true })
-          : walk(masker, member, depth + 1, key === 'env' || key === 'variables')
-    if (shown === member) continue
+          : walk(on, member, depth + 1, key === 'env' || key === 'variables')
+    const name = masker.text(key)
+    if (shown === member && name === key) continue
     changed ??= { ...value }
-    changed[key] = shown
+    if (name === key) changed[key] = shown
+    else changed = renamed(changed, key, name, shown)
   }
   return changed ?? value
 }
 
-function walkArray(masker: Masker, items: readonly unknown[], depth: number): readonly unknown[] {
+/** In the place of the other; two that look alike when masked are told apart by their number. */
+function renamed(value: Record<string, unknown>, key: string, name: string, shown: unknown) {
+  const others = new Set(Object.keys(value))
+  let free = name
+  for (let count = 2; others.has(free); count++) free = `${name} ${count}`
+  return Object.fromEntries(
+    Object.entries(value).map(([own, member]) => (own === key ? [free, shown] : [own, member])),
+  )
+}
+
+function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly unknown[] {
   let changed: unknown[] | undefined
   for (const [index, item] of items.entries()) {
     const before = items[index - 1]
@@ -41,7 +77,7 @@ function walkArray(masker: Masker, items: readonly unknown[], depth: number): re
       typeof before === 'string' &&
       !item.startsWith('-') &&
       isSecretOption(before)
-    const shown = isSecret ? masked(item) : walk(masker, item, depth + 1, false)
+    const shown = isSecret ? masked(item) : walk(on, item, depth + 1, false)
     if (shown === item) continue
     changed ??= [...items]
     changed[index] = shown

@@ -32,6 +32,11 @@ export interface Stretch {
   readonly open: boolean
 }
 
+interface TextOptions {
+  readonly lines?: boolean
+  readonly openAt?: number | undefined
+}
+
 /** Finds secrets and puts `*` in their place, one for each byte, so that every offset stays true. Line ends stay. */
 export class Masker {
   readonly #values: KnownValues
@@ -74,23 +79,46 @@ export class Masker {
 
   /**
    * A text that is no output: a command line, a message. As long as before, by JavaScript's count. `lines`: it is output after
-   * all, as a screen shows it, and `NAME=` at the beginning of a line makes a secret of the whole line.
+   * all, as a screen shows it, and `NAME=` at the beginning of a line makes a secret of the whole line. `openAt`: more may come
+   * behind this place, or was cut off there, and what may be the beginning of a secret is masked too; a text that ends with
+   * `…` says so itself.
    */
-  text(text: string, { lines = false }: { readonly lines?: boolean } = {}): string {
-    if (text.length < SHORTEST || !this.#mayHave(text)) return text
-    const bytes = unitsOf(text)
-    const found = new Findings(bytes, { clean: true, open: false, lines })
-    scan(found, bytes)
-    this.#values.findInText(found, text)
-    if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
-    findPrivateKeys(found, bytes, false)
-    if (!lines) findOptions(found, text)
+  text(text: string, { lines = false, openAt = cutAt(text) }: TextOptions = {}): string {
+    if (openAt === undefined && (text.length < SHORTEST || !this.#mayHave(text))) return text
+    const units = unitsOf(text)
+    const found = new Findings(units, { clean: true, open: false, lines })
+    this.#findIn(found, units, text)
+    if (openAt !== undefined) this.#findBegun(found, units, text.slice(0, openAt))
     return found.spans.length === 0 ? text : filled(text, found.spans)
+  }
+
+  #findIn(found: Findings, units: Buffer, text: string): void {
+    scan(found, units)
+    this.#values.findInText(found, text)
+    if (!this.#patterns.isEmpty) this.#patterns.find(found, units)
+    findPrivateKeys(found, units, found.open)
+    if (!found.lines) findOptions(found, text)
+  }
+
+  /** The same once more, as if the text ended there and were to go on. */
+  #findBegun(found: Findings, units: Buffer, text: string): void {
+    const begun = new Findings(units.subarray(0, text.length), {
+      clean: true,
+      open: true,
+      lines: found.lines,
+    })
+    this.#findIn(begun, units.subarray(0, text.length), text)
+    found.spans.push(...begun.spans, ...begun.early)
   }
 
   #mayHave(text: string): boolean {
     return !this.#patterns.isEmpty || TRACES.test(text) || this.#values.areIn(text)
   }
+}
+
+/** Where a text was cut that says so. */
+function cutAt(text: string): number | undefined {
+  return text.endsWith('…') ? text.length - 1 : undefined
 }
 
 /** What every shape has in it, somewhere. Most texts of a record have none of it, and need no closer look. */

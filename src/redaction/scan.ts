@@ -21,8 +21,8 @@ export function scan(found: Findings, bytes: Buffer): void {
   for (let at = bytes.indexOf(URL_MARK, start); at !== -1 && at < end; at = bytes.indexOf(URL_MARK, at + 3))
     findPassword(found, at + 3)
   for (const name of HEADER_ENDS)
-    for (let at = bytes.indexOf(name, start); at !== -1 && at < end; at = bytes.indexOf(name, at + 1))
-      findHeader(found, at + name.length)
+    for (let at = bytes.indexOf(name, start); at !== -1 && at < end; )
+      at = bytes.indexOf(name, findHeader(found, at + name.length))
 }
 
 const URL_MARK = Buffer.from('://')

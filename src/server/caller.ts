@@ -36,3 +36,19 @@ export function demandWhole(caller: Caller, needs: Role): void {
     details: { role: 'agent', needs },
   })
 }
+
+interface SecretsAsked {
+  readonly reveal: boolean
+  readonly terminal: boolean
+}
+
+/**
+ * How output is shown: secrets to an admin who says so, which is noted; and at a terminal of their own to whoever is the user.
+ * Who shows a token may sit anywhere: for an admin a terminal is one more way to say so, for others it masks as everything does.
+ */
+export function viewOf(caller: Caller, { reveal, terminal }: SecretsAsked): Partial<SecretsAsked> {
+  if (reveal) demand(caller, 'admin')
+  if (terminal) demand(caller, 'operate')
+  if (terminal && caller.tokenId === null) return { terminal }
+  return reveal || (terminal && caller.role === 'admin' && caller.actor === 'host') ? { reveal: true } : {}
+}

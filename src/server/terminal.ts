@@ -113,9 +113,11 @@ export class Terminals {
 /** What is printed, from the offset on, until the end of the process or of the connection. */
 async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
   const { acting, pid, offset } = place
-  const terminal = isOperator(place.caller)
+  // The user's own is nobody's business; who shows a token may sit anywhere, and is noted.
+  const isUser = place.caller.tokenId === null
+  const view = isOperator(place.caller) ? (isUser ? { terminal: true } : { reveal: true }) : {}
   await send(ws, JSON.stringify({ offset }))
-  for await (const { bytes, gap } of acting.followOutput({ pid, offset, terminal }, { signal })) {
+  for await (const { bytes, gap } of acting.followOutput({ pid, offset, ...view }, { signal })) {
     if (gap !== null) await send(ws, JSON.stringify({ gap }))
     if (bytes.length > 0) await send(ws, bytes)
   }

@@ -7,7 +7,7 @@ import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
 import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
-import { actingFor, demand } from './caller.ts'
+import { actingFor, type Caller, demand, viewOf } from './caller.ts'
 import type { Served } from './served.ts'
 
 /** Every verb below `/v1`, with one handler for all of them. */
@@ -42,12 +42,18 @@ async function perform(
   const body = hasBody(req.method) ? await bodyOf(req.raw, mostBytes) : {}
   const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
   if (input['reveal'] === true) demand(caller, 'admin')
-  if (input['terminal'] === true) demand(caller, 'operate')
+  const given = name === 'output' ? asShownTo(caller, input) : input
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act
-  const answer = await act(input, { signal: req.raw.signal })
+  const answer = await act(given, { signal: req.raw.signal })
   // Where there are no bytes to be wrapped, nothing need be looked at twice.
   const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)
   return context.body(text, 200, { 'Content-Type': 'application/json' })
+}
+
+function asShownTo(caller: Caller, { reveal = false, terminal = false, ...rest }: Record<string, unknown>) {
+  // What is no boolean is refused by the verb.
+  if (typeof reveal !== 'boolean' || typeof terminal !== 'boolean') return { ...rest, reveal, terminal }
+  return { ...rest, ...viewOf(caller, { reveal, terminal }) }
 }
 
 const withBytes = new Map<VerbName, boolean>()

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { storedEvent } from './shapes/event.ts'
 import { filter } from './shapes/filter.ts'
+import { reveal } from './shapes/output.ts'
 import { count, pageSize } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -17,7 +18,8 @@ export const changes = verb({
     prunedThrough: count.default(0),
     filter: filter.exactOptional(),
     limit: pageSize,
+    reveal,
   }),
   output: z.strictObject({ events: z.array(storedEvent), position: count, prunedThrough: count }),
-  codes: ['behind_pruned'],
+  codes: ['behind_pruned', 'denied'],
 })

@@ -16,6 +16,7 @@ export const doWork = verb({
     z.strictObject({ type: z.enum(['parked', 'not_parked']) }),
     z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
     z.strictObject({ type: z.literal('said'), text: z.string() }),
+    z.strictObject({ type: z.literal('events'), events: z.array(storedEvent) }),
   ]),
   codes: [
     ...(['stale_fence', 'already_ended', 'stopping', 'not_waiting', 'conflict'] as const),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { budgetShape } from './shapes/allowance.ts'
 import { filter } from './shapes/filter.ts'
+import { reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, cursor, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -19,6 +20,7 @@ export const list = verb({
       .exactOptional()
       .describe('whose turn it is: it is not told again in this turn of the ends that are listed'),
     budgets: z.boolean().default(false).describe('with what they may use and have used'),
+    reveal,
   }),
   output: z.strictObject({
     processes: z.array(
@@ -33,5 +35,5 @@ export const list = verb({
     ),
     next: z.string().nullable(),
   }),
-  codes: [],
+  codes: ['denied'],
 })

@@ -25,7 +25,9 @@ export const output = verb({
     terminal: z
       .boolean()
       .default(false)
-      .describe('for a terminal that a person sits at: nothing is masked for the host, and nothing noted'),
+      .describe(
+        'for a terminal that a person sits at, on the Unix socket or in the same program: nothing is masked, and nothing noted',
+      ),
   }),
   output: z.strictObject({
     offset: count,

@@ -158,7 +158,12 @@ export interface Acting extends Acts {
   readonly kernel: string
   /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
   follow(
-    input?: { readonly after?: number; readonly filter?: z.input<typeof filter> },
+    input?: {
+      readonly after?: number
+      readonly filter?: z.input<typeof filter>
+      /** Shows secrets instead of masking them: for an admin or the host, and noted with the processes. */
+      readonly reveal?: boolean
+    },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
   /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
@@ -168,7 +173,10 @@ export interface Acting extends Acts {
       readonly offset?: number
       /** Shows secrets instead of masking them: for an admin or the host, and noted with the process. */
       readonly reveal?: boolean
-      /** For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. */
+      /**
+       * For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. With a token it is
+       * `reveal` for an admin, and nothing for others.
+       */
       readonly terminal?: boolean
     },
     options?: CallOptions,

@@ -28,16 +28,26 @@ export function wireLedger(
     if (answer.type !== 'said') throw new Error(`${asked.type} was answered with ${answer.type}`)
     return answer.text
   }
+  const outcomeOf: Ledger['outcomeOf'] = async (child, over) => {
+    for (;;) {
+      const waited = await reeve.wait({ pid: child, timeoutMs: WAIT_MS }, { signal: over })
+      if (waited.type === 'ended' && waited.record.outcome !== null) return waited.record.outcome
+      if (over.aborted) throw over.reason
+    }
+  }
   return {
     record,
     clock,
     signal,
     onRequest: (listener) => attempt.onRequest(listener),
     async events(after) {
-      const { events } = await reeve.events({ pid, after, limit: PAGE })
-      return { events, isLast: events.length < PAGE }
+      const answer = await act({ type: 'events', after, limit: PAGE })
+      if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)
+      return { events: answer.events, isLast: answer.events.length < PAGE }
     },
-    onEvents,
+    // What may be masked is read again, as it was written.
+    onEvents: (listener) =>
+      onEvents((events) => listener(events === null || events.some(mayBeMasked) ? null : events)),
     async write(intent) {
       const answer = await act(intent as Act)
       if (answer.type === 'appended' || answer.type === 'kept' || answer.type === 'replayed') return answer
@@ -49,18 +59,20 @@ export function wireLedger(
       const { pid: child, kind, label } = answer
       return { pid: child, kind, label }
     },
-    endedAs: async (child) => (await reeve.as(`process:${pid}`).show({ pid: child })).outcome,
-    async outcomeOf(child, over) {
-      for (;;) {
-        const waited = await reeve.wait({ pid: child, timeoutMs: WAIT_MS }, { signal: over })
-        if (waited.type === 'ended' && waited.record.outcome !== null) return waited.record.outcome
-        if (over.aborted) throw over.reason
-      }
+    async endedAs(child) {
+      const { outcome } = await reeve.as(`process:${pid}`).show({ pid: child })
+      return outcome === null || !mayBeMasked(outcome) ? outcome : outcomeOf(child, signal)
     },
+    outcomeOf,
     park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
     seed: () => said({ type: 'seed' }),
   }
+}
+
+/** A mask is made of stars: without any, it is as it was written. */
+function mayBeMasked(shown: unknown): boolean {
+  return JSON.stringify(shown).includes('*')
 }
 
 type InputsOfPark = Extract<Act, { type: 'park' }>['waits']

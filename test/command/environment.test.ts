@@ -36,6 +36,18 @@ test('keys and passwords of the daemon are left out, and what is no secret stays
   expect(withoutSecrets(env, ['GITHUB_TOKEN'])).toHaveProperty('GITHUB_TOKEN', 'x')
 })
 
+test('of every shell the whole environment is read, also where it has the last word of a command in a variable', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `REEVE_TEST_OF_LOGIN_${index}`)
+  for (const name of names) process.env[name] = 'there'
+  try {
+    expect(await loginEnvironment('/bin/sh')).toMatchObject(
+      Object.fromEntries(names.map((name) => [name, 'there'])),
+    )
+  } finally {
+    for (const name of names) delete process.env[name]
+  }
+})
+
 test('a shell’s start-up noise is no part of its environment', async () => {
   const env = await loginEnvironment('/bin/bash')
   expect(env['PATH']).toContain('/bin')

@@ -101,6 +101,41 @@ export const SECRETS: readonly Printed[] = [
     secrets: [password],
   },
   {
+    name: 'a header with a scheme of its own',
+    text: `Authorization: Acme ${invented('acme', 22)}`,
+    secrets: [invented('acme', 22)],
+  },
+  {
+    name: 'a header of OAuth',
+    text: `authorization: OAuth ${invented('oauth', 22)}`,
+    secrets: [invented('oauth', 22)],
+  },
+  {
+    name: 'a digest header',
+    text: `> Authorization: Digest username="u", uri="/a", response="${invented('digest', 32, HEX)}"`,
+    secrets: [invented('digest', 32, HEX)],
+  },
+  {
+    name: 'a header without digits',
+    text: 'Authorization: correcthorsebatterystaple',
+    secrets: ['correcthorsebatterystaple'],
+  },
+  {
+    name: 'a header with a comma in it',
+    text: `web_1  | Authorization: Bearer ${password},${invented('comma', 16)}`,
+    secrets: [password, invented('comma', 16)],
+  },
+  {
+    name: 'a header on a command line',
+    text: `curl -H "Authorization: SSWS ${invented('ssws', 22)}" https://example.org`,
+    secrets: [invented('ssws', 22)],
+  },
+  {
+    name: 'a header in JSON in JSON',
+    text: JSON.stringify({ log: JSON.stringify({ authorization: 'correcthorsebatterystaple' }) }),
+    secrets: ['correcthorsebatterystaple'],
+  },
+  {
     name: 'a bearer token alone',
     text: `sending bearer ${invented('opaque', 32)} to them`,
     secrets: [invented('opaque', 32)],
@@ -119,6 +154,23 @@ export const SECRETS: readonly Printed[] = [
     text: `+ env STRIPE_KEY=${password} node server.js`,
     secrets: [password],
   },
+  {
+    name: 'a variable with a comma in its value',
+    text: `+ env STRIPE_KEY=${password},${invented('behind', 12)} node server.js`,
+    secrets: [password, invented('behind', 12)],
+  },
+  {
+    name: 'an environment as the system keeps it',
+    text: `HOME=/root\0DB_PASSWORD=${words}\0PATH=/bin\0API_TOKEN=${password},${invented('behind', 12)}\0`,
+    secrets: [...words.split(' '), password, invented('behind', 12)],
+  },
+  ...['web_1  | ', '2026-11-15T16:45:18Z ', '[16:45:18] ', '16:45:18.123 ', '.env:', 'config/.env:12:'].map(
+    (margin) => ({
+      name: `a line of env after ${JSON.stringify(margin)}`,
+      text: `${margin}DB_PASSWORD=${words}`,
+      secrets: words.split(' '),
+    }),
+  ),
   {
     name: 'a variable in a list',
     text: `    "Env": ["PATH=/bin", "SESSION_SECRET=${words}", "HOME=/root"]`,
@@ -172,6 +224,15 @@ export const INNOCENTS: readonly string[] = [
   'interface Headers { authorization: string | undefined; cookie?: string }',
   "if (header('authorization') === undefined) throw noToken()",
   `headers: { Authorization: \`Bearer \${token}\` },`,
+  'const headers = { authorization: token, accept: type }',
+  'headers: { authorization: await tokenOf(user), cookie }',
+  '  Authorization: this.#token,',
+  'authorization: undefined',
+  'if (request.headers.authorization === undefined) return',
+  'const authorization = request.headers.authorization ?? none',
+  'The authorization: who may do what, and why.',
+  '{"authorization":"string"}',
+  '    return fetch(url, { headers: { Authorization: auth } })',
   "curl -H 'Authorization: Bearer $TOKEN' https://api.example.org/v1",
   `postgres://user:\${PASSWORD}@host/db and postgres://user:<password>@host/db`,
   `TOKEN=$1\nexport API_KEY="$OTHER_KEY"\nSECRET=$(pass show it)\nAUTH_TOKEN=\${TOKEN:-none}`,

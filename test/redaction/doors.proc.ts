@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from 'reeve'
-import { describe, expect, test } from 'vitest'
+import { connect, embed } from 'reeve'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { CommandLine } from '../cli/command-line.ts'
@@ -10,8 +11,10 @@ import { Dwelling } from '../daemon/dwelling.ts'
 import { call, overHttp } from '../mcp/connected.ts'
 import { ask } from '../server/ask.ts'
 import { tempFolder } from '../temp-file.ts'
-import { invented, SECRETS, shows } from './corpus.ts'
+import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
+// A terminal draws no NULs: what they part runs together.
+const SECRETS = PRINTED.filter(({ text }) => !text.includes('\0'))
 const TEXT = `${SECRETS.map(({ text }) => text).join('\nsome text in between\n')}\nthe last line\n`
 const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
 
@@ -192,6 +195,54 @@ describe('a command line', () => {
     expect(shown.spec).toEqual(spec)
   })
 
+  test('is shown without its secrets to the process that it is a child of, whatever that is', async () => {
+    const daemon = await new Dwelling().up()
+    const { reeve } = daemon
+    await reeve.openSession({ session: 's' })
+    const own = reeve.as('session:s')
+    const { record: parent } = await own.spawn({ kind: 'external', spec: { description: 'an agent' } })
+    const { record: child } = await reeve.spawn({
+      kind: 'command',
+      spec: { run: `: ghp_${secret} correct-horse`, env: { DB_PASSWORD: 'correct-horse' } },
+      parent: parent.pid,
+    })
+    await reeve.wait({ pid: child.pid })
+    const { position } = await reeve.changes({ limit: 1_000 })
+    const followed = []
+    for await (const event of own.follow({ after: 0 })) {
+      followed.push(event)
+      if (event.position >= position) break
+    }
+    const answers = {
+      events: await reeve.events({ pid: parent.pid }),
+      own: await own.events({ pid: parent.pid }),
+      changes: await own.changes({ limit: 1_000 }),
+      followed,
+      stream: (await ask(daemon, `GET /v1/processes/${parent.pid}/events/stream`)).text,
+      all: (await ask(daemon, 'GET /v1/changes/stream')).text,
+    }
+    expect(JSON.stringify(answers.own)).toContain('child_registered')
+    for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
+  })
+
+  test.each([
+    ['a token', `ghp_${secret}`, secret],
+    ['a password', 'postgres://app:correcthorsebatterystaple@db/x', 'correcthorsebatterystaple'],
+    ['a value that it was given', 'correcthorsebatterystaple', 'correcthorsebatterystaple'],
+  ])('shows nothing of %s where its label is cut', async (_, text, within) => {
+    await using house = new Household()
+    const reeve = await house.open({}, { redact: { values: ['correcthorsebatterystaple'] } })
+    const begins = 118 - text.indexOf(within)
+    for (const shown of [8, 12, within.length - 1]) {
+      const padding = 'y'.repeat(begins - shown - 2)
+      const { record } = await reeve.spawn({ kind: 'command', spec: { run: `: ${padding} ${text}` } })
+      expect(record.identity.label).toHaveLength(120)
+      expectNone(`${shown}`, record, { secrets: [within] })
+      await reeve.wait({ pid: record.pid })
+      expectNone(`${shown}`, await reeve.events({ pid: record.pid }), { secrets: [within] })
+    }
+  })
+
   test('is in no error that names it', async () => {
     await using house = new Household()
     const reeve = await house.open()
@@ -203,17 +254,137 @@ describe('a command line', () => {
     expect(refused).toMatchObject({ name: 'RefusedError' })
     expectNone('refusal', [String(refused), (refused as Error).stack, refused], hidden)
   })
+})
 
-  test('of a tool is data between programs, and stays as it is', async () => {
-    const { embed } = await import('reeve')
-    const reeve = await embed({
-      store: join(tempFolder(), 'reeve.db'),
-      tools: { echo: ({ input }) => input },
+describe('a process that is no command', () => {
+  const secret = invented('of a tool', 36)
+  const hidden = { secrets: [secret, 'correcthorsebattery'] }
+  const tools = {
+    echo: ({ input }: { input: unknown }) => input as never,
+    boom: () => {
+      throw new Error(`postgres://app:correcthorsebattery@db refused ghp_${secret}`)
+    },
+  }
+  const open = async (onReveal: (revealed: object) => void = () => undefined) => {
+    const reeve = await embed({ store: join(tempFolder(), 'reeve.db'), tools, onReveal })
+    onTestFinished(() => reeve.close())
+    await reeve.openSession({ session: 's' })
+    return reeve
+  }
+
+  test('says in no message, reason or notice what is a secret', async () => {
+    const reeve = await open()
+    const { record } = await reeve.spawn({
+      kind: 'tool',
+      spec: { tool: 'boom', input: null },
+      label: `with ghp_${secret}`,
+      owner: { session: 's' },
     })
-    const input = { token: `ghp_${secret}` }
-    const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'echo', input } })
-    expect(await reeve.wait({ pid: record.pid })).toMatchObject({ record: { outcome: { result: input } } })
-    await reeve.close()
+    const { pid } = record
+    const waited = await reeve.wait({ pid })
+    expect(waited).toMatchObject({ record: { outcome: { status: 'failed' } } })
+    const told = []
+    for await (const notice of reeve.inbox({ scope: 'session:s' })) {
+      told.push(notice)
+      break
+    }
+    const answers = {
+      record,
+      waited,
+      told,
+      any: await reeve.waitAny({ pids: [pid] }),
+      all: await reeve.waitAll({ pids: [pid] }),
+      heard: await reeve.waitFor({ pid, types: ['ended'] }),
+      notices: await reeve.notices({ scope: 'session:s', all: true }),
+      show: await reeve.show({ pid }),
+      list: await reeve.list({ filter: { status: 'any' } }),
+      events: await reeve.events({ pid }),
+      changes: await reeve.changes({ limit: 1_000 }),
+    }
+    for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
+    const { record: external } = await reeve.spawn({ kind: 'external', spec: { description: 'it' } })
+    await reeve.signal({ pid: external.pid, signal: 'cancel', reason: `because of ghp_${secret}` })
+    expectNone('stop', await reeve.show({ pid: external.pid }), hidden)
+    expectNone(
+      'stop requested',
+      await reeve.waitFor({ pid: external.pid, types: ['stop_requested'] }),
+      hidden,
+    )
+  })
+
+  test('has its session and its grants shown without secrets', async () => {
+    const reeve = await open()
+    const label = `ghp_${secret}`
+    const opened = await reeve.openSession({ session: 'v', label })
+    const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'it' } })
+    const descriptor = { note: label, password: 'correcthorsebattery' }
+    const granted = await reeve.grant({ session: 'v', pids: [record.pid], descriptor })
+    const answers = {
+      opened,
+      granted,
+      sessions: await reeve.sessions({}),
+      grants: await reeve.grants({ session: 'v' }),
+    }
+    expect(answers.grants.grants).toHaveLength(1)
+    for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
+  })
+
+  test('hands what it was given and answers to programs as it is, and shows it to nobody else', async () => {
+    const noted: object[] = []
+    const reeve = await open((revealed) => void noted.push(revealed))
+    const input = { token: `ghp_${secret}`, password: 'correcthorsebattery' }
+    const { record } = await reeve.spawn({
+      kind: 'tool',
+      spec: { tool: 'echo', input },
+      eventTypes: { said: { schema: {} } },
+    })
+    const { pid } = record
+    expect(await reeve.wait({ pid })).toMatchObject({
+      record: { spec: { input }, outcome: { result: input } },
+    })
+    const { record: external } = await reeve.spawn({
+      kind: 'external',
+      spec: { description: 'it' },
+      eventTypes: { said: { schema: {} } },
+    })
+    await reeve.append({ events: [{ pid: external.pid, type: 'said', payload: input }] })
+    await reeve.send({ pid: external.pid, name: 'go', value: input })
+    const heard = await reeve.waitFor({ pid: external.pid, types: ['said'] })
+    expect(heard).toMatchObject({ event: { payload: input } })
+    expect(await reeve.waitFor({ pid: external.pid, types: ['signal.go'] })).toMatchObject({
+      event: { payload: { value: input } },
+    })
+    const seen = async (reveal: boolean) => {
+      const followed = []
+      const { position } = await reeve.changes({ limit: 1_000 })
+      for await (const event of reeve.follow({ after: 0, reveal })) {
+        followed.push(event)
+        if (event.position >= position) break
+      }
+      return {
+        followed,
+        show: await reeve.show({ pid, reveal }),
+        list: await reeve.list({ filter: { status: 'any' }, reveal }),
+        events: await reeve.events({ pid, reveal }),
+        changes: await reeve.changes({ limit: 1_000, reveal }),
+      }
+    }
+    for (const [what, answer] of Object.entries(await seen(false))) expectNone(what, answer, hidden)
+    for (const answer of Object.values(await seen(true)))
+      expect(JSON.stringify(answer)).toContain(`ghp_${secret}`)
+    expect(noted).toEqual([
+      { pid, actor: 'host', verb: 'follow' },
+      { pid: external.pid, actor: 'host', verb: 'follow' },
+    ])
+    const { events } = await reeve.events({ pid: external.pid })
+    expect(events.filter(({ type }) => type === 'revealed')).toHaveLength(1)
+    const own = reeve.as('session:s')
+    for (const asked of [
+      own.list({ reveal: true }),
+      own.changes({ reveal: true }),
+      own.follow({ reveal: true })[Symbol.asyncIterator]().next(),
+    ])
+      await expect(asked).rejects.toMatchObject({ code: 'denied' })
   })
 })
 
@@ -230,6 +401,44 @@ describe('what Reeve was given', () => {
       await reeve.close()
       const next = await house.open()
       expect((await next.poll({ pid, cursor: 'o0' })).text).toBe(masked)
+    } finally {
+      delete process.env['REEVE_TEST_PLAIN']
+    }
+  })
+
+  test('as a variable to pass on, or by an environment, is masked in the command line, too', async () => {
+    await using house = new Household()
+    process.env['REEVE_TEST_PLAIN'] = 'a-value-without-any-shape'
+    try {
+      const reeve = await house.open()
+      const { envRef } = await reeve.putEnvironment({
+        variables: { OTHER: { secret: 'REEVE_TEST_PLAIN' } },
+        policy: {},
+        options: {},
+      })
+      const run = 'echo a-value-without-any-shape; exit 2'
+      for (const asked of [
+        { spec: { run, passEnv: ['REEVE_TEST_PLAIN'] }, name: 'a-value-without-any-shape' },
+        { spec: { run }, envRef },
+      ]) {
+        const spawned = await reeve.spawn({ kind: 'command', ...asked })
+        const { pid } = spawned.record
+        const answers = {
+          spawned,
+          waited: await reeve.wait({ pid }),
+          show: await reeve.show({ pid }),
+          list: await reeve.list({ filter: { status: 'any' } }),
+          events: await reeve.events({ pid }),
+          log: await reeve.log({ pid }),
+        }
+        for (const [what, answer] of Object.entries(answers))
+          expectNone(what, answer, { secrets: ['a-value-without-any-shape'] })
+      }
+      const [first] = (await reeve.list({ filter: { status: 'any' } })).processes
+      const other = { kind: 'command', spec: { run: 'true' }, pid: first?.record.pid ?? '' } as const
+      const conflict = await reeve.spawn(other).catch((error: unknown) => error)
+      expect(conflict).toMatchObject({ code: 'conflict' })
+      expectNone('conflict', [String(conflict), conflict], { secrets: ['a-value-without-any-shape'] })
     } finally {
       delete process.env['REEVE_TEST_PLAIN']
     }
@@ -295,6 +504,18 @@ describe('reveal', () => {
     expect((await reeve.events({ pid })).events.at(-1)).toMatchObject({ type: 'ended' })
   })
 
+  test('of a process that has ended is told as a warning where nobody listens', async () => {
+    await using house = new Household()
+    const reeve = await house.open()
+    const { pid } = await start(reeve, { argv: ['true'] })
+    await reeve.wait({ pid })
+    const warned = once(process, 'warning')
+    await reeve.log({ pid, reveal: true })
+    expect(await warned).toMatchObject([
+      { name: 'ReeveWarning', message: expect.stringContaining(`host had secrets of ${pid} shown (log)`) },
+    ])
+  })
+
   test('is refused to a session, and changes nothing', async () => {
     await using house = new Household()
     const reeve = await house.open()
@@ -328,15 +549,33 @@ describe('reveal', () => {
       'log?reveal=true',
       'output/stream?reveal=true',
       'output?reveal=true',
+      'events?reveal=true',
+      'events/stream?reveal=true',
       '?reveal=true',
     ]) {
       const at = `GET /v1/processes/${pid}${path.startsWith('?') ? '' : '/'}${path}`
       expect(await ask(daemon, at, { token })).toMatchObject({ status: 403, json: { code: 'forbidden' } })
       expect(await ask(daemon, at, { token: daemon.token })).toMatchObject({ status: 200 })
     }
+    for (const at of [
+      'GET /v1/processes?reveal=true',
+      'GET /v1/changes?reveal=true',
+      'GET /v1/changes/stream?reveal=true',
+    ]) {
+      expect(await ask(daemon, at, { token })).toMatchObject({ status: 403, json: { code: 'forbidden' } })
+      expect(await ask(daemon, at, { token: daemon.token })).toMatchObject({ status: 200 })
+    }
     const stream = `GET /v1/processes/${pid}/output/stream`
     expect((await ask(daemon, `${stream}?reveal=true`, { token: daemon.token })).text).toContain(secret)
-    expect((await ask(daemon, `${stream}?terminal=true`, { token })).text).toContain(secret)
+    for (const path of ['output/stream?terminal=true', 'output?terminal=true']) {
+      const said = await ask(daemon, `GET /v1/processes/${pid}/${path}`, { token })
+      expect(said.status).toBe(200)
+      const isPage = path.startsWith('output?')
+      const shown = isPage ? Buffer.from(said.json.bytes.$bytes, 'base64').toString() : said.text
+      expectNone(path, shown, { secrets: [secret] })
+    }
+    expect((await ask(daemon, `${stream}?terminal=true`, { token: daemon.token })).text).toContain(secret)
+    expect((await ask({ home: dwelling.home, url: null }, `${stream}?terminal=true`)).text).toContain(secret)
     expect((await ask(daemon, stream, { token: daemon.token })).text).not.toContain(secret)
     const reader = new TokenFile(dwelling.home).create({ role: 'read' })
     expect(await ask(daemon, `${stream}?terminal=true`, { token: reader.token })).toMatchObject({
@@ -353,6 +592,7 @@ test('a terminal shows an operator everything, and whoever may only look no secr
   const file = join(tempFolder(), 'text')
   writeFileSync(file, `ghp_${secret}\n`)
   const pid = await ended(daemon, `cat ${file}`, { pty: true })
+  const shown = () => dwelling.logged.filter(({ words }) => words === 'secrets were shown').length
   const tokens = new TokenFile(dwelling.home)
   const seenWith = async (token: string) => {
     const reeve = await connect({ url: daemon.url ?? '', token })
@@ -364,7 +604,9 @@ test('a terminal shows an operator everything, and whoever may only look no secr
       await reeve.close()
     }
   }
+  expect(shown()).toBe(0)
   expect(await seenWith(tokens.create({ role: 'operate' }).token)).toBe(`ghp_${secret}\r\n`)
+  expect(shown()).toBe(1)
   expect(await seenWith(tokens.create({ role: 'read' }).token)).toBe(`ghp_${'*'.repeat(36)}\r\n`)
 })
 
@@ -382,6 +624,11 @@ test('on the command line, run in the foreground shows everything, and logs show
   await reeve.run(['run', '-d', '--', 'sh', '-c', `true ghp_${secret}`])
   for (const words of [['ps', '-a'], ['tree', '-a'], ['events'], ['ps', '-a', '--json']])
     expectNone(words.join(' '), (await reeve.run(words)).stdout, { secrets: [secret] })
+  for (const words of [
+    ['ps', '-a', '--reveal', '--json'],
+    ['events', '--reveal', '--json'],
+  ])
+    expect((await reeve.run(words)).stdout).toContain(secret)
 })
 
 test('the log of the daemon says no secret', async () => {
@@ -396,4 +643,27 @@ test('the log of the daemon says no secret', async () => {
   await started.ended()
   expect(started.stderr).toContain('ghp_')
   expectNone('stderr', started.stderr, { secrets: [secret] })
+})
+
+test("the log of the daemon says nothing of the login shell's secrets, nor of what it was told to mask", async () => {
+  const dwelling = new Dwelling()
+  const shell = join(tempFolder(), 'shell')
+  writeFileSync(shell, '#!/bin/sh\nexport LOGIN_TOKEN=swordfish-and-chips\nexec /bin/sh "$@"\n', {
+    mode: 0o700,
+  })
+  writeFileSync(
+    dwelling.home.config,
+    JSON.stringify({ logLevel: 'trace', redactPatterns: ['ACME-[0-9]{6}'] }),
+  )
+  const started = await dwelling.start(['--listen', '127.0.0.1:0'], {
+    ...{ REEVE_SHELL: shell, REEVE_ENVIRONMENT: 'login' },
+  })
+  const where = { home: dwelling.home, url: started.url }
+  await ask(where, 'POST /v1/processes', { body: { kind: 'command', spec: { argv: ['true'] } } })
+  for (const secret of ['swordfish-and-chips', 'ACME-123456'])
+    await ask(where, `GET /v1/processes/x${secret}`)
+  started.signal('SIGTERM')
+  await started.ended()
+  expect(started.stderr).toContain('/v1/processes/x***')
+  expectNone('stderr', started.stderr, { secrets: ['swordfish-and-chips', 'ACME-123456'] })
 })

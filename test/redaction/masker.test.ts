@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { maskJson } from '../../src/redaction/mask-json.ts'
 import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES, Masker } from '../../src/redaction/masker.ts'
 import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
 
@@ -58,6 +59,61 @@ describe('a command line', () => {
   })
 })
 
+describe('a text that was cut, and says so', () => {
+  // A value with blanks ends with its word on a command line.
+  const whole = SECRETS.filter((printed) => !shows(masker.text(printed.text), printed))
+
+  test.each(whole)('shows nothing of $name', (printed) => {
+    for (let length = 0; length <= printed.text.length; length++) {
+      const masked = masker.text(`${printed.text.slice(0, length)}…`)
+      expect([length, shows(masked, printed)]).toEqual([length, false])
+      expect(masked).toHaveLength(length + 1)
+    }
+  })
+
+  test('shows nothing of a value that was given', () => {
+    const known = new Masker({ values: ['unshaped-value-of-mine'] })
+    expect(known.text('echo unshaped-value…')).toBe(`echo ${'*'.repeat(14)}…`)
+  })
+
+  test('is otherwise left as it is', () => {
+    for (const text of [
+      'npm run build && node dist/…',
+      'see http://localhost:3000…',
+      'a line of text that goes on…',
+    ])
+      expect(masker.text(text)).toBe(text)
+  })
+})
+
+describe('JSON', () => {
+  const token = `ghp_${invented('json', 36)}`
+  const masked = `ghp_${'*'.repeat(36)}`
+
+  test('has secrets masked in its keys, however many', () => {
+    const other = `ghp_${invented('other', 36)}`
+    expect(Object.entries(maskJson(masker, { a: 1, [token]: token, [other]: 2, b: 3 }))).toEqual([
+      ['a', 1],
+      [masked, masked],
+      [`${masked} 2`, 2],
+      ['b', 3],
+    ])
+  })
+
+  test('shows nothing that lies too deep to be looked at', () => {
+    let deep: unknown = token
+    for (let depth = 0; depth < 150; depth++) deep = { a: deep }
+    const text = JSON.stringify(maskJson(masker, deep))
+    expect(text).toContain('***')
+    expect(text).not.toContain(token)
+  })
+
+  test('without secrets is the very same', () => {
+    const value = { a: [{ b: 'c' }], d: null }
+    expect(maskJson(masker, value)).toBe(value)
+  })
+})
+
 /** Texts in which secrets, innocents and noise stand beside each other. */
 const text = fc
   .array(
@@ -104,6 +160,12 @@ test('a variable whose value is a key is masked once and for all', () => {
   const once = masker.bytes(Buffer.from(printed))
   expect(once.toString()).toMatch(/^KEY=/)
   expect(masker.bytes(once).toString()).toBe(once.toString())
+})
+
+test('a word behind a token is behind a word, also when that is masked', () => {
+  const once = mask(`got SG.${invented('x', 22)}.The authorization: who may do what, and why.`)
+  expect(once).toMatch(/who may do what, and why\.$/)
+  expect(mask(once)).toBe(once)
 })
 
 test('masking what is masked changes nothing', () => {

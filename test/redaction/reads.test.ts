@@ -85,6 +85,61 @@ describe('a log with every secret in it', () => {
   })
 })
 
+describe('a log whose streams are kept apart', () => {
+  const TAGGED: Masking = { ...FINAL, tagged: true }
+  const log = (parts: readonly (readonly ['stdout' | 'stderr', string])[], caps = {}) =>
+    parts.reduce((writer, [stream, data]) => writer.tagged(stream, data), new LogWriter(tempFolder(), caps))
+
+  test.each(SECRETS)(
+    'shows nothing of $name with the other stream in between, wherever that is',
+    async (printed) => {
+      const text = `${printed.text}\n`
+      const [longest = ''] = [...printed.secrets].sort((one, other) => other.length - one.length)
+      const begins = text.indexOf(longest)
+      for (const cut of [begins + 1, begins + Math.floor(longest.length / 2), begins + longest.length - 1]) {
+        const { folder, end } = log([
+          ['stdout', text.slice(0, cut)],
+          ['stderr', 'warning: something else\n'],
+          ['stdout', text.slice(cut)],
+        ])
+        const whole = await readRange(folder, 0, end, TAGGED)
+        expect(whole.bytes.toString()).toContain('warning: something else\n')
+        const page = {
+          from: 'start',
+          offset: 0,
+          limit: 1_000,
+          ansi: 'strip',
+          ended: true,
+          masking: TAGGED,
+        } as const
+        const alone = await readLines(folder, { ...page, stream: 'stdout' })
+        const both = await readLines(folder, page)
+        for (const lines of [alone.lines, both.lines]) {
+          const seen = lines.map((line) => line.text).join('\n')
+          expect([cut, shows(seen, printed)]).toEqual([cut, false])
+        }
+        const apart = `${whole.bytes.toString('latin1').replace('warning: something else\n', '')}`
+        expect(apart).toBe(masker.bytes(Buffer.from(text)).toString('latin1'))
+      }
+    },
+  )
+
+  test('holds back what one of them has only begun', async () => {
+    const secret = invented('tagged', 36)
+    const writer = log([
+      ['stdout', `ghp_${secret.slice(0, 10)}`],
+      ['stderr', 'a line\n'],
+    ])
+    const held = await readRange(writer.folder, 0, 1_000, { ...live(() => false), tagged: true })
+    expect(held.bytes.toString()).toBe('ghp_')
+    const shown = await readRange(writer.folder, 0, 1_000, { ...live(() => true), tagged: true })
+    expect(shown.bytes.toString()).toBe(`ghp_${'*'.repeat(10)}a line\n`)
+    writer.tagged('stdout', `${secret.slice(10)}\n`)
+    const rest = await readRange(writer.folder, shown.next, 1_000, { ...live(() => true), tagged: true })
+    expect(rest.bytes.toString()).toBe(`${'*'.repeat(26)}\n`)
+  })
+})
+
 test('what is no secret reads as it was written', async () => {
   const text = INNOCENTS.join('\n')
   const { folder } = new LogWriter(tempFolder(), { segmentBytes: 5_000 }).write(text)

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Screens } from '../../src/command/screen/screen.ts'
 import { Masker } from '../../src/redaction/masker.ts'
 import { LogWriter } from '../command/output/log-writer.ts'
 import { tempFolder } from '../temp-file.ts'
-import { invented, SECRETS, shows } from './corpus.ts'
+import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
+// A terminal draws no NULs: what they part runs together.
+const SECRETS = PRINTED.filter(({ text }) => !text.includes('\0'))
 const PID = 'p_aaaaaaaaaaaa'
 const masker = new Masker()
 const secret = invented('on a screen', 36)
@@ -50,6 +52,49 @@ test.each([20, 37, 80, 200])('no secret is seen on a terminal of %d columns', as
       false,
     ])
   }
+})
+
+describe('while a program prints', () => {
+  test.each([
+    ['the password of a URL', 'postgres://app:correcthorsebattery', `postgres://app:${'*'.repeat(19)}`],
+    ['a token', `ghp_${secret.slice(0, 19)}`, `ghp_${'*'.repeat(19)}`],
+    ['a value that was given', 'unshaped-value-of', '*'.repeat(17)],
+    [
+      'a token, with something to the right of the cursor',
+      `\u001b[1;60H12:30\u001b[1;1Hghp_${secret.slice(0, 19)}`,
+      `ghp_${'*'.repeat(19)}${' '.repeat(36)}12:30`,
+    ],
+    ['a token, with the cursor before it', `ghp_${secret.slice(0, 19)}\r`, `ghp_${'*'.repeat(19)}`],
+  ])('%s that has only begun is masked', async (_, text, expected) => {
+    const known = new Masker({ values: ['unshaped-value-of-mine'] })
+    const { lines } = await shown(text, { cols: 80, masker: known, isLive: true })
+    expect(lines[0]).toBe(expected)
+  })
+
+  test('a prompt, and text without secrets, stay as they are', async () => {
+    for (const text of ['Password:', '$ curl http://localhost:3000', 'Continue? [Y/n]', 'a line\r\n$ ls -l'])
+      expect((await shown(text, { cols: 80, isLive: true })).lines.join('\n').trim()).toBe(
+        text.replaceAll('\r', ''),
+      )
+  })
+
+  test.each([20, 80])('wherever it pauses, %d columns show no secret', async (cols) => {
+    for (const printed of SECRETS) {
+      const [secret] = [...printed.secrets].sort((one, other) => other.length - one.length)
+      const from = printed.text.indexOf(secret ?? '')
+      const screens = new Screens()
+      const log = new LogWriter(tempFolder()).write(printed.text.slice(0, from).replaceAll('\n', '\r\n'))
+      for (const piece of (secret ?? '').match(/.{1,3}/g) ?? []) {
+        log.write(piece)
+        const options = { cols, rows: 30, scrollback: 100, masker, isLive: true }
+        const { lines, scrollback } = await screens.show(PID, log.folder, options)
+        const rows = [...scrollback, ...lines]
+        const seen = shows(rows.join('\n'), printed) || shows(rows.join(''), printed)
+        expect([printed.name, log.end, seen]).toEqual([printed.name, log.end, false])
+      }
+      screens.forget(PID)
+    }
+  })
 })
 
 test('without masking a screen shows what is there', async () => {

@@ -46,6 +46,42 @@ test('a client runs durable functions of its own for a daemon: steps, signals, s
   })
 })
 
+test('a worker has values as they were given, also such as are masked for others', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  const secret = `ghp_${'aB3'.repeat(12)}`
+  const short = { parkAfterMs: 1 }
+  await worker.engine('child', async (ctx, input) => ctx.step('echo', () => input ?? null))
+  await worker.engine(
+    'all',
+    async (ctx, input) => {
+      const kept = await ctx.step('keep', () => ({ password: secret }))
+      const child = await ctx.spawn({ kind: 'engine', spec: { engine: 'child', input: { token: secret } } })
+      const said = await ctx.signal('word')
+      const { result } = await ctx.wait(child)
+      const more = await ctx.signal('more')
+      return { input: input ?? null, kept, said, result, more }
+    },
+    short,
+  )
+  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'all', input: secret } })
+  const { pid } = record
+  await reeve.waitFor({ pid, types: ['parked'] })
+  await reeve.send({ pid, name: 'word', value: { authorization: secret } })
+  await reeve.send({ pid, name: 'more', value: secret })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({
+    status: 'completed',
+    result: {
+      input: secret,
+      kept: { password: secret },
+      said: { authorization: secret },
+      result: { token: secret },
+      more: secret,
+    },
+  })
+  expect(JSON.stringify(await reeve.events({ pid }))).not.toContain(secret)
+})
+
 test('what a function throws, and a stop, end the process as with a kernel of its own', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()

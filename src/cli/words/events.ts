@@ -26,6 +26,7 @@ export const events = word({
     },
     after: { type: 'number', value: 'position', about: 'all behind this position, instead of the last ones' },
     session: { type: 'texts', value: 'id', about: 'of the processes of this session' },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
   },
   examples: [
     ['reeve events web', 'of one process'],
@@ -36,18 +37,20 @@ export const events = word({
     nothingMore(context, { name: 'events' }, 1)
     const { options, print, args } = context
     const reeve = await context.acting()
+    const { reveal } = options
     const [given] = args
     const pid = given === undefined ? null : (await reeve.show({ pid: given })).pid
     const session = options.session.length === 0 ? {} : { owner: { session: [...options.session] } }
     const filter = { ...session, ...(pid === null ? {} : { pid: [pid] }), status: 'any' as const }
     const found =
       options.after === undefined
-        ? await lastOf(reeve, pid, filter, Math.min(options.tail ?? TAIL, MOST))
-        : await behind(reeve, filter, options.after)
+        ? await lastOf(reeve, pid, { filter, reveal }, Math.min(options.tail ?? TAIL, MOST))
+        : await behind(reeve, { filter, reveal }, options.after)
     if (options.follow || !print.isJson) for (const event of found.events) printEvent(context, event)
     else print.jsonList(found.events)
     if (options.follow)
-      for await (const event of reeve.follow({ after: found.position, filter })) printEvent(context, event)
+      for await (const event of reeve.follow({ after: found.position, filter, reveal }))
+        printEvent(context, event)
     return 0
   },
 })
@@ -60,27 +63,33 @@ interface Found {
 
 type Filter = NonNullable<NonNullable<Parameters<Acting['changes']>[0]>['filter']>
 
-async function lastOf(reeve: Acting, pid: string | null, filter: Filter, count: number): Promise<Found> {
+interface Asked {
+  readonly filter: Filter
+  readonly reveal: boolean
+}
+
+async function lastOf(reeve: Acting, pid: string | null, asked: Asked, count: number): Promise<Found> {
   if (pid !== null) {
-    const { events } = count === 0 ? { events: [] } : await reeve.events({ pid, tail: count })
+    const { reveal } = asked
+    const { events } = count === 0 ? { events: [] } : await reeve.events({ pid, tail: count, reveal })
     return { events, position: events.at(-1)?.position ?? (await here(reeve)) }
   }
   const position = await here(reeve)
   // Some of them may be of others: then fewer than asked for are shown, rather than the whole past read.
-  const { events } = await behind(reeve, filter, Math.max(0, position - count * 10), position)
+  const { events } = await behind(reeve, asked, Math.max(0, position - count * 10), position)
   return { events: count === 0 ? [] : events.slice(-count), position }
 }
 
 async function behind(
   reeve: Acting,
-  filter: Filter,
+  asked: Asked,
   after: number,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<Found> {
   const events: StoredEvent[] = []
   let position = after
   while (position < upTo) {
-    const page = await reeve.changes({ after: position, filter, limit: MOST })
+    const page = await reeve.changes({ after: position, ...asked, limit: MOST })
     events.push(...page.events.filter((event) => event.position <= upTo))
     if (page.position === position) break
     position = page.position

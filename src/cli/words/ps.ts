@@ -16,6 +16,7 @@ export const ps = word({
     all: { type: 'flag', short: 'a', about: 'those that have ended, too' },
     quiet: { type: 'flag', short: 'q', about: 'pids alone' },
     last: { type: 'number', short: 'n', value: 'count', about: 'the newest ones, whatever their status' },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the processes' },
     ...FILTER_OPTIONS,
   },
   examples: [
@@ -34,6 +35,7 @@ export const ps = word({
     const found = await listProcesses(reeve, wanted, Number.POSITIVE_INFINITY, {
       ports: !quiet,
       budgets: !quiet,
+      reveal: options.reveal,
     })
     const processes = last === undefined ? found : found.slice(-last)
     if (print.isJson) print.jsonList(processes.map(({ record, ...more }) => ({ ...record, ...more })))

@@ -24,8 +24,10 @@ export function userShell(): string {
  * would be stopped at the next key.
  */
 export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promise<Record<string, string>> {
-  const mark = randomBytes(16).toString('hex')
-  const script = `printf %s ${mark}; exec /usr/bin/env -0`
+  const halves = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')]
+  const mark = halves.join('')
+  // In halves, so that the whole is printed once alone: some shells have the last word of a command in a variable, `_`.
+  const script = `printf %s%s ${halves.join(' ')}; exec /usr/bin/env -0`
   return new Promise((resolve, reject) => {
     const child = spawn(shell, ['-l', '-i', '-c', script], {
       detached: true,

@@ -3,6 +3,8 @@ import type { Masker } from '../../redaction/masker.ts'
 /** How secrets are kept out of what is read of a log. */
 export interface Masking {
   readonly masker: Masker
+  /** Its streams are kept apart: what one of them wrote is a text of its own. */
+  readonly tagged?: boolean
   /** Nothing more is to come: what could have become a secret is none. */
   readonly final: boolean
   /** Whether what lies from an offset on, and may be the beginning of a secret, has been held back long enough. */

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { segmentName } from '../../keeper/protocol/log-format.ts'
 import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES } from '../../redaction/masker.ts'
 import { segmentOffsets } from './layout.ts'
+import { maskStreams, type PartStart } from './mask-streams.ts'
 import type { Masking } from './masking.ts'
 import { orMissing } from './missing.ts'
 import { type Chunk, rawRange } from './raw-range.ts'
+import { streamsBetween } from './streams.ts'
 
 export type { Chunk } from './raw-range.ts'
 
@@ -28,13 +30,20 @@ export async function readRange(
   const { chunk, bytes, start } = found
   const wanted = Math.min(bytes.length - start, chunk.bytes.length, maxBytes)
   const open = !masking.final && chunk.offset + bytes.length - start >= chunk.end
-  const { masker } = masking
-  const decided = masker.stretch({ bytes, from: start, to: start + wanted, clean: found.clean, open })
+  const stretch = { bytes, from: start, to: start + wanted, clean: found.clean, open }
+  const starts = masking.tagged ? await startsIn(folder, chunk.offset - start, bytes.length) : []
+  const decided = maskStreams(masking.masker, stretch, starts)
   const undecided = chunk.offset + decided
   const isHeld = decided < wanted && !masking.mayShow(folder, undecided, await writtenAt(folder))
   const shown = bytes.subarray(start, start + (isHeld ? decided : wanted))
   const next = chunk.offset + shown.length
   return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
+}
+
+/** Of the streams. The bytes were read before the index, so their entries are there. */
+async function startsIn(folder: string, first: number, length: number): Promise<PartStart[]> {
+  const starts = await streamsBetween(folder, first, first + length)
+  return starts.map(({ offset, stream }) => ({ at: Math.max(0, offset - first), stream }))
 }
 
 interface Around {

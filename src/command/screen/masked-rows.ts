@@ -9,13 +9,14 @@ const ROWS_BEFORE = 100
 /**
  * The texts of these rows, without the blanks at their ends, and without secrets. A line that is wider than the terminal goes
  * on in the next row: for masking it is put together again. A full-screen program draws its rows itself: there, one that is full
- * goes on, too.
+ * goes on, too. While the program lives, more may come at the cursor: what has only begun there is masked as well.
  */
 export function maskedRows(
   buffer: TerminalBuffer,
   from: number,
   to: number,
   masker: Masker | null,
+  isLive = false,
 ): string[] {
   const textOf = (row: number, trim: boolean) => buffer.getLine(row)?.translateToString(trim) ?? ''
   if (masker === null)
@@ -28,11 +29,33 @@ export function maskedRows(
     // A blank at the end of a row that goes on stands within its line.
     whole += goesOn(buffer, row) && row + 1 < to ? textOf(row, false) : `${textOf(row, true).trimEnd()}\n`
   }
-  const masked = masker.text(whole, { lines: true })
+  const masked = isLive
+    ? placesToGoOn(buffer, whole, starts, first).reduce(
+        (text, openAt) => masker.text(text, { lines: true, openAt }),
+        whole,
+      )
+    : masker.text(whole, { lines: true, openAt: undefined })
   return starts.slice(from - first).map((start, index) => {
     const next = starts[from - first + index + 1] ?? masked.length
     return masked.slice(start, next).trimEnd()
   })
+}
+
+/** The cursor, and the end of its line: a program may have gone back to write that anew, or write something right of it. */
+function placesToGoOn(
+  buffer: TerminalBuffer,
+  whole: string,
+  starts: readonly number[],
+  first: number,
+): number[] {
+  const row = buffer.baseY + buffer.cursorY
+  const start = starts[row - first]
+  if (start === undefined) return [whole.length]
+  const before = buffer.getLine(row)?.translateToString(false, 0, buffer.cursorX) ?? ''
+  const newline = whole.indexOf('\n', start)
+  const end = newline === -1 ? whole.length : newline
+  const cursor = Math.min(start + before.length, end)
+  return cursor === end ? [end] : [cursor, end]
 }
 
 /** Whether the line of a row goes on in the next one. */

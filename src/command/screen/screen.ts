@@ -12,6 +12,8 @@ export interface ShowOptions {
   readonly scrollback?: number
   /** Keeps secrets out of what is shown. */
   readonly masker?: Masker | null
+  /** The program lives, and may print more. */
+  readonly isLive?: boolean
 }
 
 /** What a terminal shows. */
@@ -46,7 +48,7 @@ export class Screens {
     const answer = held.turn.then(async () => {
       await held.replay.catchUp()
       const scrollback = Math.min(options.scrollback ?? 0, MAX_SCROLLBACK)
-      return screenOf(held.replay, scrollback, options.masker ?? null)
+      return screenOf(held.replay, scrollback, options.masker ?? null, options.isLive ?? false)
     })
     // One after the other: a terminal can't be fed by two. An error is the caller's; the next one tries again.
     held.turn = answer.then(ignore, ignore)
@@ -90,12 +92,17 @@ interface HeldTerminal {
   turn: Promise<void>
 }
 
-function screenOf(replay: TerminalReplay, scrollback: number, masker: Masker | null): Screen {
+function screenOf(
+  replay: TerminalReplay,
+  scrollback: number,
+  masker: Masker | null,
+  isLive: boolean,
+): Screen {
   const { terminal, title } = replay
   const { cols, rows } = terminal
   const buffer = terminal.buffer.active
   const above = Math.min(scrollback, buffer.baseY)
-  const shown = maskedRows(buffer, buffer.baseY - above, buffer.baseY + rows, masker)
+  const shown = maskedRows(buffer, buffer.baseY - above, buffer.baseY + rows, masker, isLive)
   return {
     cols,
     rows,

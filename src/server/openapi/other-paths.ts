@@ -69,19 +69,21 @@ function shows(name: string, description: string) {
   return { name, in: 'query', description, schema: { type: 'string', enum: ['true'] } }
 }
 
+const reveals = shows('reveal', 'show secrets; needs the role admin')
+
 /** What is served beside the verbs. */
 export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   '/v1/processes/{pid}/output/stream': stream(
     'outputStream',
     "A command's output as a durable stream of bytes.",
     'application/octet-stream',
-    [pid, shows('reveal', 'show secrets; needs the role admin'), shows('terminal', 'as a terminal shows it')],
+    [pid, reveals, shows('terminal', 'as a terminal of your own shows it; with a token the same as reveal')],
   ),
   '/v1/processes/{pid}/events/stream': stream(
     'eventStream',
     'The events of a process as a durable stream.',
     'application/json',
-    [pid],
+    [pid, reveals],
   ),
   '/v1/changes/stream': stream(
     'changeStream',
@@ -93,6 +95,7 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
         in: 'query',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Filter' } } },
       },
+      reveals,
     ],
   ),
   '/v1/inbox/stream': stream(

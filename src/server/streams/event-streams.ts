@@ -8,7 +8,7 @@ const MOST_EVENTS = { page: 1_000, piece: 100 } as const
 type Filter = NonNullable<InputOf<'changes'>['filter']>
 
 /** The events of one process. The offset is the seq of the last one that was seen; its end is the last there is. */
-export function eventStream(acting: Acting, position: () => number, pid: string): Stream {
+export function eventStream(acting: Acting, position: () => number, pid: string, reveal = false): Stream {
   return {
     contentType: 'application/json',
     async tail() {
@@ -20,7 +20,7 @@ export function eventStream(acting: Acting, position: () => number, pid: string)
       // Before its events are read: the last of those it had is then among them.
       const { outcome, pid: of } = await acting.show({ pid })
       const limit = MOST_EVENTS[most]
-      const { events } = await acting.events({ pid, after: from, limit })
+      const { events } = await acting.events({ pid, after: from, limit, reveal })
       const upToDate = events.length < limit
       const next = events.at(-1)?.seq ?? from
       return pageOf(events, { of, next, upToDate, closed: upToDate && outcome !== null, heardUpTo })
@@ -33,8 +33,13 @@ export function eventStream(acting: Acting, position: () => number, pid: string)
 }
 
 /** The events of all processes that the caller may see and the filter wants. The offset is a position; it has no end. */
-export function changeStream(acting: Acting, position: () => number, filter: Filter | undefined): Stream {
-  const wanted = filter === undefined ? {} : { filter }
+export function changeStream(
+  acting: Acting,
+  position: () => number,
+  filter: Filter | undefined,
+  reveal = false,
+): Stream {
+  const wanted = { reveal, ...(filter === undefined ? {} : { filter }) }
   return {
     contentType: 'application/json',
     tail: async () => ({ at: position(), closed: false }),
@@ -64,7 +69,7 @@ export function changeStream(acting: Acting, position: () => number, filter: Fil
 async function passPruned(
   acting: Acting,
   page: OutputOf<'changes'>,
-  wanted: { readonly filter?: Filter },
+  wanted: { readonly filter?: Filter; readonly reveal: boolean },
 ): Promise<void> {
   const { prunedThrough } = page
   while (page.position < prunedThrough) {

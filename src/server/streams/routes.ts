@@ -3,7 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import type { AppParts, Env } from '../app.ts'
-import { actingFor, demand } from '../caller.ts'
+import { actingFor, demand, viewOf } from '../caller.ts'
 import { problemResponse } from '../problem.ts'
 import { STREAM_TIMES, streamAnswer } from './answer.ts'
 import { offsetText } from './asked.ts'
@@ -35,22 +35,25 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
   serve('/v1/processes/:pid/output/stream', (acting, context) =>
     outputStream(acting, context.req.param('pid') ?? '', viewIn(context)),
   )
-  serve('/v1/processes/:pid/events/stream', (acting, { req }) =>
-    eventStream(acting, position, req.param('pid') ?? ''),
+  serve('/v1/processes/:pid/events/stream', (acting, context) =>
+    eventStream(acting, position, context.req.param('pid') ?? '', isRevealed(context)),
   )
-  serve('/v1/changes/stream', (acting, { req }) =>
-    changeStream(acting, position, filterIn(req.query('filter'))),
+  serve('/v1/changes/stream', (acting, context) =>
+    changeStream(acting, position, filterIn(context.req.query('filter')), isRevealed(context)),
   )
   serve('/v1/inbox/stream', (acting, { req }) => inboxStream(acting, position, req.query('scope')))
 }
 
-/** Secrets are shown to an admin who says so; a terminal is for whoever may type at it, too. */
-function viewIn(context: Context<Env>): OutputView {
+/** Secrets are shown to an admin who says so. */
+function isRevealed(context: Context<Env>): boolean {
   const reveal = context.req.query('reveal') === 'true'
-  const terminal = context.req.query('terminal') === 'true'
   if (reveal) demand(context.get('caller'), 'admin')
-  if (terminal) demand(context.get('caller'), 'operate')
-  return { ...(reveal ? { reveal } : {}), ...(terminal ? { terminal } : {}) }
+  return reveal
+}
+
+function viewIn(context: Context<Env>): OutputView {
+  const [reveal, terminal] = ['reveal', 'terminal'].map((name) => context.req.query(name) === 'true')
+  return viewOf(context.get('caller'), { reveal: reveal === true, terminal: terminal === true })
 }
 
 /** Where what is not kept any more ends: a reader of any stream can go on from there, and knows that it missed something. */

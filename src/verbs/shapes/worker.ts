@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { json } from './json.ts'
 import { record } from './record.ts'
 import { registration } from './registration.ts'
-import { count, time } from './scalars.ts'
+import { count, pageSize, time } from './scalars.ts'
 
 /** A program that serves engines over the wire: it names itself, and is the holder of what it claims. */
 export const worker = z.string().regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
@@ -49,6 +49,8 @@ export const act = z.discriminatedUnion('type', [
   /** A one-shot key for a wait, and a secret of the process that is the same in every attempt. */
   z.strictObject({ type: z.literal('key'), wait }),
   z.strictObject({ type: z.literal('seed') }),
+  /** Its journal, a page of it, as it was written: what is shown to others may be masked. */
+  z.strictObject({ type: z.literal('events'), after: count, limit: pageSize }),
 ])
 
 export const claimed = z.strictObject({ record, fence: count })

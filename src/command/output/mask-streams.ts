@@ -1,0 +1,63 @@
+import type { Masker, Stretch } from '../../redaction/masker.ts'
+import type { Stream } from './streams.ts'
+
+/** From where on bytes are of which stream; places are counted in the stretch. */
+export interface PartStart {
+  readonly at: number
+  readonly stream: Stream
+}
+
+/**
+ * Masks a stretch of a log whose streams are kept apart, each by itself: what one of them writes in pieces, with the other in
+ * between, is one text for whoever reads that stream alone. Answers as `Masker.stretch` does.
+ */
+export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly PartStart[]): number {
+  if (new Set(starts.map(({ stream }) => stream)).size < 2) return masker.stretch(stretch)
+  const { bytes, from, to } = stretch
+  const parts = partsOf(bytes.length, starts)
+  const undecided = STREAMS.map((stream) =>
+    maskOne(
+      masker,
+      stretch,
+      parts.filter((part) => part.stream === stream),
+    ),
+  )
+  return Math.max(0, Math.min(to, ...undecided) - from)
+}
+
+const STREAMS: readonly Stream[] = ['stdout', 'stderr']
+
+interface Part {
+  readonly from: number
+  readonly to: number
+  readonly stream: Stream
+}
+
+function partsOf(length: number, starts: readonly PartStart[]): Part[] {
+  return starts.map(({ at, stream }, index) => ({
+    // What lies before the first that is known belongs with it.
+    from: index === 0 ? 0 : at,
+    to: starts[index + 1]?.at ?? length,
+    stream,
+  }))
+}
+
+/** Masks the parts of one stream, in place. Answers with the place from which on more may change them. */
+function maskOne(masker: Masker, { bytes, from, to, ...how }: Stretch, parts: readonly Part[]): number {
+  const own = Buffer.concat(parts.map((part) => bytes.subarray(part.from, part.to)))
+  const before = (place: number) =>
+    parts.reduce((sum, part) => sum + Math.max(0, Math.min(part.to, place) - part.from), 0)
+  const wanted = { from: before(from), to: before(to) }
+  const decided = masker.stretch({ bytes: own, ...wanted, ...how })
+  let at = 0
+  let undecided = Number.POSITIVE_INFINITY
+  for (const part of parts) {
+    const length = part.to - part.from
+    own.copy(bytes, part.from, at, at + length)
+    const open = wanted.from + decided - at
+    if (wanted.from + decided < wanted.to && open >= 0 && open < length)
+      undecided = Math.min(undecided, part.from + open)
+    at += length
+  }
+  return undecided
+}
