@@ -1,6 +1,6 @@
 import { type Account, accountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
-import { book, charge as chargeBefore } from '../core/allowance/decide.ts'
+import { book, charge as chargeBefore, refuseCharge } from '../core/allowance/decide.ts'
 import { alreadyEnded } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
@@ -40,6 +40,8 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     const denied = edges.authorize(actor, 'execute', { type: 'process', record: row.record })
     if (denied !== undefined) return { answer: denied, changes: [] }
     if (hasEnded(row.record)) return { answer: alreadyEnded(row.record), changes: [] }
+    const twice = refuseCharge(row.record, amounts)
+    if (twice !== undefined) return { answer: twice, changes: [] }
     const was = yield* rows.account(accountOf(pid))
     const decided = (done ? book : chargeBefore)(was ?? unlimited(row.record), amounts)
     if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }

@@ -1,3 +1,4 @@
+import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type Account, leftOf, newAccount, spentOf } from './account.ts'
 import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
@@ -17,6 +18,7 @@ const FLOOR: { readonly [name in Counted]: number } = {
   children: 0,
 }
 const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
+const COUNTED_BY_KEEPER: readonly Counted[] = ['cpuSeconds', 'outputBytes']
 const ONE_CHILD: Amounts = { children: 1 }
 
 export type Carved =
@@ -77,6 +79,18 @@ export type Charged =
       readonly over: Counted | null
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/** Of a command its keeper counts what it prints and computes, and that is charged with its end: not twice. */
+export function refuseCharge({ kind, pid }: ProcessRecord, amounts: Amounts): Refusal | undefined {
+  const counted = COUNTED_BY_KEEPER.find((name) => (amounts[name] ?? 0) > 0)
+  if (kind !== 'command' || counted === undefined) return undefined
+  return refusal(
+    'invalid_input',
+    `${counted} of the command ${pid} is counted by its keeper, and charged with its end.`,
+    'Charge what else it used.',
+    { limit: counted },
+  )
+}
 
 /** Before the work: what would be too much is refused, whole, and nothing is charged. */
 export function charge(account: Account, amounts: Amounts): Charged {
