@@ -122,6 +122,38 @@ test('a session that is opened again has its own allowance, whatever comes back 
   expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 3 })
 })
 
+test('a session neither gives itself an allowance nor gets rid of the one it has', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
+  const own = reeve.as('session:s1')
+  await expect(own.deleteSession({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
+  await expect(own.openSession({ session: 's1', allowance: { cost: 9 } })).rejects.toMatchObject({
+    code: 'denied',
+  })
+  expect((await own.openSession({ session: 's1' })).allowance).toEqual({ cost: 1 })
+  await own.endSession({ session: 's1' })
+  await expect(own.deleteSession({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
+  await reeve.openSession({ session: 's2' })
+  await expect(
+    reeve.as('session:s2').openSession({ session: 's2', allowance: { cost: 9 } }),
+  ).rejects.toMatchObject({ code: 'denied' })
+  await reeve.as('session:s2').deleteSession({ session: 's2' })
+  await reeve.deleteSession({ session: 's1' })
+})
+
+test('an open session is given an allowance once, and another one is a conflict', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1' })
+  expect((await reeve.openSession({ session: 's1', allowance: { cost: 1 } })).allowance).toEqual({ cost: 1 })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ cost: 1 })
+  await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
+  const other = reeve.openSession({ session: 's1', allowance: { cost: 9 } })
+  await expect(other).rejects.toMatchObject({ code: 'conflict', details: { allowance: { cost: 1 } } })
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
+  expect(record.limits.allowance).toEqual({ cost: 0.5 })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ cost: 0.5 })
+})
+
 test('amounts that are no amounts are refused', async () => {
   const reeve = await opened()
   const bad = [{ toolCalls: -1 }, { toolCalls: 1.5 }, { cost: 0.1234567 }, { cost: Number.NaN }, { calls: 1 }]

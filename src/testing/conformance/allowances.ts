@@ -13,11 +13,12 @@ import { isRefusal } from '../../core/refusal.ts'
 import { charge } from '../../kernel/charge.ts'
 import type { Edges } from '../../kernel/edges.ts'
 import { prune } from '../../kernel/prune.ts'
-import { openSession } from '../../kernel/sessions.ts'
+import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import {
   accepted,
   type Behaves,
   type Bench,
+  codeOf,
   OUTSIDE,
   pidOf,
   RERUNNABLE,
@@ -135,6 +136,26 @@ export function allowances(behaves: Behaves): void {
     assert.ok(session)
     assert.deepEqual(remainderOf(session), { modelCalls: 17 })
   })
+
+  behaves(
+    'an allowance that a session is given later counts from then on, and is given once',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const request = { ...OUTSIDE, owner: { session: 's1' } }
+      await bench.register(request, { pid: A })
+      const opened = await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
+      await bench.register(request, { pid: B })
+      assert.deepEqual((await account(bench, B)).given, { modelCalls: 20 })
+      const before = await photograph(bench.store)
+      const again = openSession(bench.edges, 'host', 's1', null, { modelCalls: 41 })
+      assert.equal(await codeOf(again), 'conflict')
+      const own = markDeleted(bench.edges, 'session:s1', 's1')
+      assert.equal(await codeOf(own), 'denied')
+      assert.deepEqual(await photograph(bench.store), before)
+      const session = await bench.store.ask({ ask: 'account', id: sessionAccountOf(opened) })
+      assert.deepEqual(session === null ? null : remainderOf(session), { modelCalls: 20 })
+    },
+  )
 
   behaves('a process without an allowance has no limit, and counts all the same', async (bench) => {
     await bench.register(OUTSIDE, { pid: A })
