@@ -6,10 +6,11 @@ import {
   sessionAccountOf,
   spentOf,
 } from '../core/allowance/account.ts'
-import { isNothing } from '../core/allowance/amounts.ts'
+import { type Amounts, isNothing } from '../core/allowance/amounts.ts'
 import { book, type Carved, receive, settle } from '../core/allowance/decide.ts'
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import type { Change } from '../core/change.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session } from '../core/session/session.ts'
@@ -51,13 +52,35 @@ export function carvedChanges(
 export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void> {
   if (record.limits.allowance === undefined) return
   const was = yield* rows.account(accountOf(record.pid))
-  if (was === null) return
-  const booked = book(was, usedByCommand(record)).account
+  // Settled: for its successor's sake, a moment ago.
+  if (was === null || was.settled) return
+  const booked = book(was, usedByCommand(record.kind, record.outcome?.result)).account
   const parent = was.parent === null ? null : yield* rows.account(was.parent)
   if (parent === null) {
     rows.add([{ type: 'account', was, account: booked }])
     return
   }
+  yield* settleInto(rows, was, booked, parent)
+}
+
+/**
+ * Its program has ended, and this is what it used: its successor is given of what is left before its own end is written. From
+ * here on nobody charges it, and no child of it is given anything.
+ */
+export function* giveBackEarly(rows: WorkingRows, { pid, used }: Succeeded): Asking<void> {
+  const was = yield* rows.account(accountOf(pid))
+  if (was === null || was.settled || was.parent === null) return
+  const parent = yield* rows.account(was.parent)
+  if (parent !== null) yield* settleInto(rows, was, book(was, used).account, parent)
+}
+
+/** One that has ended, and what it used. */
+export interface Succeeded {
+  readonly pid: Pid
+  readonly used: Amounts
+}
+
+function* settleInto(rows: WorkingRows, was: Account, booked: Account, parent: Account): Asking<void> {
   const { account, returned } = settle(booked)
   rows.add([{ type: 'account', was, account }])
   for (let above: Account | null = parent; above !== null; ) {

@@ -1,6 +1,6 @@
 import { type Account, accountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
-import { book, charge as chargeBefore, refuseCharge } from '../core/allowance/decide.ts'
+import { book, charge as chargeBefore, givenBack, refuseCharge } from '../core/allowance/decide.ts'
 import { alreadyEnded } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
@@ -43,6 +43,7 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     const twice = refuseCharge(row.record, amounts)
     if (twice !== undefined) return { answer: twice, changes: [] }
     const was = yield* rows.account(accountOf(pid))
+    if (was?.settled === true) return { answer: givenBack(was), changes: [] }
     const decided = (done ? book : chargeBefore)(was ?? unlimited(row.record), amounts)
     if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }
     const { account, over } = decided

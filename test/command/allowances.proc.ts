@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { codeOf, ended, Household, start } from './household.ts'
 
@@ -88,22 +89,72 @@ test('a command runs no longer than a ceiling above it allows', async () => {
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('a command that is started again by its policy gets what is left, if that is less than it had', async () => {
+test('a command that is started again by its policy has what the one before it had, less what that used', async () => {
   await using house = new Household()
   const reeve = await house.open()
-  await reeve.openSession({ session: 's1', allowance: { tokensIn: 10 } })
+  await reeve.openSession({ session: 's1', allowance: { tokensIn: 10, outputBytes: 100 } })
   const { record } = await reeve.spawn({
     kind: 'command',
-    spec: { run: 'exit 1', restart: { on: 'failure', limit: 1, delayMs: 1 } },
+    spec: { run: 'echo hi; exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } },
     name: 'again',
     owner: { session: 's1' },
-    allowance: { tokensIn: 8 },
+    allowance: { tokensIn: 8, outputBytes: 100 },
   })
-  await ended(reeve, record.pid)
+  await endedInARow(reeve, record.pid, 3)
   const { processes } = await reeve.list({ filter: { name: ['again'], status: 'any' } })
-  expect(processes.map((one) => one.record.limits.allowance)).toEqual([{ tokensIn: 8 }, { tokensIn: 2 }])
-  await ended(reeve, processes[1]?.record.pid ?? '')
-  expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10 })
+  expect(processes.map((one) => one.record.limits.allowance)).toEqual([
+    { tokensIn: 8, outputBytes: 100 },
+    { tokensIn: 8, outputBytes: 97 },
+    { tokensIn: 8, outputBytes: 94 },
+  ])
+  expect(processes.map((one) => one.record.outcome?.exitCode)).toEqual([1, 1, 1])
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10, outputBytes: 91 })
+  expect(house.troubles).toEqual([])
+})
+
+test('one child that may live at a time is started again by its policy', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits: { liveChildren: 1 } })
+  const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
+  const { pid } = await start(reeve, spec, { parent: root.pid })
+  await endedInARow(reeve, pid, 3)
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('a restart that no allowance is left for is not begun, and somebody hears of it', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { children: 1 } })
+  const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
+  const { pid } = await start(reeve, spec, { parent: root.pid })
+  await endedInARow(reeve, pid, 1)
+  expect(house.troubles).toEqual([expect.stringContaining(`restarting ${pid}: RefusedError: limit:children`)])
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('a command that would get no output or CPU time at all is refused, and nothing is registered', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { outputBytes: 10, cpuSeconds: 5 } })
+  const { record: other } = await reeve.spawn({
+    ...OUTSIDE,
+    parent: root.pid,
+    allowance: { outputBytes: 10, cpuSeconds: 1 },
+  })
+  const below = { kind: 'command', spec: { run: 'true' }, parent: root.pid } as const
+  await expect(reeve.spawn(below)).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'outputBytes' },
+  })
+  for (const allowance of [{ outputBytes: 0 }, { cpuSeconds: 0 }])
+    expect(await codeOf(reeve.spawn({ kind: 'command', spec: { run: 'true' }, allowance }))).toBe(
+      'limit_exceeded',
+    )
+  const { processes } = await reeve.list({ filter: { kind: ['command'], status: 'any' } })
+  expect(processes).toEqual([])
+  await reeve.end({ pid: other.pid, status: 'completed', replayKey: 'end' })
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
 test('a command that gave half of its allowance to a child prints no more than the rest', async () => {
@@ -163,3 +214,14 @@ test('a command is told what it may use again when its keeper died', async () =>
   // Nobody sees how an orphan ends: that it does is what counts.
   expect((await ended(reeve, one.pid)).status).toBe('abandoned')
 })
+
+/** As many as follow one another by a policy, each from the one before it; and after the last of them nobody. */
+async function endedInARow(reeve: Reeve, first: string, count: number): Promise<void> {
+  for (let pid = first, seen = 1; ; seen++) {
+    await ended(reeve, pid)
+    const { processes } = await reeve.list({ filter: { status: 'any' } })
+    const next = processes.find(({ record }) => record.restartOf === pid)
+    if (next === undefined) return expect(seen).toBe(count)
+    pid = next.record.pid
+  }
+}

@@ -1,4 +1,4 @@
-import type { ProcessRecord } from '../process/record.ts'
+import type { Kind, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type Account, leftOf, newAccount, spentOf } from './account.ts'
 import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
@@ -40,6 +40,7 @@ export function decideCarve(
   asked: Amounts,
   place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
 ): Carved {
+  if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
   const counted = parent === null ? null : charge(parent, ONE_CHILD)
   if (counted?.type === 'refuse') return counted
   const from = counted?.account ?? null
@@ -58,6 +59,28 @@ export function decideCarve(
     parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
     account: limited ? newAccount(place, given) : null,
   }
+}
+
+/** A command that may not print a byte, or use no CPU time at all, cannot even begin. */
+export function refuseIdle(kind: Kind, account: Account | null): Refusal | undefined {
+  if (kind !== 'command' || account === null) return undefined
+  const name = COUNTED_BY_KEEPER.find((one) => account.given[one] === 0)
+  if (name === undefined) return undefined
+  return refusal(
+    'limit_exceeded',
+    `limit:${name}: there is none of it for a command, which cannot run without any.`,
+    'Wait until what others hold comes back, or begin with a larger allowance.',
+    { limit: name, left: 0, asked: 0 },
+  )
+}
+
+/** Its program has ended, and its end is being written. */
+export function givenBack(account: Account): Refusal {
+  return refusal(
+    'already_ended',
+    `${nameOf(account)} has ended, and given back what it did not use.`,
+    'Use what follows it.',
+  )
 }
 
 /** As much of what was asked for as there is. */

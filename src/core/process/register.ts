@@ -1,6 +1,6 @@
 import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
 import type { Amounts } from '../allowance/amounts.ts'
-import { type Carved, decideCarve } from '../allowance/decide.ts'
+import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
 import { listenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
@@ -80,6 +80,8 @@ export interface RegisterIntent {
   readonly fence: Fence | null
   /** The step of the parent, an engine, that spawns it. */
   readonly place: number | null
+  /** It takes what is left of its allowance, if that is less than it asks for. */
+  readonly fits: boolean
 }
 
 export interface RegisterFacts {
@@ -146,13 +148,17 @@ export function decideRegister(
     refuseGroup(facts, unlimited) ??
     refuseChild(facts)
   if (refused !== undefined) return no(refused)
-  const carved = decideCarve(facts.account, intent.request.allowance ?? {}, {
+  const { allowance = {} } = intent.request
+  const asked = intent.fits ? fitting(allowance, facts.account) : allowance
+  const carved = decideCarve(facts.account, asked, {
     id: accountOf(intent.pid),
     parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
     session: unlimited.owner.session ?? null,
   })
   if (carved.type === 'refuse') return carved
+  const idle = refuseIdle(unlimited.kind, carved.account)
+  if (idle !== undefined) return no(idle)
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
