@@ -44,7 +44,7 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     if (twice !== undefined) return { answer: twice, changes: [] }
     const was = yield* rows.account(accountOf(pid))
     if (was?.settled === true) return { answer: givenBack(was), changes: [] }
-    const decided = (done ? book : chargeBefore)(was ?? unlimited(row.record), amounts)
+    const decided = (done ? book : chargeBefore)(was ?? (yield* unlimited(row.record)), amounts)
     if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }
     const { account, over } = decided
     rows.add([{ type: 'account', was, account }])

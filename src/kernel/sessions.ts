@@ -1,4 +1,4 @@
-import { newAccount, sessionAccountOf } from '../core/allowance/account.ts'
+import { newSessionAccount } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Right } from '../core/authority/authorize.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -122,9 +122,9 @@ function changeSession(
     const { allowance } = decision.value
     if (allowance === undefined || was?.allowance !== undefined)
       return { answer: decision.value, changes: [...fresh, put] }
-    const place = { id: sessionAccountOf(decision.value), parent: null, root: null, session: id }
-    const before = yield* know({ ask: 'account', id: place.id })
-    const account = { ...(before ?? newAccount(place, {})), given: allowance }
+    const fallback = newSessionAccount(decision.value)
+    const before = yield* know({ ask: 'account', id: fallback.id })
+    const account = { ...(before ?? fallback), given: allowance }
     const opened = { type: 'account', was: before, account } as const
     return { answer: decision.value, changes: [...fresh, put, opened] }
   })

@@ -27,6 +27,18 @@ test('a command’s output and CPU time are charged with its end, and what is un
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
+test('what a command without an allowance used is in the sums of its session, and in its own', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const one = await start(reeve, 'printf 12345', { owner: { session: 's1' } })
+  const other = await start(reeve, 'printf 123')
+  for (const { pid } of [one, other]) await ended(reeve, pid)
+  expect((await reeve.budget({ session: 's1' })).total.outputBytes).toBe(5)
+  expect((await reeve.budget({ pid: one.pid })).total.outputBytes).toBe(5)
+  expect((await reeve.budget({ pid: other.pid })).used.outputBytes).toBe(3)
+})
+
 test('a command that prints more than its allowance is ended, and that is why', async () => {
   await using house = new Household()
   const reeve = await house.open()

@@ -13,7 +13,7 @@ export interface Account {
   readonly id: AccountId
   /** Of its parent or session, whether there is one or not: it was carved from there, and goes back there. */
   readonly parent: AccountId | null
-  /** The tree it stands in, and the session: whose sums it is part of. */
+  /** The tree it stands in, and the account of the session, whether that has one or not: whose sums it is part of. */
   readonly root: Pid | null
   readonly session: string | null
   /** The most that it and all below it may use. What is not named has no limit. */
@@ -33,6 +33,11 @@ export const accountOf = (pid: Pid): AccountId => `process:${pid}`
 export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedAt'>): AccountId =>
   `session:${openedAt}:${id}`
 
+/** The session that such an account is of. */
+export function sessionIn(id: string): string {
+  return id.replace(/^session:\d+:/, '')
+}
+
 /** Above whose account a process's own stands. */
 export function aboveOf(parent: Pid | null, session: Session | null): AccountId | null {
   if (parent !== null) return accountOf(parent)
@@ -44,6 +49,11 @@ export function newAccount(
   given: Amounts,
 ): Account {
   return { ...place, given, used: {}, below: {}, carved: {}, settled: false }
+}
+
+export function newSessionAccount(session: Session): Account {
+  const id = sessionAccountOf(session)
+  return newAccount({ id, parent: null, root: null, session: id }, {})
 }
 
 /** Used by itself and by those below it that have ended. */

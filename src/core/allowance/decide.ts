@@ -1,6 +1,6 @@
 import type { Kind, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import { type Account, leftOf, newAccount, spentOf } from './account.ts'
+import { type Account, leftOf, newAccount, sessionIn, spentOf } from './account.ts'
 import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
 
 /**
@@ -170,6 +170,6 @@ function limitExceeded(account: Account, name: Counted, asked: number): Refusal 
   )
 }
 
-function nameOf({ id, session }: Account): string {
-  return id.startsWith('session:') ? `session ${session}` : id.slice('process:'.length)
+function nameOf({ id }: Account): string {
+  return id.startsWith('session:') ? `session ${sessionIn(id)}` : id.slice('process:'.length)
 }

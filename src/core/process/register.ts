@@ -1,4 +1,4 @@
-import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
+import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
@@ -154,7 +154,7 @@ export function decideRegister(
     id: accountOf(intent.pid),
     parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
-    session: unlimited.owner.session ?? null,
+    session: facts.session === null ? null : sessionAccountOf(facts.session),
   })
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)

@@ -10,10 +10,13 @@ import {
 import { type Amounts, COUNTED } from '../../core/allowance/amounts.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { isRefusal } from '../../core/refusal.ts'
+import { sessionCarried } from '../../kernel/carry.ts'
 import { charge } from '../../kernel/charge.ts'
 import type { Edges } from '../../kernel/edges.ts'
 import { prune } from '../../kernel/prune.ts'
 import { markDeleted, openSession } from '../../kernel/sessions.ts'
+import { Sums } from '../../kernel/sums.ts'
+import type { Store } from '../../store/contract.ts'
 import {
   accepted,
   type Behaves,
@@ -166,13 +169,13 @@ export function allowances(behaves: Behaves): void {
   })
 
   behaves('the allowances of a tree, or of a session, are read in pages', async (bench) => {
-    await openSession(bench.edges, 'host', 's1', null)
+    const session = sessionAccountOf(await openSession(bench.edges, 'host', 's1', null))
     await bench.register({ ...OUTSIDE, owner: { session: 's1' }, allowance: { toolCalls: 100 } }, { pid: A })
     for (const pid of [B, C, D]) await child(bench, pid, A, { toolCalls: 1 })
     await bench.register({ ...OUTSIDE, allowance: { toolCalls: 1 } })
     await end(bench, C)
     const ids = [A, B, D].map(accountOf)
-    for (const place of [{ root: A }, { session: 's1' }]) {
+    for (const place of [{ root: A }, { session }]) {
       const first = await bench.store.ask({ ask: 'accounts', ...place, after: null, limit: 2 })
       const rest = await bench.store.ask({
         ask: 'accounts',
@@ -203,6 +206,71 @@ export function allowances(behaves: Behaves): void {
       assert.deepEqual(spentOf(await account(bench, A)), { toolCalls: 4 })
     },
   )
+
+  behaves(
+    'what a pruned process used of its allowance is not told to a later session of the same name',
+    async (bench) => {
+      const request = { ...OUTSIDE, owner: { session: 's1' }, lifetime: 'detached' } as const
+      await openSession(bench.edges, 'host', 's1', null, { toolCalls: 10 })
+      await bench.register({ ...request, allowance: { toolCalls: 10 } }, { pid: A })
+      await charged(bench, A, { toolCalls: 8 })
+      await bench.register(request, { pid: B })
+      await markDeleted(bench.edges, 'host', 's1')
+      await sessionCarried(bench.edges, 's1')
+      bench.clock.advance(1)
+      const opened = await openSession(bench.edges, 'host', 's1', null, { toolCalls: 10 })
+      const sums = () => new Sums(bench.store).ofSession(opened)
+      const nothing = { given: { toolCalls: 10 }, used: {}, total: {}, left: { toolCalls: 10 } }
+      await charged(bench, B, { tokensIn: 3 })
+      assert.deepEqual(await sums(), nothing)
+      for (const pid of [A, B]) await end(bench, pid)
+      assert.deepEqual(await sums(), nothing)
+      await prune(bench.edges, { keep: 0 })
+      assert.deepEqual(await sums(), nothing)
+    },
+  )
+
+  behaves(
+    'what a command without an allowance printed and computed is in the sums above it, also when it is pruned',
+    async (bench) => {
+      const opened = await openSession(bench.edges, 'host', 's1', null)
+      const owner = { session: 's1' }
+      const command = { kind: 'command', spec: { run: 'true' }, owner } as const
+      const root = await bench.register({ ...OUTSIDE, owner }, { pid: A })
+      const fence = { holder: 'k_one', fence: 1 }
+      await bench.register({ ...command, parent: A }, { pid: B, startBy: 'k_one' })
+      await bench.register(command, { pid: C, startBy: 'k_one' })
+      const result = { outputBytes: 30, usage: { cpuMs: 250 } }
+      for (const pid of [B, C]) {
+        const ending = { status: 'completed', result } as const
+        await bench.performed('appended', { type: 'end', pid, ending, replayKey: 'end', fence })
+      }
+      const totals = async () => {
+        const sums = new Sums(bench.store)
+        return [(await sums.of(root.record))?.total, (await sums.ofSession(opened)).total]
+      }
+      const expected = [
+        { outputBytes: 30, cpuSeconds: 0.25 },
+        { outputBytes: 60, cpuSeconds: 0.5 },
+      ]
+      assert.deepEqual(await totals(), expected)
+      await prune(bench.edges, { keep: 0 })
+      assert.deepEqual(await totals(), expected)
+    },
+  )
+
+  behaves('a sum of allowances is of one moment, whatever is settled while it is made', async (bench) => {
+    const opened = await openSession(bench.edges, 'host', 's1', null, { toolCalls: 40 })
+    const root = await bench.register({ ...OUTSIDE, owner: { session: 's1' } }, { pid: A })
+    for (const [asks, pid] of [B, C, D].entries()) {
+      await child(bench, pid, A, { toolCalls: 2 })
+      await charged(bench, pid, { toolCalls: 2 })
+      const total = 2 * (asks + 1)
+      const ending = new Sums(endingAfter(bench, asks + 1, pid))
+      assert.equal((await ending.of(root.record))?.total.toolCalls, total)
+      assert.equal((await new Sums(bench.store).ofSession(opened)).total.toolCalls, total)
+    }
+  })
 
   behaves(
     'a successor is given what is left of the allowance before it, in the place of that one',
@@ -290,6 +358,20 @@ export function allowances(behaves: Behaves): void {
       assert.equal(leftOf(root, 'toolCalls'), given.toolCalls - calls)
     },
   )
+}
+
+/** The store, in which this process ends after so many questions. */
+function endingAfter(bench: Bench, asks: number, pid: Pid): Store {
+  let left = asks
+  const ask: Store['ask'] = async (question) => {
+    const answer = await bench.store.ask(question)
+    left -= 1
+    if (left === 0) await end(bench, pid)
+    return answer
+  }
+  return new Proxy(bench.store, {
+    get: (store, name) => (name === 'ask' ? ask : Reflect.get(store, name, store)),
+  })
 }
 
 /** At one moment: what all accounts that are open have used themselves, or have in their sums, together. */
