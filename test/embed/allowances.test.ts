@@ -107,6 +107,33 @@ test('ceilings are passed on whole, and a child may only lower them', async () =
   expect(two.limits).toMatchObject({ ...limits, runMs: 1_000 })
 })
 
+test('a tool that has run for as long as it may is stopped, with all below it', async () => {
+  const reeve = await opened()
+  const limits = { runMs: 50 }
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, limits })
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits })
+  const { record: below } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, parent: root.pid })
+  for (const { pid } of [record, below])
+    expect(await reeve.wait({ pid })).toMatchObject({
+      record: { outcome: { status: 'cancelled', reason: 'limit:runMs' } },
+    })
+  expect((await reeve.show({ pid: root.pid })).outcome).toBeNull()
+})
+
+test('a limit of memory is refused where nobody could keep it', async () => {
+  const reeve = await opened()
+  const limits = { memoryBytes: 64 * 1_048_576 }
+  const tool = { kind: 'tool', spec: { tool: 'sleep' } } as const
+  await expect(reeve.spawn({ ...tool, limits })).rejects.toMatchObject({ code: 'invalid_input' })
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits })
+  const { record: below } = await reeve.spawn({ ...tool, parent: root.pid })
+  expect(below.limits.memoryBytes).toBe(limits.memoryBytes)
+  expect((await reeve.restart({ pid: below.pid })).record.limits.memoryBytes).toBe(limits.memoryBytes)
+  await expect(
+    reeve.spawn({ ...tool, parent: root.pid, limits: { memoryBytes: 2 * 1_048_576 } }),
+  ).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
 test('a session that is opened again has its own allowance, whatever comes back from what the old one left', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1', allowance: { toolCalls: 10 } })

@@ -144,6 +144,7 @@ export function decideRegister(
   const refused =
     refuseParent(facts, intent) ??
     refuseKind(facts, unlimited) ??
+    refuseCeiling(facts, intent.request) ??
     refuseScope(facts, unlimited) ??
     refuseGroup(facts, unlimited) ??
     refuseChild(facts)
@@ -404,6 +405,22 @@ export function refuseScope(
     )
   }
   return undefined
+}
+
+/** The code of a tool or an engine runs in a program of somebody else's: nobody can say how much memory is its own. */
+function refuseCeiling(
+  { parent }: RegisterFacts,
+  { kind, limits }: RegistrationRequest,
+): Refusal | undefined {
+  const asked = limits?.memoryBytes
+  if (asked === undefined || kind === 'command' || kind === 'external') return undefined
+  // Passed on to it, and by it to the commands below it.
+  if (asked === parent?.record.limits.memoryBytes) return undefined
+  return refusal(
+    'invalid_input',
+    `The memory of a process of kind ${kind} cannot be watched; limits.memoryBytes is for commands.`,
+    'Leave it out, or give it to the commands that it starts.',
+  )
 }
 
 function refuseChild({ parent, liveChildren }: RegisterFacts): Refusal | undefined {
