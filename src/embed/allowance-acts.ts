@@ -12,9 +12,9 @@ export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 
   const { edges } = kernel
   const read = readerFor(kernel, actor)
   return {
-    async charge({ pid, amounts, done }) {
+    async charge({ pid, amounts, done, ...key }) {
       const found = await resolve(edges, actor, pid)
-      const { account, row } = await kernel.charge({ pid: found, amounts, done, actor })
+      const { account, row } = await kernel.charge({ pid: found, amounts, done, actor, ...key })
       const { given, used } = account
       const { stopRequest } = row.record
       const ended = hasEnded(row.record) || stopRequest?.reason.startsWith('limit:') === true

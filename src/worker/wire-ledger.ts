@@ -59,6 +59,7 @@ export function wireLedger(
     },
     park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
+    charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
     seed: () => said({ type: 'seed' }),
   }
 }

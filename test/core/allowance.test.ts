@@ -10,6 +10,7 @@ import {
 } from '../../src/core/allowance/account.ts'
 import { type Amounts, COUNTED, plus } from '../../src/core/allowance/amounts.ts'
 import { book, charge, decideCarve, receive, settle } from '../../src/core/allowance/decide.ts'
+import type { Kind } from '../../src/core/process/record.ts'
 
 const ROOT = account('process:p_root', { toolCalls: 100, cost: 1, children: 50 })
 
@@ -36,6 +37,7 @@ test('more than is left is refused, by name', () => {
     ROOT,
     { toolCalls: 101 },
     { id: 'process:p_c', parent: null, root: null, session: null },
+    'external',
   )
   expect(refused).toMatchObject({
     type: 'refuse',
@@ -43,17 +45,30 @@ test('more than is left is refused, by name', () => {
   })
 })
 
+test('a tool is a call of whoever runs it, where calls are limited', () => {
+  const { parent, given } = carve(ROOT, {}, 'tool')
+  expect([given.toolCalls, parent.used]).toEqual([49, { children: 1, toolCalls: 1 }])
+  expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({ children: 1 })
+  const none = account('process:p_a', { toolCalls: 0 })
+  const place = { id: 'process:p_c', parent: null, root: null, session: null } as const
+  expect(decideCarve(none, {}, place, 'tool')).toMatchObject({
+    refusal: { code: 'limit_exceeded', details: { limit: 'toolCalls', left: 0, asked: 1 } },
+  })
+})
+
 test('a child too many is refused', () => {
   const none = account('process:p_a', { children: 0 })
-  expect(decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toMatchObject(
-    {
-      refusal: { details: { limit: 'children' } },
-    },
-  )
+  expect(
+    decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
+  ).toMatchObject({
+    refusal: { details: { limit: 'children' } },
+  })
 })
 
 test('where nobody limits anything there is no account', () => {
-  expect(decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toEqual({
+  expect(
+    decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
+  ).toEqual({
     type: 'carved',
     parent: null,
     account: null,
@@ -155,7 +170,12 @@ class Tree {
       this.charged = plus(this.charged, one.amounts)
     } else {
       const id: AccountId = `process:p_${this.accounts.size}`
-      const carved = decideCarve(subject, one.asked, { id, parent: subject.id, root: 'p_0', session: null })
+      const carved = decideCarve(
+        subject,
+        one.asked,
+        { id, parent: subject.id, root: 'p_0', session: null },
+        'external',
+      )
       if (carved.type === 'refuse') return
       if (carved.parent !== null) this.#put(carved.parent)
       if (carved.account !== null) this.#put(carved.account)
@@ -210,13 +230,18 @@ function account(id: AccountId, limits: Amounts): Account {
   return newAccount({ id, parent: null, root: null, session: null }, limits)
 }
 
-function carve(parent: Account, asked: Amounts) {
-  const carved = decideCarve(parent, asked, {
-    id: 'process:p_child',
-    parent: null,
-    root: null,
-    session: null,
-  })
+function carve(parent: Account, asked: Amounts, kind: Kind = 'external') {
+  const carved = decideCarve(
+    parent,
+    asked,
+    {
+      id: 'process:p_child',
+      parent: null,
+      root: null,
+      session: null,
+    },
+    kind,
+  )
   if (carved.type === 'refuse' || carved.parent === null || carved.account === null)
     throw new Error(JSON.stringify(carved))
   return { parent: carved.parent, given: carved.account.given }

@@ -1,4 +1,4 @@
-import { embed } from 'reeve'
+import { embed, type ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -76,10 +76,11 @@ test('a restart asks for the same allowance again', async () => {
   const reeve = await opened()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { toolCalls: 40 } })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, parent: root.pid })
-  expect(record.limits.allowance).toEqual({ toolCalls: 20 })
+  // Each of the two runs of a tool is a call.
+  expect(record.limits.allowance).toEqual({ toolCalls: 19 })
   const { record: next } = await reeve.restart({ pid: record.pid })
-  expect(next.limits.allowance).toEqual({ toolCalls: 20 })
-  expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 20 })
+  expect(next.limits.allowance).toEqual({ toolCalls: 19 })
+  expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 19 })
 })
 
 test('a session charges its own processes and looks at its own budget, and nobody else’s', async () => {
@@ -95,6 +96,65 @@ test('a session charges its own processes and looks at its own budget, and nobod
   })
   await expect(other.budget({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
   expect((await reeve.as('session:s1').budget({ session: 's1' })).total).toEqual({ toolCalls: 1 })
+})
+
+test('a charge that is repeated under its key is charged once, and another one under it is a conflict', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, allowance: { cost: 1 } })
+  const { pid } = record
+  const charging = { pid, amounts: { cost: 0.5 }, replayKey: 'call-1' }
+  const first = await reeve.charge(charging)
+  expect(await reeve.charge(charging)).toEqual(first)
+  await expect(reeve.charge({ ...charging, amounts: { cost: 0.25 } })).rejects.toMatchObject({
+    code: 'replay_conflict',
+  })
+  expect((await reeve.budget({ pid })).used).toEqual({ cost: 0.5 })
+  const over = { pid, amounts: { cost: 2 }, done: true, replayKey: 'call-2' }
+  await reeve.charge(over)
+  await reeve.wait({ pid })
+  // Also when it was what ended the process.
+  expect(await reeve.charge(over)).toMatchObject({ used: { cost: 2.5 }, ended: true })
+})
+
+test('a tool charges itself, and in a later attempt nothing again', async () => {
+  const store = tempFile()
+  const reached = Promise.withResolvers<void>()
+  const first = await embed({
+    store,
+    tools: {
+      work: async ({ charge, signal }) => {
+        await charge({ cost: 0.5 })
+        reached.resolve()
+        return untilAborted(signal)
+      },
+    },
+  })
+  const { record } = await first.spawn({
+    kind: 'tool',
+    spec: { tool: 'work' },
+    recovery: 'rerunnable',
+    allowance: { cost: 1 },
+  })
+  const { pid } = record
+  await reached.promise
+  await first.close()
+  const third = await embed({
+    store,
+    tools: {
+      work: async ({ charge }) => {
+        await charge({ cost: 0.5 })
+        await charge({ cost: 0.125 }, { done: true })
+        const refused = await charge({ cost: 5 }).catch((error: ReeveError) => error.code)
+        const wrong = await charge({ cost: -1 }).catch((error: ReeveError) => error.code)
+        return [refused ?? null, wrong ?? null]
+      },
+    },
+  })
+  onTestFinished(() => third.close())
+  expect(await third.wait({ pid })).toMatchObject({
+    record: { outcome: { result: ['limit_exceeded', 'invalid_input'] } },
+  })
+  expect((await third.budget({ pid })).used).toEqual({ cost: 0.625 })
 })
 
 test('ceilings are passed on whole, and a child may only lower them', async () => {

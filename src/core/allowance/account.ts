@@ -26,6 +26,13 @@ export interface Account {
   readonly carved: Amounts
   /** It has ended, and its use is in its parent's `below`. What comes back from below it passes on. */
   readonly settled: boolean
+  /** The last charges that had a replay key: repeated, they charge nothing. */
+  readonly charges?: readonly KeyedCharge[]
+}
+
+export interface KeyedCharge {
+  readonly replayKey: string
+  readonly amounts: Amounts
 }
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`

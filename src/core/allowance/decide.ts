@@ -1,7 +1,17 @@
 import type { Kind, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import { type Account, leftOf, newAccount, sessionIn, spentOf } from './account.ts'
-import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
+import { type Account, type KeyedCharge, leftOf, newAccount, sessionIn, spentOf } from './account.ts'
+import {
+  type Amounts,
+  among,
+  COUNTED,
+  type Counted,
+  exact,
+  isSame,
+  minus,
+  plus,
+  WITH_DECIMALS,
+} from './amounts.ts'
 
 /**
  * What a child gets at least, while there is that much: with less it could not do anything of use. Half of what is left comes
@@ -17,9 +27,10 @@ const FLOOR: { readonly [name in Counted]: number } = {
   outputBytes: 65_536,
   children: 0,
 }
-const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
 const COUNTED_BY_KEEPER: readonly Counted[] = ['cpuSeconds', 'outputBytes']
 const ONE_CHILD: Amounts = { children: 1 }
+/** A tool that is run as a process is a call of whoever runs it. */
+const ONE_CALL: Amounts = { ...ONE_CHILD, toolCalls: 1 }
 
 export type Carved =
   | {
@@ -39,9 +50,13 @@ export function decideCarve(
   parent: Account | null,
   asked: Amounts,
   place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
+  kind: Kind,
 ): Carved {
   if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
-  const counted = parent === null ? null : charge(parent, ONE_CHILD)
+  const counted =
+    parent === null
+      ? null
+      : charge(parent, kind === 'tool' && parent.given.toolCalls !== undefined ? ONE_CALL : ONE_CHILD)
   if (counted?.type === 'refuse') return counted
   const from = counted?.account ?? null
   const given: { [name in Counted]?: number } = {}
@@ -128,6 +143,30 @@ export function book(account: Account, amounts: Amounts): Extract<Charged, { typ
   const booked = { ...account, used: plus(account.used, amounts) }
   const over = COUNTED.find((name) => (amounts[name] ?? 0) > 0 && leftOf(booked, name) < 0)
   return { type: 'charged', account: booked, over: over ?? null }
+}
+
+export type Repeated = 'new' | 'replayed' | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/** Whether this charge was made before. As many are known as are kept. */
+export function repeated(account: Account, { replayKey, amounts }: KeyedCharge): Repeated {
+  const before = account.charges?.find((one) => one.replayKey === replayKey)
+  if (before === undefined) return 'new'
+  if (isSame(before.amounts, amounts)) return 'replayed'
+  return {
+    type: 'refuse',
+    refusal: refusal(
+      'replay_conflict',
+      `${nameOf(account)} was charged for something else under the key ${replayKey}.`,
+      'Use another key for another charge.',
+    ),
+  }
+}
+
+/** So many are enough for whoever repeats what an answer was lost of; an account stays small. */
+const KEPT_CHARGES = 32
+
+export function remember(account: Account, charged: KeyedCharge): Account {
+  return { ...account, charges: [...(account.charges ?? []), charged].slice(-KEPT_CHARGES) }
 }
 
 /** What an account gives back to those above it. */

@@ -151,12 +151,13 @@ export function decideRegister(
   if (refused !== undefined) return no(refused)
   const { allowance = {} } = intent.request
   const asked = intent.fits ? fitting(allowance, facts.account) : allowance
-  const carved = decideCarve(facts.account, asked, {
+  const place = {
     id: accountOf(intent.pid),
     parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
     session: facts.session === null ? null : sessionAccountOf(facts.session),
-  })
+  }
+  const carved = decideCarve(facts.account, asked, place, unlimited.kind)
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)
   if (idle !== undefined) return no(idle)

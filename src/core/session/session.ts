@@ -1,4 +1,4 @@
-import { type Amounts, COUNTED } from '../allowance/amounts.ts'
+import { type Amounts, isSame } from '../allowance/amounts.ts'
 import type { Right } from '../authority/authorize.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
@@ -42,8 +42,9 @@ export function decideOpenSession(
     return put(allowance === undefined ? opened : { ...opened, allowance })
   }
   if (session.endedAt !== null) return no(sessionEnded(session))
-  if (allowance === undefined || isSame(session.allowance, allowance)) return { type: 'keep', value: session }
+  if (allowance === undefined) return { type: 'keep', value: session }
   if (session.allowance === undefined) return put({ ...session, allowance })
+  if (isSame(session.allowance, allowance)) return { type: 'keep', value: session }
   return no(
     refusal(
       'conflict',
@@ -62,10 +63,6 @@ export function rightToOpen(allowance: Amounts | undefined): Right {
 /** Deleted and opened again it would have no limits. */
 export function rightToDelete(session: Session | null): Right {
   return rightToOpen(session?.allowance)
-}
-
-function isSame(one: Amounts | undefined, other: Amounts): boolean {
-  return one !== undefined && COUNTED.every((name) => one[name] === other[name])
 }
 
 export function decideTouchSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {

@@ -82,6 +82,21 @@ export function allowances(behaves: Behaves): void {
     assert.deepEqual((await account(bench, B)).used, { toolCalls: 5, tokensIn: 1_000_000 })
   })
 
+  behaves('an allowance is charged once for each replay key, whoever repeats it', async (bench) => {
+    await bench.register({ ...OUTSIDE, allowance: { toolCalls: 100 } }, { pid: A })
+    const other = bench.edgesOver(await bench.open())
+    const charging = { pid: A, amounts: { toolCalls: 1 }, done: false, actor: 'host' } as const
+    for (const replayKey of times(40).map((n) => `call-${n}`)) {
+      const both = [bench.edges, other].map((edges) => charge(edges, 'k', { ...charging, replayKey }))
+      for (const answer of await Promise.all(both)) assert.ok(!isRefusal(answer), JSON.stringify(answer))
+    }
+    assert.deepEqual((await account(bench, A)).used, { toolCalls: 40 })
+    const conflict = { ...charging, amounts: { toolCalls: 2 }, replayKey: 'call-39' }
+    const refused = await charge(bench.edges, 'k', conflict)
+    assert.ok(isRefusal(refused) && refused.code === 'replay_conflict')
+    assert.deepEqual((await account(bench, A)).used, { toolCalls: 40 })
+  })
+
   behaves(
     'what is unused of an allowance is back with the end, and what was used stays counted',
     async (bench) => {
