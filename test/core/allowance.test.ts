@@ -8,7 +8,7 @@ import {
   remainderOf,
   spentOf,
 } from '../../src/core/allowance/account.ts'
-import { type Amounts, COUNTED, plus } from '../../src/core/allowance/amounts.ts'
+import { type Amounts, COUNTED, minus, plus } from '../../src/core/allowance/amounts.ts'
 import { book, charge, decideCarve, receive, settle } from '../../src/core/allowance/decide.ts'
 import type { Kind } from '../../src/core/process/record.ts'
 
@@ -100,7 +100,7 @@ test('tenths of a cent come out even', () => {
   expect(leftOf(one, 'cost')).toBe(0)
 })
 
-test('in a tree the sum of what is used and held never exceeds what the root was given, and what is unused is back at the end', () => {
+test('in a tree the sum of what is used and held never exceeds what the root was given, but for work told afterwards; what is unused is back at the end', () => {
   void fc.assert(
     fc.property(given, fc.array(step, { maxLength: 60 }), (rootGiven, steps) => {
       const tree = new Tree(rootGiven)
@@ -124,6 +124,7 @@ test('in a tree the sum of what is used and held never exceeds what the root was
 type Step =
   | { readonly do: 'spawn'; readonly of: number; readonly asked: Amounts }
   | { readonly do: 'charge'; readonly of: number; readonly amounts: Amounts }
+  | { readonly do: 'work'; readonly of: number; readonly amounts: Amounts }
   | { readonly do: 'end'; readonly of: number }
 
 const amount = fc.integer({ min: 0, max: 120 })
@@ -140,6 +141,7 @@ const of = fc.nat({ max: 30 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('spawn' as const), of, asked: fc.oneof(fc.constant({}), given) }),
   fc.record({ do: fc.constant('charge' as const), of, amounts: given }),
+  fc.record({ do: fc.constant('work' as const), of, amounts: given }),
   fc.record({ do: fc.constant('end' as const), of }),
 )
 
@@ -147,6 +149,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Tree {
   readonly accounts = new Map<AccountId, Account>()
   charged: Amounts = {}
+  /** Of work that was told when it had been done: what nobody had. */
+  over: Amounts = {}
   readonly #ended = new Set<AccountId>()
 
   constructor(rootGiven: Amounts) {
@@ -168,6 +172,11 @@ class Tree {
       if (charged.type === 'refuse') return
       this.#put(charged.account)
       this.charged = plus(this.charged, one.amounts)
+    } else if (one.do === 'work') {
+      const { account: booked } = book(subject, one.amounts)
+      this.#put(booked)
+      this.charged = plus(this.charged, one.amounts)
+      this.over = plus(this.over, minus(overdraftOf(booked), overdraftOf(subject)))
     } else {
       const id: AccountId = `process:p_${this.accounts.size}`
       const carved = decideCarve(
@@ -196,7 +205,9 @@ class Tree {
       for (const name of COUNTED) {
         const limit = one.given[name]
         if (limit === undefined) continue
-        expect(leftOf(one, name), `${name} left of ${one.id}`).toBeGreaterThanOrEqual(0)
+        expect(leftOf(one, name), `${name} left of ${one.id}`).toBeGreaterThanOrEqual(
+          -(this.over[name] ?? 0) - 1e-6,
+        )
         const held = all
           .filter(({ parent }) => parent === one.id)
           .reduce((sum, child) => sum + ((child.settled ? child.carved[name] : child.given[name]) ?? 0), 0)
@@ -204,7 +215,8 @@ class Tree {
       }
     for (const name of COUNTED) {
       const limit = this.at(0).given[name]
-      if (limit !== undefined) expect(this.charged[name] ?? 0).toBeLessThanOrEqual(limit + 1e-9)
+      if (limit !== undefined)
+        expect(this.charged[name] ?? 0).toBeLessThanOrEqual(limit + (this.over[name] ?? 0) + 1e-6)
     }
   }
 
@@ -224,6 +236,11 @@ class Tree {
   #put(one: Account): void {
     this.accounts.set(one.id, one)
   }
+}
+
+function overdraftOf(one: Account): Amounts {
+  const names = COUNTED.filter((name) => one.given[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, Math.max(0, -leftOf(one, name))]))
 }
 
 function account(id: AccountId, limits: Amounts): Account {

@@ -7,7 +7,7 @@ import {
   sessionAccountOf,
   spentOf,
 } from '../../core/allowance/account.ts'
-import { type Amounts, COUNTED } from '../../core/allowance/amounts.ts'
+import { type Amounts, COUNTED, plus } from '../../core/allowance/amounts.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { isRefusal } from '../../core/refusal.ts'
 import { sessionCarried } from '../../kernel/carry.ts'
@@ -330,49 +330,58 @@ export function allowances(behaves: Behaves): void {
   })
 
   behaves(
-    'in a tree of three levels the sum never exceeds the root’s allowance, whoever charges, spawns and ends at once',
+    'in a tree of three levels the sum never exceeds the root’s allowance, but for work told afterwards, whoever charges, spawns and ends at once',
     async (bench) => {
-      const over = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
-      const given = { toolCalls: 60, cost: 0.5, children: 30 }
-      await bench.register({ ...OUTSIDE, allowance: given }, { pid: A })
-      const random = randomFrom(7)
-      const live: Pid[] = [A]
-      let calls = 0
-      let refused = 0
-      await repeat(120, async (round) => {
-        const edges = over[round % over.length] ?? bench.edges
-        const pid = live[Math.floor(random() * live.length)] ?? A
-        const dice = random()
-        if (dice < 0.3) {
-          const parent = await bench.row(pid)
-          if (parent.record.depth >= 2) return
-          const registered = await bench.tryRegister([{ request: { ...OUTSIDE, parent: pid } }], edges)
-          if (isRefusal(registered)) refused += 1
-          else
-            for (const { row } of registered.filter(({ type }) => type !== 'refused') as {
-              row: { record: { pid: Pid } }
-            }[])
-              live.push(row.record.pid)
-        } else if (dice < 0.9) {
-          const amounts = { toolCalls: 1 + Math.floor(random() * 3), cost: Math.floor(random() * 20) / 1_000 }
-          const answer = await charge(edges, 'k', { pid, amounts, done: false, actor: 'host' })
-          if (isRefusal(answer)) refused += 1
-          else calls += amounts.toolCalls
-        } else if (pid !== A) await end(bench, pid, edges)
-        await assertWithin(bench, given)
-      })
-      assert.ok(refused > 0, 'the limit was met')
-      for (const pid of live.slice(1)) await end(bench, pid)
-      const root = await account(bench, A)
-      assert.deepEqual(
-        COUNTED.filter((name) => (root.carved[name] ?? 0) !== 0),
-        [],
-        'all is back',
-      )
-      assert.equal(spentOf(root).toolCalls, calls)
-      assert.equal(leftOf(root, 'toolCalls'), given.toolCalls - calls)
+      const seed = Math.floor(Math.random() * 2 ** 32)
+      try {
+        await manyAtOnce(bench, randomFrom(seed))
+      } catch (error) {
+        // Put it in place of the drawn one to see it again.
+        throw new Error(`With the seed ${seed}: ${String(error)}`, { cause: error })
+      }
     },
   )
+}
+
+async function manyAtOnce(bench: Bench, random: () => number): Promise<void> {
+  const over = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+  const given = { toolCalls: 60, cost: 0.5, children: 30 }
+  await bench.register({ ...OUTSIDE, allowance: given }, { pid: A })
+  const live: Pid[] = [A]
+  let calls = 0
+  let refused = 0
+  let overrun: Amounts = {}
+  await repeat(120, async (round) => {
+    const edges = over[round % over.length] ?? bench.edges
+    const pid = live[Math.floor(random() * live.length)] ?? A
+    const dice = random()
+    if (dice < 0.3) {
+      const parent = await bench.row(pid)
+      if (parent.record.depth >= 2) return
+      const registered = await bench.tryRegister([{ request: { ...OUTSIDE, parent: pid } }], edges)
+      if (isRefusal(registered)) refused += 1
+      else for (const one of registered) if (one.type === 'registered') live.push(one.row.record.pid)
+    } else if (dice < 0.9) {
+      const amounts = { toolCalls: 1 + Math.floor(random() * 3), cost: Math.floor(random() * 20) / 1_000 }
+      const done = random() < 0.05
+      // At most: others charge meanwhile, so that nobody can say how much was left.
+      if (done) overrun = plus(overrun, amounts)
+      const answer = await charge(edges, 'k', { pid, amounts, done, actor: 'host' })
+      if (isRefusal(answer)) refused += 1
+      else calls += amounts.toolCalls
+    } else if (pid !== A) await end(bench, pid, edges)
+    await assertWithin(bench, given, overrun)
+  })
+  assert.ok(refused > 0, 'the limit was met')
+  for (const pid of live.slice(1)) await end(bench, pid)
+  const root = await account(bench, A)
+  assert.deepEqual(
+    COUNTED.filter((name) => (root.carved[name] ?? 0) !== 0),
+    [],
+    'all is back',
+  )
+  assert.equal(spentOf(root).toolCalls, calls)
+  assert.equal(leftOf(root, 'toolCalls'), given.toolCalls - calls)
 }
 
 /** The store, in which this process ends after so many questions. */
@@ -390,12 +399,13 @@ function endingAfter(bench: Bench, asks: number, pid: Pid): Store {
 }
 
 /** At one moment: what all accounts that are open have used themselves, or have in their sums, together. */
-async function assertWithin(bench: Bench, given: Amounts): Promise<void> {
+async function assertWithin(bench: Bench, given: Amounts, overrun: Amounts): Promise<void> {
   const open = await bench.store.ask({ ask: 'accounts', root: A, after: null, limit: 1_000 })
   for (const name of ['toolCalls', 'cost', 'children'] as const) {
     const sum = open.reduce((total, one) => total + (spentOf(one)[name] ?? 0), 0)
-    assert.ok(sum <= (given[name] ?? 0) + 1e-9, `${name}: ${sum} of ${given[name]}`)
-    for (const one of open) assert.ok(leftOf(one, name) >= 0, `${name} of ${one.id} is overdrawn`)
+    const over = (overrun[name] ?? 0) + 1e-6
+    assert.ok(sum <= (given[name] ?? 0) + over, `${name}: ${sum} of ${given[name]}`)
+    for (const one of open) assert.ok(leftOf(one, name) >= -over, `${name} of ${one.id} is overdrawn`)
   }
 }
 
@@ -421,7 +431,7 @@ async function end(bench: Bench, pid: Pid, edges: Edges = bench.edges): Promise<
   )
 }
 
-/** The same numbers each time. */
+/** The same numbers for the same seed. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
