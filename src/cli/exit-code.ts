@@ -36,10 +36,12 @@ const CONFLICTS = new Set([
   ...['wrong_store'],
 ])
 
+const TIME_IS_UP = ['timeout', 'idle', 'limit:runMs']
+
 /** The command's own: its exit code, 128 + n if a signal ended it, 124 if its time was up. */
 export function exitCodeOf({ outcome }: ProcessRecord): number {
   if (outcome === null || outcome.status === 'abandoned') return OWN_ERROR
-  if (outcome.reason === 'timeout' || outcome.reason === 'idle') return TIMED_OUT
+  if (TIME_IS_UP.includes(outcome.reason ?? '')) return TIMED_OUT
   if (outcome.exitCode !== null) return outcome.exitCode
   if (outcome.signal !== null) return 128 + signalNumber(outcome.signal)
   return outcome.status === 'completed' ? 0 : FAILED

@@ -19,7 +19,8 @@ export interface Stop {
  * | exit 0, unasked                         | completed                               | –                                |
  * | another code or a signal, unasked       | failed                                  | –                                |
  * | an end after somebody asked for it      | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime, limit:… |
- * | an end after a limit was passed         | failed                                  | timeout, idle, limit:…           |
+ * | an end after a limit was passed         | cancelled                               | limit:…                          |
+ * | an end after a time of its spec was over | failed                                 | timeout, idle                    |
  * | no start                                | failed                                  | failed_start                     |
  * | nothing: it is gone                     | abandoned                               | its evidence                     |
  * | nothing: it was asked to stop before    | cancelled                               | killed, interrupted, cancelled, lifetime |
@@ -28,9 +29,10 @@ export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
   stop: Stop | undefined,
   untold: Untold | null = null,
+  timeout: 'timeout' | 'limit:runMs' = 'timeout',
 ): Ending | Lost {
   if (state.state === 'lost') return lost(state.evidence, untold)
-  if (state.state === 'exited') return exited(state.exit, stop, untold)
+  if (state.state === 'exited') return exited(state.exit, stop, untold, timeout)
   const { message, remedy } = state
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
 }
@@ -50,13 +52,26 @@ function lost(evidence: Evidence, untold: Untold | null): Lost {
   return { status: 'abandoned', evidence, ...(Object.keys(result).length === 0 ? {} : { result }) }
 }
 
-function exited(exit: Exit, stop: Stop | undefined, untold: Untold | null): Ending {
+function exited(
+  exit: Exit,
+  stop: Stop | undefined,
+  untold: Untold | null,
+  timeout: 'timeout' | 'limit:runMs',
+): Ending {
   const { exitCode, signal, because, at: endedAt } = exit
   const seen = { exitCode, signal, endedAt, result: resultOf(exit, untold) }
   if (because === null) return { ...seen, status: exitCode === 0 ? 'completed' : 'failed' }
-  if (because !== 'asked') return { ...seen, status: 'failed', reason: because }
-  return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
+  if (because === 'asked') return { ...seen, status: 'cancelled', reason: reasonOf(stop) }
+  const reason = because === 'timeout' ? timeout : because === 'idle' ? because : LIMITS[because]
+  return { ...seen, status: reason.startsWith('limit:') ? 'cancelled' : 'failed', reason }
 }
+
+/** A limit has one name, whoever finds that it was passed. Keepers have short ones, and outlive versions. */
+const LIMITS = {
+  'limit:memory': 'limit:memoryBytes',
+  'limit:cpu': 'limit:cpuSeconds',
+  'limit:output': 'limit:outputBytes',
+} as const
 
 function reasonOf(stop: Stop | undefined): string {
   if (stop?.reason.startsWith('limit:')) return stop.reason

@@ -21,6 +21,8 @@ import type { Attendance, Untold } from './attend/attend.ts'
 import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
+import { type LimitWatch, watchLimits } from './limit-watch.ts'
+import { type OwnLimits, timeoutOf } from './plan.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
 import { succeed } from './succeed.ts'
@@ -55,6 +57,8 @@ interface Running {
   begun: boolean
   stop: StopRequest | undefined
   paused: boolean
+  /** What it may use itself, where that has been read; until then its plan says. */
+  limits: OwnLimits | undefined
 }
 
 const ENDINGS_KEPT_MS = 30_000
@@ -146,25 +150,28 @@ export class KeeperSide implements Executor, Keeping {
     this.#running.set(record.pid, running)
     const gone = goneOf(work)
     let attendance: Attendance | null = null
+    let limits: LimitWatch | null = null
     const deaf = work.onRequest((request) => this.#request(running, request))
     try {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
       if (begun.state !== 'running') {
         const untold = await Promise.race([this.#attended(work, kernel, begun), gone.promise])
-        return await this.#succeeded(record, endingOf(begun, running.stop, untold), kernel)
+        return await this.#succeeded(record, endingOf(begun, running.stop, untold, timeoutOf(record)), kernel)
       }
       this.#hasBegun(running, begun.paused)
       if (record.program === null)
         await kernel.performAs(work, { type: 'program_started', program: programOf(begun) })
       attendance = this.#options.attend(work, kernel, this)
+      limits = watchLimits(record, kernel, (most) => this.#limit(running, most))
       const ended = await Promise.race([running.ended.promise, gone.promise])
       // Nothing can be told of it after its end is written.
       const finished = attendance === null ? null : attendance.finish(outputEndOf(ended))
       const untold = await Promise.race([finished, gone.promise])
-      return await this.#succeeded(record, endingOf(ended, running.stop, untold), kernel)
+      return await this.#succeeded(record, endingOf(ended, running.stop, untold, timeoutOf(record)), kernel)
     } finally {
       attendance?.stop()
+      limits?.stop()
       deaf()
       gone.done()
       if (this.#running.get(record.pid) === running) this.#running.delete(record.pid)
@@ -349,9 +356,24 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   #askAgain(running: Running, isPaused: boolean): void {
+    if (running.limits !== undefined) this.#limit(running, running.limits)
     if (running.paused !== isPaused) this.#request(running, { type: running.paused ? 'pause' : 'resume' })
     // Last: it goes on with what is paused.
     if (running.stop !== undefined) this.#request(running, running.stop)
+  }
+
+  /** A keeper of earlier days keeps to what it was told at the start, and one that has ended needs no limits. */
+  #limit(running: Running, limits: OwnLimits): void {
+    running.limits = limits
+    const { pid } = running.record
+    this.#inBackground(`limiting ${pid}`, async () => {
+      try {
+        await this.ask('limits', { pid, ...limits })
+      } catch (error) {
+        if (!(error instanceof KeeperRefused)) throw error
+        if (error.refusal.code !== 'bad_ask' && error.refusal.code !== 'unknown_pid') throw error
+      }
+    })
   }
 
   #request(running: Running, request: Request): void {
@@ -471,6 +493,7 @@ function runningOf(record: ProcessRecord): Running {
     begun: false,
     stop: stopRequest === null ? undefined : { type: 'stop', ...stopRequest },
     paused: false,
+    limits: undefined,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
@@ -24,7 +25,6 @@ export function planOf(
   settings: Settings,
 ): SpawnPlan {
   const spec = record.spec as unknown as CommandSpec
-  // What it was given of CPU time and output is its own as long as it runs: its keeper can see to it.
   const { runMs, memoryBytes, allowance } = record.limits
   const pty = spec.pty === undefined || spec.pty === false ? null : { ...TERMINAL, ...asObject(spec.pty) }
   return {
@@ -45,9 +45,8 @@ export function planOf(
     idleTimeoutMs: spec.idleTimeoutMs ?? null,
     limits: {
       memoryBytes: lower(spec.limits?.memoryBytes, memoryBytes),
-      cpuSeconds: lower(spec.limits?.cpuSeconds, allowance?.cpuSeconds),
       openFiles: spec.limits?.openFiles ?? null,
-      outputBytes: lower(spec.limits?.outputBytes, allowance?.outputBytes),
+      ...ownLimits(record, allowance ?? {}),
     },
     endSignal: endSignalOf(record),
     graceMs: spec.graceMs ?? settings.graceMs,
@@ -55,8 +54,26 @@ export function planOf(
   }
 }
 
+/** What its keeper sees to: of what it may use of CPU time and output, and what its own spec says. */
+export function ownLimits({ spec }: ProcessRecord, most: Amounts): OwnLimits {
+  const { limits } = spec as unknown as CommandSpec
+  return {
+    cpuSeconds: lower(limits?.cpuSeconds, most.cpuSeconds),
+    outputBytes: lower(limits?.outputBytes, most.outputBytes),
+  }
+}
+
+export type OwnLimits = Pick<SpawnPlan['limits'], 'cpuSeconds' | 'outputBytes'>
+
 export function endSignalOf(record: ProcessRecord): string {
   return (record.spec as unknown as CommandSpec).endSignal ?? 'SIGTERM'
+}
+
+/** What it means that it ran for too long: a time of its own, or the ceiling of all that stand below somebody. */
+export function timeoutOf({ spec, limits }: ProcessRecord): 'timeout' | 'limit:runMs' {
+  const { timeoutMs } = spec as unknown as CommandSpec
+  const { runMs } = limits
+  return runMs !== undefined && (timeoutMs === undefined || runMs < timeoutMs) ? 'limit:runMs' : 'timeout'
 }
 
 function lower(one: number | undefined, other: number | undefined): number | null {

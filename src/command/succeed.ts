@@ -1,11 +1,9 @@
-import { aboveOf } from '../core/allowance/account.ts'
-import { fitting } from '../core/allowance/decide.ts'
+import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import { RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import type { RegistrationRequest } from '../core/process/register.ts'
 import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -34,28 +32,28 @@ export async function succeed(
   if (delayMs === null) return { refused: `the limit for restarts in a row (${limit}) is reached` }
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
   const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-  const request = await affordable({ ...anew(record, hasParent), notBefore: endedAt + delayMs }, kernel)
+  const request = { ...anew(record, hasParent), notBefore: endedAt + delayMs }
   const pid = edges.pidOf(`restart of ${record.pid}`)
+  const used = usedByCommand(record.kind, 'result' in ending ? ending.result : undefined)
   try {
-    await kernel.register([{ request, actor: `kernel:${kernel.id}`, pid }])
+    await kernel.register([
+      { request, actor: `kernel:${kernel.id}`, pid, succeeds: { pid: record.pid, used } },
+    ])
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error
-    // It is there already, and was to begin at another time; or what it belongs to has ended.
-    if ((await edges.store.ask({ ask: 'process', pid })) === null) return { refused: error.message }
+    // It is there already, and was to begin at another time.
+    if ((await edges.store.ask({ ask: 'process', pid })) !== null) return { pid }
+    if (!NOTHING_TO_START.includes(error.code)) edges.onTrouble(error, `restarting ${record.pid}`)
+    return { refused: error.message }
   }
   return { pid }
 }
 
-/** The one before it has not given back yet what it had: rather less of it than no restart. */
-async function affordable(request: RegistrationRequest, kernel: Kernel): Promise<RegistrationRequest> {
-  const { allowance, parent, owner } = request
-  if (allowance === undefined) return request
-  const { store } = kernel.edges
-  const session = owner?.session === undefined ? null : await store.ask({ ask: 'session', id: owner.session })
-  const above = aboveOf(parent ?? null, session)
-  const giver = above === null ? null : await store.ask({ ask: 'account', id: above })
-  return { ...request, allowance: fitting(allowance, giver) }
-}
+/** What it belongs to has ended, or it is there already: then there is nothing to start, and nothing to say. */
+const NOTHING_TO_START: readonly string[] = [
+  ...['conflict', 'pruned_pid', 'already_ended', 'stopping'],
+  ...['session_ended', 'session_unknown', 'turn_ended', 'turn_unknown', 'lifetime_without_scope'],
+]
 
 async function restartsBefore(record: ProcessRecord, kernel: Kernel, most: number): Promise<number> {
   let count = 0

@@ -95,12 +95,15 @@ async function claimFor(
   const holder = await store.ask({ ask: 'holder', id: worker })
   if (holder === null) throw new RefusedError(unannounced(worker))
   const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: known.length + limit })
+  // Also what it has had for long: this kernel may have started since.
+  for (const { record } of items) kernel.limitRun(record)
   const forgotten = items.filter(({ record }) => !known.includes(record.pid))
   if (forgotten.length > 0) return { rows: forgotten, due: null }
   const asked = { serves: holder.serves, at: clock.now() }
   if (holder.serves.length === 0) return { rows: [], due: null }
   const pids = await store.ask({ ask: 'claimable', ...asked, limit })
   const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker)
+  for (const { record } of rows) kernel.limitRun(record)
   return { rows, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
 }
 

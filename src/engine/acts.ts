@@ -22,8 +22,13 @@ export interface ActsOptions extends EngineOptions {
   readonly broken: (error: unknown) => void
 }
 
-/** The name of the step that the code runs in, if it does: there it must not call its context. */
-export const insideStep: AsyncLocalStorage<string> = new AsyncLocalStorage()
+/** The step that the code runs in, if it does: there it must not call its context, but to charge. */
+export const insideStep: AsyncLocalStorage<{
+  readonly name: string
+  /** The same when this try is begun again. */
+  readonly key: string
+  charges: number
+}> = new AsyncLocalStorage()
 
 /** What a call of the context does when the log does not say how it came out. Each ends with a word in the log. */
 export class Acts {
@@ -103,7 +108,8 @@ export class Acts {
     const { record, signal } = this.#options.ledger
     try {
       const info = { attempt: tries, signal, key: `${record.pid}:${place}` }
-      return { type: 'done', value: storable(name, await insideStep.run(name, () => run(info))) }
+      const inside = { name, key: `${place}:${tries}`, charges: 0 }
+      return { type: 'done', value: storable(name, await insideStep.run(inside, () => run(info))) }
     } catch (error) {
       return { type: 'failed', error }
     }

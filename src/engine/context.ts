@@ -24,7 +24,7 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
   const chances = chancesFrom(seed)
   const outside = (call: string) => {
     const step = insideStep.getStore()
-    if (step !== undefined) throw new RefusedError(insideOf(step, call))
+    if (step !== undefined) throw new RefusedError(insideOf(step.name, call))
   }
   const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
     const ref = next(on, name)
@@ -72,6 +72,19 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
       heard(async () => {
         outside('wait')
         return (await wait('child', typeof child === 'string' ? child : child.pid, null)) as ChildOutcome
+      }),
+    charge: (amounts, { done = false } = {}) =>
+      heard(async () => {
+        const charge = (key: string) => ledger.charge({ amounts, done, replayKey: `charge:${key}` })
+        const inside = insideStep.getStore()
+        if (inside !== undefined) {
+          inside.charges += 1
+          return charge(`${inside.key}:${inside.charges}`)
+        }
+        const once = { retry: { times: 0 } }
+        await calls.make('step', 'charge', (place) =>
+          acts.step(place, 'charge', () => charge(String(place)), once),
+        )
       }),
     now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),
     random: () => (insideStep.getStore() === undefined ? chances().readUInt32BE() / 2 ** 32 : Math.random()),

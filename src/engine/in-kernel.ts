@@ -90,6 +90,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
     },
     park: (waits) => kernel.park(work, waits),
     keyFor: (wait) => kernel.keyOf(pid, wait),
+    charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),
   }
 }

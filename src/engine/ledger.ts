@@ -1,3 +1,4 @@
+import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Clock } from '../core/clock.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
@@ -30,6 +31,12 @@ export interface Ledger {
   /** Gives the lease back, if it still waits for all of these. */
   park(waits: readonly WaitRef[]): Promise<boolean>
   keyFor(wait: WaitRef): Promise<string>
+  /** Once, whoever repeats it under this key. */
+  charge(charging: {
+    readonly amounts: Amounts
+    readonly done: boolean
+    readonly replayKey: string
+  }): Promise<void>
   /** A secret of this process, the same in every attempt. */
   seed(): Promise<string>
 }

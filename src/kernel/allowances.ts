@@ -3,13 +3,16 @@ import {
   aboveOf,
   accountOf,
   newAccount,
+  newSessionAccount,
   sessionAccountOf,
+  sessionIn,
   spentOf,
 } from '../core/allowance/account.ts'
-import { isNothing } from '../core/allowance/amounts.ts'
+import { type Amounts, isNothing } from '../core/allowance/amounts.ts'
 import { book, type Carved, receive, settle } from '../core/allowance/decide.ts'
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import type { Change } from '../core/change.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session } from '../core/session/session.ts'
@@ -51,13 +54,35 @@ export function carvedChanges(
 export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void> {
   if (record.limits.allowance === undefined) return
   const was = yield* rows.account(accountOf(record.pid))
-  if (was === null) return
-  const booked = book(was, usedByCommand(record)).account
+  // Settled: for its successor's sake, a moment ago.
+  if (was === null || was.settled) return
+  const booked = book(was, usedByCommand(record.kind, record.outcome?.result)).account
   const parent = was.parent === null ? null : yield* rows.account(was.parent)
   if (parent === null) {
     rows.add([{ type: 'account', was, account: booked }])
     return
   }
+  yield* settleInto(rows, was, booked, parent)
+}
+
+/**
+ * Its program has ended, and this is what it used: its successor is given of what is left before its own end is written. From
+ * here on nobody charges it, and no child of it is given anything.
+ */
+export function* giveBackEarly(rows: WorkingRows, { pid, used }: Succeeded): Asking<void> {
+  const was = yield* rows.account(accountOf(pid))
+  if (was === null || was.settled || was.parent === null) return
+  const parent = yield* rows.account(was.parent)
+  if (parent !== null) yield* settleInto(rows, was, book(was, used).account, parent)
+}
+
+/** One that has ended, and what it used. */
+export interface Succeeded {
+  readonly pid: Pid
+  readonly used: Amounts
+}
+
+function* settleInto(rows: WorkingRows, was: Account, booked: Account, parent: Account): Asking<void> {
   const { account, returned } = settle(booked)
   rows.add([{ type: 'account', was, account }])
   for (let above: Account | null = parent; above !== null; ) {
@@ -66,9 +91,21 @@ export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void
   }
 }
 
+/** A command that nobody gave an allowance has used something, too: where somebody above it has sums, it is part of them. */
+export function* countUse(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+  if (record.parent === null && record.owner.session === undefined) return
+  const used = usedByCommand(record.kind, record.outcome?.result)
+  if (isNothing(used)) return
+  const was = yield* rows.account(accountOf(record.pid))
+  const { account } = book(was ?? (yield* unlimited(record)), used)
+  rows.add([{ type: 'account', was, account }])
+}
+
 /** Of a process that nobody gave an allowance: it has no limits, and counts. */
-export function unlimited({ pid, parent, root, owner }: ProcessRecord): Account {
-  const session = owner.session ?? null
+export function* unlimited({ pid, parent, root, owner, createdAt }: ProcessRecord): Asking<Account> {
+  const named = owner.session === undefined ? null : yield* know({ ask: 'session', id: owner.session })
+  // One of the same name may have been opened since: that is not the one it belongs to.
+  const session = named === null || named.openedAt > createdAt ? null : sessionAccountOf(named)
   return newAccount({ id: accountOf(pid), parent: aboveOf(parent, null), root, session }, {})
 }
 
@@ -79,7 +116,7 @@ export function* dropAccount(rows: WorkingRows, record: ProcessRecord): Asking<v
   rows.add([{ type: 'account_gone', id: was.id }])
   const spent = spentOf(was)
   if (was.settled || isNothing(spent)) return
-  const heir = yield* heirOf(rows, record)
+  const heir = yield* heirOf(rows, record, was)
   if (heir === null) return
   const account = receive(heir.account, { freed: {}, spent })
   rows.add([{ type: 'account', was: heir.was, account }])
@@ -88,7 +125,8 @@ export function* dropAccount(rows: WorkingRows, record: ProcessRecord): Asking<v
 /** Whose sums it is part of: the nearest of its parent, its root and its session that is still there. */
 function* heirOf(
   rows: WorkingRows,
-  { parent, root, pid, owner }: ProcessRecord,
+  { parent, root, pid }: ProcessRecord,
+  { session }: Account,
 ): Asking<{ readonly was: Account | null; readonly account: Account } | null> {
   for (const above of [parent, root]) {
     if (above === null || above === pid) continue
@@ -96,14 +134,12 @@ function* heirOf(
     if (row === null) continue
     const was = yield* rows.account(accountOf(above))
     // The sums of one that has passed its own on already would be nobody's any more.
-    if (was?.settled !== true) return { was, account: was ?? unlimited(row.record) }
+    if (was?.settled !== true) return { was, account: was ?? (yield* unlimited(row.record)) }
   }
-  if (owner.session === undefined) return null
-  // Of a session that is gone nobody asks for sums.
-  const session = yield* know({ ask: 'session', id: owner.session })
   if (session === null) return null
-  const id = sessionAccountOf(session)
-  const was = yield* rows.account(id)
-  const place = { id, parent: null, root: null, session: owner.session }
-  return { was, account: was ?? newAccount(place, {}) }
+  // Of a session that is gone nobody asks for sums, and another one of its name has its own.
+  const found = yield* know({ ask: 'session', id: sessionIn(session) })
+  if (found === null || sessionAccountOf(found) !== session) return null
+  const was = yield* rows.account(session)
+  return { was, account: was ?? newSessionAccount(found) }
 }

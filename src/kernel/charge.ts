@@ -1,6 +1,13 @@
 import { type Account, accountOf } from '../core/allowance/account.ts'
-import type { Amounts } from '../core/allowance/amounts.ts'
-import { book, charge as chargeBefore } from '../core/allowance/decide.ts'
+import { type Amounts, refuseAmounts } from '../core/allowance/amounts.ts'
+import {
+  book,
+  charge as chargeBefore,
+  givenBack,
+  refuseCharge,
+  remember,
+  repeated,
+} from '../core/allowance/decide.ts'
 import { warn } from '../core/allowance/near.ts'
 import { alreadyEnded } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -19,6 +26,8 @@ export interface Charging {
   /** The work has been done, and is charged whatever was allowed. */
   readonly done: boolean
   readonly actor: Actor
+  /** Repeated under the same key it is charged once. */
+  readonly replayKey?: string
 }
 
 export interface ChargeAnswer {
@@ -33,7 +42,7 @@ export interface ChargeAnswer {
  * near is told, once; others are no events.
  */
 export function charge(edges: Edges, self: string, charging: Charging): Promise<ChargeAnswer | Refusal> {
-  const { pid, amounts, done, actor } = charging
+  const { pid, amounts, done, actor, replayKey } = charging
   const at = edges.clock.now()
   const plan: Plan<ChargeAnswer | Refusal> = function* () {
     const rows = new WorkingRows()
@@ -41,12 +50,20 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     if (row === null) return { answer: yield* unknownPid(pid), changes: [] }
     const denied = edges.authorize(actor, 'execute', { type: 'process', record: row.record })
     if (denied !== undefined) return { answer: denied, changes: [] }
-    if (hasEnded(row.record)) return { answer: alreadyEnded(row.record), changes: [] }
     const was = yield* rows.account(accountOf(pid))
-    const decided = (done ? book : chargeBefore)(was ?? unlimited(row.record), amounts)
+    const keyed = replayKey === undefined ? null : { replayKey, amounts }
+    const before = was === null || keyed === null ? 'new' : repeated(was, keyed)
+    if (was !== null && before === 'replayed') return { answer: { account: was, row }, changes: [] }
+    if (typeof before === 'object') return { answer: before.refusal, changes: [] }
+    if (hasEnded(row.record)) return { answer: alreadyEnded(row.record), changes: [] }
+    const wrong = refuseAmounts(amounts) ?? refuseCharge(row.record, amounts)
+    if (wrong !== undefined) return { answer: wrong, changes: [] }
+    if (was?.settled === true) return { answer: givenBack(was), changes: [] }
+    const decided = (done ? book : chargeBefore)(was ?? (yield* unlimited(row.record)), amounts)
     if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }
     const { over } = decided
-    const { account, near } = over === null ? warn(decided.account, amounts) : { ...decided, near: [] }
+    const kept = keyed === null ? decided.account : remember(decided.account, keyed)
+    const { account, near } = over === null ? warn(kept, amounts) : { account: kept, near: [] }
     rows.add([{ type: 'account', was, account }])
     if (over === null) {
       let now = row

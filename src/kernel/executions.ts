@@ -154,6 +154,7 @@ export class Executions {
     // The lease went elsewhere and came back, and the former attempt has not noticed.
     if (former !== undefined) this.#lose(former)
     this.#running.set(record.pid, attempt)
+    if (this.#keeping === undefined) this.#kernel.limitRun(record)
     this.#run(executor, attempt).catch((error: unknown) =>
       this.#edges.onTrouble(error, `executing ${record.pid}`),
     )

@@ -26,6 +26,7 @@ import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
+import { RunLimits } from './run-limits.ts'
 import { endSession, endTurn, markDeleted } from './sessions.ts'
 import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.ts'
 
@@ -57,6 +58,7 @@ export class Kernel {
   #cancels = new Map<string, () => void>()
   readonly #carriers: Carriers
   readonly #releases: Releases
+  readonly #runLimits: RunLimits
   #renewedAt = 0
   #closing: Promise<void> | undefined
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
@@ -78,6 +80,12 @@ export class Kernel {
     this.feed = new Feed(edges)
     this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
     this.#releases = new Releases(edges, async (scope) => void (await release(edges, scope)))
+    this.#runLimits = new RunLimits(edges, this.feed, (pid, reason) =>
+      this.perform({
+        ...{ type: 'stop', pid, how: 'kill', reason, cause: null, replayKey: reason },
+        ...{ actor: `kernel:${this.id}`, at: edges.clock.now() },
+      }),
+    )
     const inLease = () => !this.#mayHaveLapsed()
     const own = executors.filter(({ keeping }) => keeping === undefined)
     this.#executions = [
@@ -141,6 +149,7 @@ export class Kernel {
     this.#state = 'closed'
     for (const cancel of this.#cancels.values()) cancel()
     this.#releases.stop()
+    this.#runLimits.close()
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
@@ -187,6 +196,11 @@ export class Kernel {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
     return performed
+  }
+
+  /** From now on it is stopped when it has run for as long as it may. */
+  limitRun(record: ProcessRecord): void {
+    if (this.#state === 'open') this.#runLimits.watch(record)
   }
 
   /** What a process uses, before the work or after it. */

@@ -13,7 +13,7 @@ import { refuseScope } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
-import { giveBack } from './allowances.ts'
+import { countUse, giveBack } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -112,8 +112,9 @@ export function* performOne(
       const { record } = folded.row
       if (record.awaitedBy.length > 0 && hasEnded(record) && !hasEnded(row.record))
         yield* tellAwaiting(rows, record, intent)
-      if (record.limits.allowance !== undefined && hasEnded(record) && !hasEnded(row.record))
-        yield* giveBack(rows, record)
+      const hasUse = record.limits.allowance !== undefined || record.kind === 'command'
+      if (hasUse && hasEnded(record) && !hasEnded(row.record))
+        yield* record.limits.allowance === undefined ? countUse(rows, record) : giveBack(rows, record)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },

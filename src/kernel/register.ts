@@ -15,7 +15,7 @@ import {
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Refusal } from '../core/refusal.ts'
 import { know, type Plan, type Question } from '../store/contract.ts'
-import { carvedChanges, giverOf } from './allowances.ts'
+import { carvedChanges, giveBackEarly, giverOf, type Succeeded } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -33,6 +33,8 @@ export interface Registering {
   readonly fence?: Fence
   /** The step of the parent, an engine, that spawns it. */
   readonly place?: number
+  /** It follows this one, whose end is about to be written: it takes its place, and of its allowance what is left. */
+  readonly succeeds?: Succeeded
 }
 
 export type Registered =
@@ -54,9 +56,9 @@ export function register(
   const plan: Plan<Registered[] | Refusal> = function* () {
     const rows = new WorkingRows()
     const registered: Registered[] = []
-    for (const [index, { intent, isNew }] of intents.entries()) {
+    for (const [index, { intent, isNew, succeeds }] of intents.entries()) {
       if (isNew) rows.assumeAbsent(intent.pid)
-      const one = yield* registerOne(edges, rows, intent, isNew)
+      const one = yield* registerOne(edges, rows, intent, isNew, succeeds)
       if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
       registered.push(one)
     }
@@ -67,7 +69,7 @@ export function register(
 
 function toIntent(
   edges: Edges,
-  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place }: Registering,
+  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place, succeeds }: Registering,
   defaultEnvRef: string,
   at: number,
 ) {
@@ -85,8 +87,9 @@ function toIntent(
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
     place: place ?? null,
+    fits: succeeds !== undefined,
   }
-  return { intent, isNew: given === undefined }
+  return { intent, isNew: given === undefined, succeeds }
 }
 
 function* registerOne(
@@ -94,8 +97,9 @@ function* registerOne(
   rows: WorkingRows,
   intent: RegisterIntent,
   isNew: boolean,
+  succeeds: Succeeded | undefined,
 ): Generator<readonly Question[], Registered, readonly unknown[]> {
-  const facts = yield* registerFacts(rows, intent, isNew)
+  const facts = yield* registerFacts(rows, intent, isNew, succeeds)
   const { request, pid, actor, at } = intent
   const owner = ownerOf(request, facts.parent?.record ?? null, actor)
   const denied = edges.authorize(actor, 'execute', {
@@ -146,8 +150,10 @@ function* registerFacts(
   rows: WorkingRows,
   { request, pid, actor, defaultEnvRef }: RegisterIntent,
   isNew: boolean,
+  succeeds: Succeeded | undefined,
 ): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
   const existing = yield* rows.process(pid)
+  if (existing === null && succeeds !== undefined) yield* giveBackEarly(rows, succeeds)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
@@ -176,7 +182,7 @@ function* registerFacts(
       request.envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: request.envRef })) !== null,
     account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
-    liveChildren: yield* liveChildrenOf(rows, parent),
+    liveChildren: yield* liveChildrenOf(rows, parent, succeeds?.pid),
   }
 }
 
@@ -184,15 +190,16 @@ function* registerFacts(
 function* liveChildrenOf(
   rows: WorkingRows,
   parent: ProcessRow | null,
+  gone: Pid | undefined,
 ): Generator<readonly Question[], number, readonly unknown[]> {
   const most = parent?.record.limits.liveChildren
   if (parent === null || most === undefined) return 0
   const { pid } = parent.record
-  const live = yield* know({ ask: 'processes', filter: { parent: [pid] }, after: null, limit: most + 1 })
+  const live = yield* know({ ask: 'processes', filter: { parent: [pid] }, after: null, limit: most + 2 })
   const ofThisPlan = rows.changes.filter(
     (change) => change.type === 'process' && change.was === null && change.row.record.parent === pid,
   )
-  return live.items.length + ofThisPlan.length
+  return live.items.filter(({ record }) => record.pid !== gone).length + ofThisPlan.length
 }
 
 function* unusableSession(

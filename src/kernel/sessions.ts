@@ -1,5 +1,6 @@
-import { newAccount, sessionAccountOf } from '../core/allowance/account.ts'
+import { newSessionAccount } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
+import type { Right } from '../core/authority/authorize.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -11,6 +12,8 @@ import {
   decideOpenSession,
   decideOpenTurn,
   decideTouchSession,
+  rightToDelete,
+  rightToOpen,
   type ScopeDecision,
   type Session,
   type Turn,
@@ -19,7 +22,7 @@ import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 
-/** Opening an open session changes nothing. */
+/** Opening an open session changes nothing, unless it gives it the allowance that it does not have yet. */
 export function openSession(
   edges: Edges,
   actor: Actor,
@@ -27,8 +30,12 @@ export function openSession(
   label: string | null,
   allowance?: Amounts,
 ): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) =>
-    decideOpenSession(session, id, label, at, allowance),
+  return changeSession(
+    edges,
+    actor,
+    id,
+    (session, at) => decideOpenSession(session, id, label, at, allowance),
+    () => rightToOpen(allowance),
   )
 }
 
@@ -41,7 +48,7 @@ export function endSession(edges: Edges, actor: Actor, id: string): Promise<Sess
 }
 
 export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) => decideDeleteSession(session, id, at))
+  return changeSession(edges, actor, id, (session, at) => decideDeleteSession(session, id, at), rightToDelete)
 }
 
 export function openTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
@@ -100,11 +107,12 @@ function changeSession(
   actor: Actor,
   id: string,
   decide: (session: Session | null, at: number) => ScopeDecision<Session>,
+  right: (session: Session | null) => Right = () => 'write',
 ): Promise<Session> {
   return orThrow(edges, function* () {
-    const denied = edges.authorize(actor, 'write', { type: 'session', id })
-    if (denied !== undefined) return { answer: denied, changes: [] }
     const was = yield* know({ ask: 'session', id })
+    const denied = edges.authorize(actor, right(was), { type: 'session', id })
+    if (denied !== undefined) return { answer: denied, changes: [] }
     const decision = decide(was, edges.clock.now())
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
     if (decision.type === 'keep') return { answer: decision.value, changes: [] }
@@ -112,10 +120,12 @@ function changeSession(
     // What came late to a deleted session of the same name is not for this one.
     const fresh = was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []
     const { allowance } = decision.value
-    if (was !== null || allowance === undefined) return { answer: decision.value, changes: [...fresh, put] }
-    const place = { id: sessionAccountOf(decision.value), parent: null, root: null, session: id }
-    const before = yield* know({ ask: 'account', id: place.id })
-    const opened = { type: 'account', was: before, account: newAccount(place, allowance) } as const
+    if (allowance === undefined || was?.allowance !== undefined)
+      return { answer: decision.value, changes: [...fresh, put] }
+    const fallback = newSessionAccount(decision.value)
+    const before = yield* know({ ask: 'account', id: fallback.id })
+    const account = { ...(before ?? fallback), given: allowance }
+    const opened = { type: 'account', was: before, account } as const
     return { answer: decision.value, changes: [...fresh, put, opened] }
   })
 }

@@ -25,11 +25,12 @@ const PAGE = 1_000
 
 /**
  * Sums for display. What has ended lies in the account above it already; what lives is added here, so that nobody has to
- * write anything but its own account while it lives.
+ * write anything but its own account while it lives. An account and what is open below it are read in one question: what
+ * settles meanwhile is in one of them, and not in both.
  */
 export class Sums {
   readonly #store: Store
-  readonly #trees = new Map<Pid, Promise<ReadonlyMap<AccountId, Amounts>>>()
+  readonly #trees = new Map<Pid, Promise<Tree>>()
   #any: Promise<boolean> | undefined
 
   constructor(store: Store) {
@@ -42,27 +43,30 @@ export class Sums {
       .ask({ ask: 'accounts', after: null, limit: 1 })
       .then((accounts) => accounts.length > 0)
     const id = accountOf(pid)
-    const account = await this.#store.ask({ ask: 'account', id })
-    const below = (await this.#any) ? (await this.#below(root)).get(id) : undefined
+    const tree = (await this.#any) ? await this.#tree(root) : undefined
+    const account = tree?.open.get(id) ?? (await this.#store.ask({ ask: 'account', id }))
+    const below = tree?.below.get(id)
     return account === null && below === undefined ? null : budgetOf(account, below ?? {})
   }
 
   async ofSession(session: Session): Promise<Budget> {
     const id = sessionAccountOf(session)
     let below: Amounts = {}
-    for (const account of await open(this.#store, { session: session.id }))
-      if (account.id !== id) below = plus(below, spentOf(account))
-    return budgetOf(await this.#store.ask({ ask: 'account', id }), below)
+    let own: Account | null = null
+    for (const account of await open(this.#store, { session: id })) {
+      if (account.id === id) own = account
+      else below = plus(below, spentOf(account))
+    }
+    return budgetOf(own, below)
   }
 
-  #below(root: Pid): Promise<ReadonlyMap<AccountId, Amounts>> {
+  #tree(root: Pid): Promise<Tree> {
     const known = this.#trees.get(root) ?? this.#sumUp(root)
     this.#trees.set(root, known)
     return known
   }
 
-  /** Of each process of a tree: what is open below it. */
-  async #sumUp(root: Pid): Promise<ReadonlyMap<AccountId, Amounts>> {
+  async #sumUp(root: Pid): Promise<Tree> {
     const below = new Map<AccountId, Amounts>()
     const parents = new Map<Pid, Pid | null>()
     const parentOf = async (pid: Pid) => {
@@ -70,7 +74,8 @@ export class Sums {
         parents.set(pid, (await this.#store.ask({ ask: 'process', pid }))?.record.parent ?? null)
       return parents.get(pid) ?? null
     }
-    for (const account of await open(this.#store, { root })) {
+    const accounts = await open(this.#store, { root })
+    for (const account of accounts) {
       const spent = spentOf(account)
       let above = await parentOf(account.id.slice('process:'.length))
       for (; above !== null; above = await parentOf(above)) {
@@ -78,8 +83,14 @@ export class Sums {
         below.set(id, plus(below.get(id) ?? {}, spent))
       }
     }
-    return below
+    return { open: new Map(accounts.map((account) => [account.id, account])), below }
   }
+}
+
+interface Tree {
+  readonly open: ReadonlyMap<AccountId, Account>
+  /** Of each process: what is open below it. */
+  readonly below: ReadonlyMap<AccountId, Amounts>
 }
 
 function budgetOf(account: Account | null, below: Amounts): Budget {

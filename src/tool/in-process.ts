@@ -1,3 +1,4 @@
+import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { notJson } from '../core/json/json.ts'
@@ -35,6 +36,11 @@ export interface ToolContext {
   keyFor(name: string): Promise<string>
   /** Sleeps until a time that later attempts keep to. */
   sleep(ms: number): Promise<void>
+  /**
+   * Charges this process: before the work, so that too much is refused; or after it, with `done`. A later attempt that comes to
+   * the same call charges nothing again.
+   */
+  charge(amounts: Amounts, options?: { readonly done?: boolean }): Promise<void>
   /** Resolves at once unless the process is paused; then when it is resumed. */
   untilResumed(): Promise<void>
 }
@@ -76,6 +82,7 @@ class Context implements ToolContext {
   /** How many waits of each name this attempt has entered: the same code counts the same way in every attempt. */
   readonly #ordinals = new Map<string, number>()
   #children = 0
+  #charges = 0
 
   constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs) {
     this.#spawnAs = spawnAs
@@ -149,6 +156,15 @@ class Context implements ToolContext {
       this.#next('timer', 'sleep'),
       this.#kernel.edges.clock.now() + ms,
     )
+  }
+
+  readonly charge = async (
+    amounts: Amounts,
+    { done = false }: { readonly done?: boolean } = {},
+  ): Promise<void> => {
+    this.#charges += 1
+    const replayKey = `charge:${this.#charges}`
+    await this.#kernel.charge({ pid: this.pid, amounts, done, actor: `process:${this.pid}`, replayKey })
   }
 
   readonly untilResumed = async (): Promise<void> => {

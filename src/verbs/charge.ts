@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { amounts, budgetShape } from './shapes/allowance.ts'
-import { processRef } from './shapes/scalars.ts'
+import { processRef, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** Touches the account of this one process, and none above it. */
@@ -15,10 +15,13 @@ export const charge = verb({
       .boolean()
       .default(false)
       .describe('the work has been done: too much of it ends the process, with the reason limit:<name>'),
+    replayKey: replayKey.exactOptional().describe('repeated under the same key it is charged once'),
   }),
   output: budgetShape.omit({ total: true }).extend({
-    /** It had too much, and is ended for that. */
-    ended: z.boolean(),
+    ended: z.boolean().describe('it had too much, and has ended or is being stopped for that'),
   }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'already_ended', 'denied', 'limit_exceeded'],
+  codes: [
+    ...(['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'already_ended', 'denied'] as const),
+    ...(['limit_exceeded', 'invalid_input', 'replay_conflict'] as const),
+  ],
 })

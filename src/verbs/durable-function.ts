@@ -1,3 +1,4 @@
+import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome } from '../core/process/record.ts'
@@ -38,6 +39,11 @@ export interface EngineContext {
   spawn(request: ChildOfEngine): Promise<Child>
   /** Waits for a child to end. */
   wait(child: Child | Pid): Promise<ChildOutcome>
+  /**
+   * Charges this process, once: before the work, so that too much is refused; or after it, with `done`. Between steps it is one
+   * of them; inside a step it counts once for each try, also when that is begun again after a crash.
+   */
+  charge(amounts: Amounts, options?: { readonly done?: boolean }): Promise<void>
   /** The time of the last thing that happened here: the same in every attempt. */
   now(): number
   /** Between 0 and 1, the same in every attempt. */

@@ -66,6 +66,7 @@ export function wireLedger(
     outcomeOf,
     park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
+    charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
     seed: () => said({ type: 'seed' }),
   }
 }

@@ -22,6 +22,19 @@ test('what a process was given and has used is in show, ps and tree, and nothing
   expect(listed?.budget.total).toEqual({ toolCalls: 3, cost: 0.25, children: 1 })
 })
 
+test('what a session was given and has used is in the list of sessions', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['session', 'open', 's1'])
+  expect((await reeve.run(['session', 'list'])).stdout).not.toMatch(/BUDGET/)
+  await reeve.run(['session', 'open', 's2', '--allow', 'cost=2.5'])
+  await reeve.run(['run', '--session', 's1', '--', 'printf', '12345'])
+  const { stdout } = await reeve.run(['session', 'list'])
+  expect(stdout).toMatch(/^s1 .* 5 B of output/m)
+  expect(stdout).toMatch(/^s2 .* 0 of 2.5 cost/m)
+  const listed = await reeve.json<{ budget: { total: { outputBytes?: number } } }[]>('session', 'list')
+  expect(listed.map(({ budget }) => budget.total.outputBytes)).toEqual([5, undefined])
+})
+
 test('more than is left, and what is no amount, is said so', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1', '--allow', 'cost=1'])

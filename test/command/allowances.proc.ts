@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
-import { ended, Household } from './household.ts'
+import { codeOf, ended, Household, start } from './household.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a plan' } } as const
 
@@ -24,6 +27,18 @@ test('a command’s output and CPU time are charged with its end, and what is un
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
+test('what a command without an allowance used is in the sums of its session, and in its own', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const one = await start(reeve, 'printf 12345', { owner: { session: 's1' } })
+  const other = await start(reeve, 'printf 123')
+  for (const { pid } of [one, other]) await ended(reeve, pid)
+  expect((await reeve.budget({ session: 's1' })).total.outputBytes).toBe(5)
+  expect((await reeve.budget({ pid: one.pid })).total.outputBytes).toBe(5)
+  expect((await reeve.budget({ pid: other.pid })).used.outputBytes).toBe(3)
+})
+
 test('a command that prints more than its allowance is ended, and that is why', async () => {
   await using house = new Household()
   const reeve = await house.open()
@@ -33,7 +48,7 @@ test('a command that prints more than its allowance is ended, and that is why', 
     allowance: { outputBytes: 10_000 },
   })
   const { outcome } = await ended(reeve, record.pid)
-  expect(outcome).toMatchObject({ status: 'failed', reason: 'limit:output' })
+  expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:outputBytes' })
 })
 
 test('a command that is charged for more than it may use is ended with the name of the limit', async () => {
@@ -49,6 +64,29 @@ test('a command that is charged for more than it may use is ended with the name 
   expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:tokensIn' })
 })
 
+test('what a keeper counts of a command nobody else charges', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['sleep', '1000'] }, { allowance: { outputBytes: 1_000 } })
+  for (const amounts of [{ outputBytes: 1 }, { cpuSeconds: 0.5, toolCalls: 1 }])
+    expect(await codeOf(reeve.charge({ pid, amounts }))).toBe('invalid_input')
+  expect((await reeve.budget({ pid })).used).toEqual({})
+})
+
+test('a command that a limit ended is not started again by its policy', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const spec = { argv: ['yes'], restart: { on: 'always', delayMs: 1 } } as const
+  const { pid } = await start(
+    reeve,
+    { ...spec, argv: ['yes'] },
+    { name: 'once', allowance: { outputBytes: 100 } },
+  )
+  await ended(reeve, pid)
+  const { processes } = await reeve.list({ filter: { name: ['once'], status: 'any' } })
+  expect(processes.map(({ record }) => record.pid)).toEqual([pid])
+})
+
 test('a command runs no longer than a ceiling above it allows', async () => {
   await using house = new Household()
   const reeve = await house.open()
@@ -59,24 +97,143 @@ test('a command runs no longer than a ceiling above it allows', async () => {
     parent: root.pid,
   })
   const { outcome } = await ended(reeve, record.pid)
-  expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout' })
+  expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('a command that is started again by its policy gets what is left, if that is less than it had', async () => {
+test('a command that is started again by its policy has what the one before it had, less what that used', async () => {
   await using house = new Household()
   const reeve = await house.open()
-  await reeve.openSession({ session: 's1', allowance: { tokensIn: 10 } })
+  await reeve.openSession({ session: 's1', allowance: { tokensIn: 10, outputBytes: 100 } })
   const { record } = await reeve.spawn({
     kind: 'command',
-    spec: { run: 'exit 1', restart: { on: 'failure', limit: 1, delayMs: 1 } },
+    spec: { run: 'echo hi; exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } },
     name: 'again',
     owner: { session: 's1' },
-    allowance: { tokensIn: 8 },
+    allowance: { tokensIn: 8, outputBytes: 100 },
   })
-  await ended(reeve, record.pid)
+  await endedInARow(reeve, record.pid, 3)
   const { processes } = await reeve.list({ filter: { name: ['again'], status: 'any' } })
-  expect(processes.map((one) => one.record.limits.allowance)).toEqual([{ tokensIn: 8 }, { tokensIn: 2 }])
-  await ended(reeve, processes[1]?.record.pid ?? '')
-  expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10 })
+  expect(processes.map((one) => one.record.limits.allowance)).toEqual([
+    { tokensIn: 8, outputBytes: 100 },
+    { tokensIn: 8, outputBytes: 97 },
+    { tokensIn: 8, outputBytes: 94 },
+  ])
+  expect(processes.map((one) => one.record.outcome?.exitCode)).toEqual([1, 1, 1])
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10, outputBytes: 91 })
+  expect(house.troubles).toEqual([])
 })
+
+test('one child that may live at a time is started again by its policy', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits: { liveChildren: 1 } })
+  const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
+  const { pid } = await start(reeve, spec, { parent: root.pid })
+  await endedInARow(reeve, pid, 3)
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('a restart that no allowance is left for is not begun, and somebody hears of it', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { children: 1 } })
+  const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
+  const { pid } = await start(reeve, spec, { parent: root.pid })
+  await endedInARow(reeve, pid, 1)
+  expect(house.troubles).toEqual([expect.stringContaining(`restarting ${pid}: RefusedError: limit:children`)])
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('a command that would get no output or CPU time at all is refused, and nothing is registered', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { outputBytes: 10, cpuSeconds: 5 } })
+  const { record: other } = await reeve.spawn({
+    ...OUTSIDE,
+    parent: root.pid,
+    allowance: { outputBytes: 10, cpuSeconds: 1 },
+  })
+  const below = { kind: 'command', spec: { run: 'true' }, parent: root.pid } as const
+  await expect(reeve.spawn(below)).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'outputBytes' },
+  })
+  for (const allowance of [{ outputBytes: 0 }, { cpuSeconds: 0 }])
+    expect(await codeOf(reeve.spawn({ kind: 'command', spec: { run: 'true' }, allowance }))).toBe(
+      'limit_exceeded',
+    )
+  const { processes } = await reeve.list({ filter: { kind: ['command'], status: 'any' } })
+  expect(processes).toEqual([])
+  await reeve.end({ pid: other.pid, status: 'completed', replayKey: 'end' })
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('a command that gave half of its allowance to a child prints no more than the rest', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { outputBytes: 1_000 } })
+  const one = await start(
+    reeve,
+    { run: 'read x; head -c 950 /dev/zero; sleep 1000', stdin: 'pipe' },
+    { parent: root.pid, allowance: { outputBytes: 1_000 } },
+  )
+  const below = { parent: one.pid, allowance: { outputBytes: 500 }, lifetime: 'detached' } as const
+  const other = await start(reeve, 'head -c 500 /dev/zero', below)
+  expect((await ended(reeve, other.pid)).status).toBe('completed')
+  await reeve.submit({ pid: one.pid, text: 'go' })
+  expect((await ended(reeve, one.pid)).outcome).toMatchObject({ reason: 'limit:outputBytes' })
+  await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
+})
+
+test('what a child did not print may be printed by the command that gave it, also after a daemon was killed', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const spec = { run: 'read x; head -c 900 /dev/zero', stdin: 'pipe' } as const
+  const one = await start(reeve, spec, {
+    allowance: { outputBytes: 1_000, cpuSeconds: 60 },
+    lifetime: 'detached',
+  })
+  const below = { parent: one.pid, allowance: { outputBytes: 900 }, lifetime: 'detached' } as const
+  const other = await start(reeve, { run: 'read x', stdin: 'pipe' }, below)
+  await reeve.close({ keep: true })
+  const next = await house.open()
+  await next.submit({ pid: other.pid, text: 'go' })
+  await ended(next, other.pid)
+  await next.submit({ pid: one.pid, text: 'go' })
+  expect((await ended(next, one.pid)).outcome).toMatchObject({ status: 'completed' })
+})
+
+test('a command that gave its CPU time away is ended for what it uses itself', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const one = await start(reeve, 'while :; do :; done', { allowance: { cpuSeconds: 600 } })
+  await start(reeve, 'sleep 1000', { parent: one.pid, allowance: { cpuSeconds: 600 } })
+  expect((await ended(reeve, one.pid)).outcome).toMatchObject({ reason: 'limit:cpuSeconds' })
+})
+
+test('a command is told what it may use again when its keeper died', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const one = await start(
+    reeve,
+    { argv: ['sh', '-c', 'while [ ! -e go ]; do sleep 0.05; done; head -c 600 /dev/zero; sleep 1000'] },
+    { allowance: { outputBytes: 1_000 }, cwd: house.folder },
+  )
+  await start(reeve, 'sleep 1000', { parent: one.pid, allowance: { outputBytes: 500 } })
+  await house.killKeeper()
+  writeFileSync(join(house.folder, 'go'), '')
+  // Nobody sees how an orphan ends: that it does is what counts.
+  expect((await ended(reeve, one.pid)).status).toBe('abandoned')
+})
+
+/** As many as follow one another by a policy, each from the one before it; and after the last of them nobody. */
+async function endedInARow(reeve: Reeve, first: string, count: number): Promise<void> {
+  for (let pid = first, seen = 1; ; seen++) {
+    await ended(reeve, pid)
+    const { processes } = await reeve.list({ filter: { status: 'any' } })
+    const next = processes.find(({ record }) => record.restartOf === pid)
+    if (next === undefined) return expect(seen).toBe(count)
+    pid = next.record.pid
+  }
+}

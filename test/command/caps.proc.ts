@@ -129,7 +129,10 @@ test('a limit of output ends the command, and says so', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await start(reeve, { argv: ['yes'], limits: { outputBytes: 100_000 } })
-  expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', reason: 'limit:output' })
+  expect((await ended(reeve, pid)).outcome).toMatchObject({
+    status: 'cancelled',
+    reason: 'limit:outputBytes',
+  })
 })
 
 test('a reader that never comes does not slow the command down, nor a slow one', async () => {

@@ -44,13 +44,16 @@ describe('what a program’s end means for its process', () => {
     expect(asked).toMatchObject({ status: 'cancelled', signal: 'SIGTERM', exitCode: null, reason })
   })
 
-  test.each(['timeout', 'idle', 'limit:memory', 'limit:cpu', 'limit:output'] as const)(
-    'a limit that was passed is named: %s',
-    (because) => {
-      const limited = ending({ exitCode: null, signal: 'SIGKILL', because })
-      expect(limited).toMatchObject({ status: 'failed', reason: because, signal: 'SIGKILL' })
-    },
-  )
+  test.each([
+    ['timeout', 'failed', 'timeout'],
+    ['idle', 'failed', 'idle'],
+    ['limit:memory', 'cancelled', 'limit:memoryBytes'],
+    ['limit:cpu', 'cancelled', 'limit:cpuSeconds'],
+    ['limit:output', 'cancelled', 'limit:outputBytes'],
+  ] as const)('ended because of %s it is %s, and the reason is %s', (because, status, reason) => {
+    const limited = ending({ exitCode: null, signal: 'SIGKILL', because })
+    expect(limited).toMatchObject({ status, reason, signal: 'SIGKILL' })
+  })
 
   test('what never started says why and what to do', () => {
     const failed = {

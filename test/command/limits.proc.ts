@@ -53,7 +53,10 @@ test.each(['auto', 'marker'] as const)(
       limits: { memoryBytes: 100 * MiB },
     })
     expect(program?.memoryBy).toMatch(tree === 'marker' ? /^sampled$/ : /^(cgroup|sampled)$/)
-    expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', reason: 'limit:memory' })
+    expect((await ended(reeve, pid)).outcome).toMatchObject({
+      status: 'cancelled',
+      reason: 'limit:memoryBytes',
+    })
     const fits = await start(reeve, {
       argv: HUNGRY as [string, ...string[]],
       limits: { memoryBytes: 1024 * MiB },
@@ -68,7 +71,7 @@ test.each(['auto', 'marker'] as const)(
     await using house = new Household()
     const reeve = await house.open({ tree })
     const { outcome } = await runs(reeve, { run: 'sh -c "while :; do :; done"', limits: { cpuSeconds: 0.5 } })
-    expect(outcome).toMatchObject({ status: 'failed', reason: 'limit:cpu' })
+    expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:cpuSeconds' })
   },
 )
 

@@ -8,8 +8,9 @@ import {
   remainderOf,
   spentOf,
 } from '../../src/core/allowance/account.ts'
-import { type Amounts, COUNTED, plus } from '../../src/core/allowance/amounts.ts'
+import { type Amounts, COUNTED, minus, plus } from '../../src/core/allowance/amounts.ts'
 import { book, charge, decideCarve, receive, settle } from '../../src/core/allowance/decide.ts'
+import type { Kind } from '../../src/core/process/record.ts'
 
 const ROOT = account('process:p_root', { toolCalls: 100, cost: 1, children: 50 })
 
@@ -36,6 +37,7 @@ test('more than is left is refused, by name', () => {
     ROOT,
     { toolCalls: 101 },
     { id: 'process:p_c', parent: null, root: null, session: null },
+    'external',
   )
   expect(refused).toMatchObject({
     type: 'refuse',
@@ -43,17 +45,30 @@ test('more than is left is refused, by name', () => {
   })
 })
 
+test('a tool is a call of whoever runs it, where calls are limited', () => {
+  const { parent, given } = carve(ROOT, {}, 'tool')
+  expect([given.toolCalls, parent.used]).toEqual([49, { children: 1, toolCalls: 1 }])
+  expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({ children: 1 })
+  const none = account('process:p_a', { toolCalls: 0 })
+  const place = { id: 'process:p_c', parent: null, root: null, session: null } as const
+  expect(decideCarve(none, {}, place, 'tool')).toMatchObject({
+    refusal: { code: 'limit_exceeded', details: { limit: 'toolCalls', left: 0, asked: 1 } },
+  })
+})
+
 test('a child too many is refused', () => {
   const none = account('process:p_a', { children: 0 })
-  expect(decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toMatchObject(
-    {
-      refusal: { details: { limit: 'children' } },
-    },
-  )
+  expect(
+    decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
+  ).toMatchObject({
+    refusal: { details: { limit: 'children' } },
+  })
 })
 
 test('where nobody limits anything there is no account', () => {
-  expect(decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null })).toEqual({
+  expect(
+    decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
+  ).toEqual({
     type: 'carved',
     parent: null,
     account: null,
@@ -85,7 +100,7 @@ test('tenths of a cent come out even', () => {
   expect(leftOf(one, 'cost')).toBe(0)
 })
 
-test('in a tree the sum of what is used and held never exceeds what the root was given, and what is unused is back at the end', () => {
+test('in a tree the sum of what is used and held never exceeds what the root was given, but for work told afterwards; what is unused is back at the end', () => {
   void fc.assert(
     fc.property(given, fc.array(step, { maxLength: 60 }), (rootGiven, steps) => {
       const tree = new Tree(rootGiven)
@@ -109,6 +124,7 @@ test('in a tree the sum of what is used and held never exceeds what the root was
 type Step =
   | { readonly do: 'spawn'; readonly of: number; readonly asked: Amounts }
   | { readonly do: 'charge'; readonly of: number; readonly amounts: Amounts }
+  | { readonly do: 'work'; readonly of: number; readonly amounts: Amounts }
   | { readonly do: 'end'; readonly of: number }
 
 const amount = fc.integer({ min: 0, max: 120 })
@@ -125,6 +141,7 @@ const of = fc.nat({ max: 30 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('spawn' as const), of, asked: fc.oneof(fc.constant({}), given) }),
   fc.record({ do: fc.constant('charge' as const), of, amounts: given }),
+  fc.record({ do: fc.constant('work' as const), of, amounts: given }),
   fc.record({ do: fc.constant('end' as const), of }),
 )
 
@@ -132,6 +149,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Tree {
   readonly accounts = new Map<AccountId, Account>()
   charged: Amounts = {}
+  /** Of work that was told when it had been done: what nobody had. */
+  over: Amounts = {}
   readonly #ended = new Set<AccountId>()
 
   constructor(rootGiven: Amounts) {
@@ -153,9 +172,19 @@ class Tree {
       if (charged.type === 'refuse') return
       this.#put(charged.account)
       this.charged = plus(this.charged, one.amounts)
+    } else if (one.do === 'work') {
+      const { account: booked } = book(subject, one.amounts)
+      this.#put(booked)
+      this.charged = plus(this.charged, one.amounts)
+      this.over = plus(this.over, minus(overdraftOf(booked), overdraftOf(subject)))
     } else {
       const id: AccountId = `process:p_${this.accounts.size}`
-      const carved = decideCarve(subject, one.asked, { id, parent: subject.id, root: 'p_0', session: null })
+      const carved = decideCarve(
+        subject,
+        one.asked,
+        { id, parent: subject.id, root: 'p_0', session: null },
+        'external',
+      )
       if (carved.type === 'refuse') return
       if (carved.parent !== null) this.#put(carved.parent)
       if (carved.account !== null) this.#put(carved.account)
@@ -176,7 +205,9 @@ class Tree {
       for (const name of COUNTED) {
         const limit = one.given[name]
         if (limit === undefined) continue
-        expect(leftOf(one, name), `${name} left of ${one.id}`).toBeGreaterThanOrEqual(0)
+        expect(leftOf(one, name), `${name} left of ${one.id}`).toBeGreaterThanOrEqual(
+          -(this.over[name] ?? 0) - 1e-6,
+        )
         const held = all
           .filter(({ parent }) => parent === one.id)
           .reduce((sum, child) => sum + ((child.settled ? child.carved[name] : child.given[name]) ?? 0), 0)
@@ -184,7 +215,8 @@ class Tree {
       }
     for (const name of COUNTED) {
       const limit = this.at(0).given[name]
-      if (limit !== undefined) expect(this.charged[name] ?? 0).toBeLessThanOrEqual(limit + 1e-9)
+      if (limit !== undefined)
+        expect(this.charged[name] ?? 0).toBeLessThanOrEqual(limit + (this.over[name] ?? 0) + 1e-6)
     }
   }
 
@@ -206,17 +238,27 @@ class Tree {
   }
 }
 
+function overdraftOf(one: Account): Amounts {
+  const names = COUNTED.filter((name) => one.given[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, Math.max(0, -leftOf(one, name))]))
+}
+
 function account(id: AccountId, limits: Amounts): Account {
   return newAccount({ id, parent: null, root: null, session: null }, limits)
 }
 
-function carve(parent: Account, asked: Amounts) {
-  const carved = decideCarve(parent, asked, {
-    id: 'process:p_child',
-    parent: null,
-    root: null,
-    session: null,
-  })
+function carve(parent: Account, asked: Amounts, kind: Kind = 'external') {
+  const carved = decideCarve(
+    parent,
+    asked,
+    {
+      id: 'process:p_child',
+      parent: null,
+      root: null,
+      session: null,
+    },
+    kind,
+  )
   if (carved.type === 'refuse' || carved.parent === null || carved.account === null)
     throw new Error(JSON.stringify(carved))
   return { parent: carved.parent, given: carved.account.given }

@@ -1,4 +1,4 @@
-import { embed } from 'reeve'
+import { embed, type ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -76,10 +76,11 @@ test('a restart asks for the same allowance again', async () => {
   const reeve = await opened()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { toolCalls: 40 } })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, parent: root.pid })
-  expect(record.limits.allowance).toEqual({ toolCalls: 20 })
+  // Each of the two runs of a tool is a call.
+  expect(record.limits.allowance).toEqual({ toolCalls: 19 })
   const { record: next } = await reeve.restart({ pid: record.pid })
-  expect(next.limits.allowance).toEqual({ toolCalls: 20 })
-  expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 20 })
+  expect(next.limits.allowance).toEqual({ toolCalls: 19 })
+  expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 19 })
 })
 
 test('a session charges its own processes and looks at its own budget, and nobody else’s', async () => {
@@ -97,6 +98,65 @@ test('a session charges its own processes and looks at its own budget, and nobod
   expect((await reeve.as('session:s1').budget({ session: 's1' })).total).toEqual({ toolCalls: 1 })
 })
 
+test('a charge that is repeated under its key is charged once, and another one under it is a conflict', async () => {
+  const reeve = await opened()
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, allowance: { cost: 1 } })
+  const { pid } = record
+  const charging = { pid, amounts: { cost: 0.5 }, replayKey: 'call-1' }
+  const first = await reeve.charge(charging)
+  expect(await reeve.charge(charging)).toEqual(first)
+  await expect(reeve.charge({ ...charging, amounts: { cost: 0.25 } })).rejects.toMatchObject({
+    code: 'replay_conflict',
+  })
+  expect((await reeve.budget({ pid })).used).toEqual({ cost: 0.5 })
+  const over = { pid, amounts: { cost: 2 }, done: true, replayKey: 'call-2' }
+  await reeve.charge(over)
+  await reeve.wait({ pid })
+  // Also when it was what ended the process.
+  expect(await reeve.charge(over)).toMatchObject({ used: { cost: 2.5 }, ended: true })
+})
+
+test('a tool charges itself, and in a later attempt nothing again', async () => {
+  const store = tempFile()
+  const reached = Promise.withResolvers<void>()
+  const first = await embed({
+    store,
+    tools: {
+      work: async ({ charge, signal }) => {
+        await charge({ cost: 0.5 })
+        reached.resolve()
+        return untilAborted(signal)
+      },
+    },
+  })
+  const { record } = await first.spawn({
+    kind: 'tool',
+    spec: { tool: 'work' },
+    recovery: 'rerunnable',
+    allowance: { cost: 1 },
+  })
+  const { pid } = record
+  await reached.promise
+  await first.close()
+  const third = await embed({
+    store,
+    tools: {
+      work: async ({ charge }) => {
+        await charge({ cost: 0.5 })
+        await charge({ cost: 0.125 }, { done: true })
+        const refused = await charge({ cost: 5 }).catch((error: ReeveError) => error.code)
+        const wrong = await charge({ cost: -1 }).catch((error: ReeveError) => error.code)
+        return [refused ?? null, wrong ?? null]
+      },
+    },
+  })
+  onTestFinished(() => third.close())
+  expect(await third.wait({ pid })).toMatchObject({
+    record: { outcome: { result: ['limit_exceeded', 'invalid_input'] } },
+  })
+  expect((await third.budget({ pid })).used).toEqual({ cost: 0.625 })
+})
+
 test('ceilings are passed on whole, and a child may only lower them', async () => {
   const reeve = await opened()
   const limits = { liveChildren: 3, runMs: 60_000, memoryBytes: 64 * 1_048_576 }
@@ -105,6 +165,33 @@ test('ceilings are passed on whole, and a child may only lower them', async () =
   const { record: two } = await reeve.spawn({ ...OUTSIDE, parent: root.pid, limits: { runMs: 1_000 } })
   expect(one.limits).toMatchObject(limits)
   expect(two.limits).toMatchObject({ ...limits, runMs: 1_000 })
+})
+
+test('a tool that has run for as long as it may is stopped, with all below it', async () => {
+  const reeve = await opened()
+  const limits = { runMs: 50 }
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, limits })
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits })
+  const { record: below } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, parent: root.pid })
+  for (const { pid } of [record, below])
+    expect(await reeve.wait({ pid })).toMatchObject({
+      record: { outcome: { status: 'cancelled', reason: 'limit:runMs' } },
+    })
+  expect((await reeve.show({ pid: root.pid })).outcome).toBeNull()
+})
+
+test('a limit of memory is refused where nobody could keep it', async () => {
+  const reeve = await opened()
+  const limits = { memoryBytes: 64 * 1_048_576 }
+  const tool = { kind: 'tool', spec: { tool: 'sleep' } } as const
+  await expect(reeve.spawn({ ...tool, limits })).rejects.toMatchObject({ code: 'invalid_input' })
+  const { record: root } = await reeve.spawn({ ...OUTSIDE, limits })
+  const { record: below } = await reeve.spawn({ ...tool, parent: root.pid })
+  expect(below.limits.memoryBytes).toBe(limits.memoryBytes)
+  expect((await reeve.restart({ pid: below.pid })).record.limits.memoryBytes).toBe(limits.memoryBytes)
+  await expect(
+    reeve.spawn({ ...tool, parent: root.pid, limits: { memoryBytes: 2 * 1_048_576 } }),
+  ).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
 test('a session that is opened again has its own allowance, whatever comes back from what the old one left', async () => {
@@ -120,6 +207,38 @@ test('a session that is opened again has its own allowance, whatever comes back 
   await reeve.openSession({ session: 's1', allowance: { toolCalls: 3 } })
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'end' })
   expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 3 })
+})
+
+test('a session neither gives itself an allowance nor gets rid of the one it has', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
+  const own = reeve.as('session:s1')
+  await expect(own.deleteSession({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
+  await expect(own.openSession({ session: 's1', allowance: { cost: 9 } })).rejects.toMatchObject({
+    code: 'denied',
+  })
+  expect((await own.openSession({ session: 's1' })).allowance).toEqual({ cost: 1 })
+  await own.endSession({ session: 's1' })
+  await expect(own.deleteSession({ session: 's1' })).rejects.toMatchObject({ code: 'denied' })
+  await reeve.openSession({ session: 's2' })
+  await expect(
+    reeve.as('session:s2').openSession({ session: 's2', allowance: { cost: 9 } }),
+  ).rejects.toMatchObject({ code: 'denied' })
+  await reeve.as('session:s2').deleteSession({ session: 's2' })
+  await reeve.deleteSession({ session: 's1' })
+})
+
+test('an open session is given an allowance once, and another one is a conflict', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1' })
+  expect((await reeve.openSession({ session: 's1', allowance: { cost: 1 } })).allowance).toEqual({ cost: 1 })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ cost: 1 })
+  await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
+  const other = reeve.openSession({ session: 's1', allowance: { cost: 9 } })
+  await expect(other).rejects.toMatchObject({ code: 'conflict', details: { allowance: { cost: 1 } } })
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
+  expect(record.limits.allowance).toEqual({ cost: 0.5 })
+  expect((await reeve.budget({ session: 's1' })).left).toEqual({ cost: 0.5 })
 })
 
 test('amounts that are no amounts are refused', async () => {

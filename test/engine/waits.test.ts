@@ -239,3 +239,14 @@ test('what a function may not spawn or wait for is an error that it can catch, i
     ],
   })
 })
+
+test('a function that has run for as long as it may is stopped, also by another kernel while it is parked', async () => {
+  const store = tempFile()
+  const first = await serve(store, (ctx) => ctx.signal('never'), SOON)
+  const spec = { engine: 'work', input: null }
+  const { record } = await first.spawn({ kind: 'engine', spec, limits: { runMs: 2_000 } })
+  await first.waitFor({ pid: record.pid, types: ['parked'] })
+  await first.close()
+  const second = await serve(store, (ctx) => ctx.signal('never'), SOON)
+  expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
+})

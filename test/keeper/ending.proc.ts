@@ -151,6 +151,28 @@ test('limits of output, CPU time and memory end a program by name', async () => 
   expect(await daemon.exit('p_mem_sampled')).toMatchObject({ because: 'limit:memory' })
 })
 
+test('limits that are told while a program runs count from then on, with what it has used before', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  const run = 'printf 12345; read x; printf 12345; read x'
+  await daemon.sh('p_less', run, { stdin: 'pipe', limits: { ...limits, outputBytes: 100 } })
+  await daemon.sh('p_more', run, { stdin: 'pipe', limits: { ...limits, outputBytes: 7 } })
+  await daemon.sh('p_cpu', 'while :; do :; done')
+  const told = (pid: string, outputBytes: number | null, cpuSeconds: number | null = null) =>
+    daemon.ask('limits', { pid, outputBytes, cpuSeconds })
+  expect(await told('p_more', 20)).toEqual({ type: 'set' })
+  expect(await told('p_cpu', null, 0)).toEqual({ type: 'set' })
+  expect(await told('p_less', 4)).toEqual({ type: 'set' })
+  expect(await daemon.exit('p_less')).toMatchObject({ because: 'limit:output' })
+  expect(await daemon.exit('p_cpu')).toMatchObject({ because: 'limit:cpu' })
+  expect(await told('p_less', 4)).toEqual({ type: 'ended' })
+  await expect(told('p_more', -1)).rejects.toThrow('outputBytes -1')
+  for (const seq of [1, 2])
+    await daemon.ask('write', { pid: 'p_more', seq, data: Buffer.from('go\n').toString('base64') })
+  expect(await daemon.exit('p_more')).toMatchObject({ because: null, outputEnd: 10 })
+})
+
 test('a limit of open files holds in the program', async () => {
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate

@@ -110,6 +110,7 @@ test('an executor that was overtaken has no more children', async () => {
         startBy: null,
         refuseNew: null,
         place: null,
+        fits: false,
         fence,
       },
       { maxPayloadBytes: 1_000 },

@@ -53,6 +53,7 @@ function begin(request: RegistrationRequest): History {
       startBy: null,
       refuseNew: null,
       place: null,
+      fits: false,
       fence: null,
     },
     rules,

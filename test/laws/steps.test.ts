@@ -132,7 +132,7 @@ function registering() {
     facts,
     {
       ...{ pid: PID, bytes: 1, hash: 'h', actor: 'host', at: 0, defaultEnvRef: 'e', startBy: null },
-      ...{ refuseNew: null, fence: null, place: null },
+      ...{ refuseNew: null, fence: null, place: null, fits: false },
       request: { kind: 'engine', spec: { engine: 'work' } },
     },
     rules,

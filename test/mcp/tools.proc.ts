@@ -22,6 +22,18 @@ for (const [way, connect] of Object.entries(WAYS)) {
         if (way === 'stdio') expect(structured.process.cwd).toBe(tmpdir())
       })
 
+      test('a command is given an allowance, and the list says what it has', async () => {
+        await using household = new Household()
+        const client = await connect(await household.open(), { era })
+        const allowance = { outputBytes: 5_000, toolCalls: 4 }
+        const asked = { run: 'echo hello; sleep 1000', allowance, waitMs: 0 }
+        const started = await call<Begun>(client, 'process_start', asked)
+        const list = await call<{ processes: unknown[] }>(client, 'process_list')
+        expect(list.structured.processes).toMatchObject([{ budget: { given: allowance, left: allowance } }])
+        expect(list.text).toContain('[used 0 of 4 toolCalls, 0 of 5000 outputBytes]')
+        await call(client, 'process_kill', { pid: started.structured.process.pid })
+      })
+
       test('a slow command gives a pid, and is waited for, polled, searched, read, written to and killed', async () => {
         await using household = new Household()
         const client = await connect(await household.open(), { era })

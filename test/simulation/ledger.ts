@@ -50,6 +50,8 @@ export class Ledger {
   /** Every event that ever was, pruned ones too, by position. */
   readonly log: StoredEvent[] = []
   readonly checks: Check[] = []
+  /** Who may have used more than it was given: somebody said so after the work. */
+  readonly overrunning = new Set<Pid>()
   /** When, by the world's own time, an event was committed (by position) or a process pruned (by pid). */
   readonly since = new Map<number | Pid, number>()
   readonly observer: Observer

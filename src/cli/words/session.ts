@@ -1,7 +1,9 @@
+import { ReeveError } from '../../core/errors.ts'
 import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import { ALLOW, allowanceIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../nearest.ts'
+import { usedText } from '../print/budget.ts'
 import { ago } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
@@ -66,29 +68,49 @@ export const session = word({
 
 async function list({ print, options }: Context<{ readonly all: boolean }>, reeve: Acting): Promise<number> {
   const all = await allSessions(reeve)
-  const found = all.filter(({ endedAt }) => options.all || endedAt === null)
+  const listed = all.filter(({ endedAt }) => options.all || endedAt === null)
+  const found: Listed[] = []
+  for (const one of listed) {
+    const budget = await budgetOf(reeve, one.id)
+    if (budget !== undefined) found.push({ ...one, budget })
+  }
   if (print.isJson) print.jsonList(found)
   else {
     const now = Date.now()
     const { blue, dim } = print.colours
+    const withBudget = found.some(({ budget }) => usedText(budget) !== '')
     print.table(
       [
         { title: 'ID' },
         { title: 'OPENED' },
         { title: 'USED' },
         { title: 'ENDED' },
+        ...(withBudget ? [{ title: 'BUDGET' }] : []),
         { title: 'LABEL', flexible: true },
       ],
-      found.map(({ id, openedAt, touchedAt, endedAt, label }) => [
+      found.map(({ id, openedAt, touchedAt, endedAt, label, budget }) => [
         { text: id, paint: blue },
         { text: ago(openedAt, now), paint: dim },
         { text: ago(touchedAt, now), paint: dim },
         { text: endedAt === null ? '' : ago(endedAt, now), paint: dim },
+        ...(withBudget ? [{ text: usedText(budget) }] : []),
         { text: label ?? '' },
       ]),
     )
   }
   return 0
+}
+
+type Listed = OutputOf<'sessions'>['sessions'][number] & { readonly budget: OutputOf<'budget'> }
+
+/** Undefined if it has been deleted since it was listed. */
+async function budgetOf(reeve: Acting, session: string): Promise<OutputOf<'budget'> | undefined> {
+  try {
+    return await reeve.budget({ session })
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'session_unknown') return undefined
+    throw error
+  }
 }
 
 export async function allSessions(reeve: Acting): Promise<OutputOf<'sessions'>['sessions']> {

@@ -13,7 +13,7 @@ export interface Account {
   readonly id: AccountId
   /** Of its parent or session, whether there is one or not: it was carved from there, and goes back there. */
   readonly parent: AccountId | null
-  /** The tree it stands in, and the session: whose sums it is part of. */
+  /** The tree it stands in, and the account of the session, whether that has one or not: whose sums it is part of. */
   readonly root: Pid | null
   readonly session: string | null
   /** The most that it and all below it may use. What is not named has no limit. */
@@ -28,12 +28,24 @@ export interface Account {
   readonly settled: boolean
   /** Limits that it was said of that they are near: that is said once. */
   readonly warned?: readonly Counted[]
+  /** The last charges that had a replay key: repeated, they charge nothing. */
+  readonly charges?: readonly KeyedCharge[]
+}
+
+export interface KeyedCharge {
+  readonly replayKey: string
+  readonly amounts: Amounts
 }
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`
 /** Another one when a session of the same name is opened again: what the processes of the old one give back is not its own. */
 export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedAt'>): AccountId =>
   `session:${openedAt}:${id}`
+
+/** The session that such an account is of. */
+export function sessionIn(id: string): string {
+  return id.replace(/^session:\d+:/, '')
+}
 
 /** Above whose account a process's own stands. */
 export function aboveOf(parent: Pid | null, session: Session | null): AccountId | null {
@@ -46,6 +58,11 @@ export function newAccount(
   given: Amounts,
 ): Account {
   return { ...place, given, used: {}, below: {}, carved: {}, settled: false }
+}
+
+export function newSessionAccount(session: Session): Account {
+  const id = sessionAccountOf(session)
+  return newAccount({ id, parent: null, root: null, session: id }, {})
 }
 
 /** Used by itself and by those below it that have ended. */

@@ -1,3 +1,5 @@
+import { type Refusal, refusal } from '../refusal.ts'
+
 /** What is counted. Tokens, calls, bytes and children are whole; cost and CPU seconds have up to six decimals. */
 export const COUNTED = [
   'toolCalls',
@@ -10,6 +12,7 @@ export const COUNTED = [
   'children',
 ] as const
 export type Counted = (typeof COUNTED)[number]
+export const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
 
 /** So much of each. What a missing name means is said where amounts are used. */
 export type Amounts = { readonly [name in Counted]?: number }
@@ -25,6 +28,30 @@ export function minus(one: Amounts, other: Amounts): Amounts {
 /** Only the names that `of` has. */
 export function among(amounts: Amounts, of: Amounts): Amounts {
   return Object.fromEntries(Object.entries(amounts).filter(([name]) => of[name as Counted] !== undefined))
+}
+
+/** What code of somebody else's hands in is looked at before it is counted. */
+export function refuseAmounts(amounts: Amounts): Refusal | undefined {
+  const wrong = Object.entries(amounts).find(([name, amount]) => !isAmount(name, amount))
+  if (wrong === undefined) return undefined
+  return refusal(
+    'invalid_input',
+    `${wrong[0]}: ${String(wrong[1])} cannot be charged.`,
+    `Charge ${COUNTED.join(', ')}: whole numbers, and cost and cpuSeconds with up to six decimals.`,
+  )
+}
+
+function isAmount(name: string, amount: unknown): boolean {
+  const isCounted = (COUNTED as readonly string[]).includes(name)
+  if (!isCounted || typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) return false
+  const millionths = amount * 1e6
+  return WITH_DECIMALS.includes(name as Counted)
+    ? Math.abs(millionths - Math.round(millionths)) < 1e-3
+    : Number.isSafeInteger(amount)
+}
+
+export function isSame(one: Amounts, other: Amounts): boolean {
+  return COUNTED.every((name) => one[name] === other[name])
 }
 
 export function isNothing(amounts: Amounts): boolean {

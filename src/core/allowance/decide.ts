@@ -1,6 +1,17 @@
+import type { Kind, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import { type Account, leftOf, newAccount, spentOf } from './account.ts'
-import { type Amounts, among, COUNTED, type Counted, exact, minus, plus } from './amounts.ts'
+import { type Account, type KeyedCharge, leftOf, newAccount, sessionIn, spentOf } from './account.ts'
+import {
+  type Amounts,
+  among,
+  COUNTED,
+  type Counted,
+  exact,
+  isSame,
+  minus,
+  plus,
+  WITH_DECIMALS,
+} from './amounts.ts'
 
 /**
  * What a child gets at least, while there is that much: with less it could not do anything of use. Half of what is left comes
@@ -16,8 +27,10 @@ const FLOOR: { readonly [name in Counted]: number } = {
   outputBytes: 65_536,
   children: 0,
 }
-const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
+const COUNTED_BY_KEEPER: readonly Counted[] = ['cpuSeconds', 'outputBytes']
 const ONE_CHILD: Amounts = { children: 1 }
+/** A tool that is run as a process is a call of whoever runs it. */
+const ONE_CALL: Amounts = { ...ONE_CHILD, toolCalls: 1 }
 
 export type Carved =
   | {
@@ -37,8 +50,13 @@ export function decideCarve(
   parent: Account | null,
   asked: Amounts,
   place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
+  kind: Kind,
 ): Carved {
-  const counted = parent === null ? null : charge(parent, ONE_CHILD)
+  if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
+  const counted =
+    parent === null
+      ? null
+      : charge(parent, kind === 'tool' && parent.given.toolCalls !== undefined ? ONE_CALL : ONE_CHILD)
   if (counted?.type === 'refuse') return counted
   const from = counted?.account ?? null
   const given: { [name in Counted]?: number } = {}
@@ -56,6 +74,28 @@ export function decideCarve(
     parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
     account: limited ? newAccount(place, given) : null,
   }
+}
+
+/** A command that may not print a byte, or use no CPU time at all, cannot even begin. */
+export function refuseIdle(kind: Kind, account: Account | null): Refusal | undefined {
+  if (kind !== 'command' || account === null) return undefined
+  const name = COUNTED_BY_KEEPER.find((one) => account.given[one] === 0)
+  if (name === undefined) return undefined
+  return refusal(
+    'limit_exceeded',
+    `limit:${name}: there is none of it for a command, which cannot run without any.`,
+    'Wait until what others hold comes back, or begin with a larger allowance.',
+    { limit: name, left: 0, asked: 0 },
+  )
+}
+
+/** Its program has ended, and its end is being written. */
+export function givenBack(account: Account): Refusal {
+  return refusal(
+    'already_ended',
+    `${nameOf(account)} has ended, and given back what it did not use.`,
+    'Use what follows it.',
+  )
 }
 
 /** As much of what was asked for as there is. */
@@ -78,6 +118,18 @@ export type Charged =
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
+/** Of a command its keeper counts what it prints and computes, and that is charged with its end: not twice. */
+export function refuseCharge({ kind, pid }: ProcessRecord, amounts: Amounts): Refusal | undefined {
+  const counted = COUNTED_BY_KEEPER.find((name) => (amounts[name] ?? 0) > 0)
+  if (kind !== 'command' || counted === undefined) return undefined
+  return refusal(
+    'invalid_input',
+    `${counted} of the command ${pid} is counted by its keeper, and charged with its end.`,
+    'Charge what else it used.',
+    { limit: counted },
+  )
+}
+
 /** Before the work: what would be too much is refused, whole, and nothing is charged. */
 export function charge(account: Account, amounts: Amounts): Charged {
   const short = COUNTED.find((name) => (amounts[name] ?? 0) > Math.max(0, leftOf(account, name)))
@@ -91,6 +143,30 @@ export function book(account: Account, amounts: Amounts): Extract<Charged, { typ
   const booked = { ...account, used: plus(account.used, amounts) }
   const over = COUNTED.find((name) => (amounts[name] ?? 0) > 0 && leftOf(booked, name) < 0)
   return { type: 'charged', account: booked, over: over ?? null }
+}
+
+export type Repeated = 'new' | 'replayed' | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/** Whether this charge was made before. As many are known as are kept. */
+export function repeated(account: Account, { replayKey, amounts }: KeyedCharge): Repeated {
+  const before = account.charges?.find((one) => one.replayKey === replayKey)
+  if (before === undefined) return 'new'
+  if (isSame(before.amounts, amounts)) return 'replayed'
+  return {
+    type: 'refuse',
+    refusal: refusal(
+      'replay_conflict',
+      `${nameOf(account)} was charged for something else under the key ${replayKey}.`,
+      'Use another key for another charge.',
+    ),
+  }
+}
+
+/** So many are enough for whoever repeats what an answer was lost of; an account stays small. */
+const KEPT_CHARGES = 32
+
+export function remember(account: Account, charged: KeyedCharge): Account {
+  return { ...account, charges: [...(account.charges ?? []), charged].slice(-KEPT_CHARGES) }
 }
 
 /** What an account gives back to those above it. */
@@ -133,6 +209,6 @@ function limitExceeded(account: Account, name: Counted, asked: number): Refusal 
   )
 }
 
-function nameOf({ id, session }: Account): string {
-  return id.startsWith('session:') ? `session ${session}` : id.slice('process:'.length)
+function nameOf({ id }: Account): string {
+  return id.startsWith('session:') ? `session ${sessionIn(id)}` : id.slice('process:'.length)
 }

@@ -38,7 +38,8 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
       return isOwn(subject, parent) && owner.session === parent.owner.session
     }
     case 'session':
-      return subject === `session:${resource.id}`
+      // What limits it is not its own to change.
+      return right !== 'admin' && subject === `session:${resource.id}`
     case 'store':
       return false
   }

@@ -14,7 +14,7 @@ import {
   staleFence,
 } from './decision.ts'
 import { type Intent, stepKey, stepTriedKey } from './intent.ts'
-import { hasEnded, type ProcessRecord, waitsOf } from './record.ts'
+import { dueIn, hasEnded, type ProcessRecord, waitsOf } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** One step is over. Its place is its name in the log: what is there already stands, whatever is said now. */
@@ -54,8 +54,7 @@ export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'par
   const waitsStill = intent.waits.every((asked) => waits.some((wait) => isWait(wait, asked)))
   if (record.recovery !== 'rerunnable' || record.abandonRequest !== null || !waitsStill || waits.length === 0)
     return refuse(notToPark(record))
-  const times = waits.flatMap(({ until }) => (until === null ? [] : [until]))
-  const until = times.length === 0 ? null : Math.min(...times)
+  const until = dueIn(record)
   return {
     type: 'append',
     events: [newEvent({ type: 'parked', payload: { holder: intent.fence.holder, until } })],

@@ -230,10 +230,16 @@ export function waitsOf({ wait, moreWaits }: ProcessRecord): readonly Wait[] {
   return wait === null ? moreWaits : [wait, ...moreWaits]
 }
 
-/** When a parked process is to be begun again by itself, if ever: the earliest time that it waits for. */
+/** When a parked process is to be begun again by itself, if ever. */
 export function wakesAt(record: ProcessRecord): number | null {
-  if (!record.parked || record.status !== 'waiting') return null
-  const times = waitsOf(record).flatMap(({ until }) => (until === null ? [] : [until]))
+  return record.parked && record.status === 'waiting' ? dueIn(record) : null
+}
+
+/** The earliest time that it waits for; or when it has run for as long as it may, so that somebody stops it. */
+export function dueIn(record: ProcessRecord): number | null {
+  const { limits, firstStarted } = record
+  const overAt = limits.runMs === undefined || firstStarted === null ? null : firstStarted.at + limits.runMs
+  const times = [overAt, ...waitsOf(record).map(({ until }) => until)].filter((time) => time !== null)
   return times.length === 0 ? null : Math.min(...times)
 }
 

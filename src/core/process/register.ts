@@ -1,6 +1,6 @@
-import { type Account, aboveOf, accountOf } from '../allowance/account.ts'
+import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import type { Amounts } from '../allowance/amounts.ts'
-import { type Carved, decideCarve } from '../allowance/decide.ts'
+import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
@@ -80,6 +80,8 @@ export interface RegisterIntent {
   readonly fence: Fence | null
   /** The step of the parent, an engine, that spawns it. */
   readonly place: number | null
+  /** It takes what is left of its allowance, if that is less than it asks for. */
+  readonly fits: boolean
 }
 
 export interface RegisterFacts {
@@ -142,17 +144,23 @@ export function decideRegister(
   const refused =
     refuseParent(facts, intent) ??
     refuseKind(facts, unlimited) ??
+    refuseCeiling(facts, intent.request) ??
     refuseScope(facts, unlimited) ??
     refuseGroup(facts, unlimited) ??
     refuseChild(facts)
   if (refused !== undefined) return no(refused)
-  const carved = decideCarve(facts.account, intent.request.allowance ?? {}, {
+  const { allowance = {} } = intent.request
+  const asked = intent.fits ? fitting(allowance, facts.account) : allowance
+  const place = {
     id: accountOf(intent.pid),
     parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
-    session: unlimited.owner.session ?? null,
-  })
+    session: facts.session === null ? null : sessionAccountOf(facts.session),
+  }
+  const carved = decideCarve(facts.account, asked, place, unlimited.kind)
   if (carved.type === 'refuse') return carved
+  const idle = refuseIdle(unlimited.kind, carved.account)
+  if (idle !== undefined) return no(idle)
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
@@ -398,6 +406,22 @@ export function refuseScope(
     )
   }
   return undefined
+}
+
+/** The code of a tool or an engine runs in a program of somebody else's: nobody can say how much memory is its own. */
+function refuseCeiling(
+  { parent }: RegisterFacts,
+  { kind, limits }: RegistrationRequest,
+): Refusal | undefined {
+  const asked = limits?.memoryBytes
+  if (asked === undefined || kind === 'command' || kind === 'external') return undefined
+  // Passed on to it, and by it to the commands below it.
+  if (asked === parent?.record.limits.memoryBytes) return undefined
+  return refusal(
+    'invalid_input',
+    `The memory of a process of kind ${kind} cannot be watched; limits.memoryBytes is for commands.`,
+    'Leave it out, or give it to the commands that it starts.',
+  )
 }
 
 function refuseChild({ parent, liveChildren }: RegisterFacts): Refusal | undefined {

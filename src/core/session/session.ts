@@ -1,4 +1,5 @@
-import type { Amounts } from '../allowance/amounts.ts'
+import { type Amounts, isSame } from '../allowance/amounts.ts'
+import type { Right } from '../authority/authorize.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /** A scope that outlives turns. What lives as long as it does is stopped when it ends. */
@@ -40,7 +41,28 @@ export function decideOpenSession(
     const opened = { id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false }
     return put(allowance === undefined ? opened : { ...opened, allowance })
   }
-  return session.endedAt === null ? { type: 'keep', value: session } : no(sessionEnded(session))
+  if (session.endedAt !== null) return no(sessionEnded(session))
+  if (allowance === undefined) return { type: 'keep', value: session }
+  if (session.allowance === undefined) return put({ ...session, allowance })
+  if (isSame(session.allowance, allowance)) return { type: 'keep', value: session }
+  return no(
+    refusal(
+      'conflict',
+      `The session ${id} is open, and has another allowance.`,
+      'Leave the allowance out, or open a session of another name.',
+      { allowance: session.allowance },
+    ),
+  )
+}
+
+/** Whoever gives or takes what limits a session must be above it. */
+export function rightToOpen(allowance: Amounts | undefined): Right {
+  return allowance === undefined ? 'write' : 'admin'
+}
+
+/** Deleted and opened again it would have no limits. */
+export function rightToDelete(session: Session | null): Right {
+  return rightToOpen(session?.allowance)
 }
 
 export function decideTouchSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {

@@ -50,7 +50,8 @@ export class Program {
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
   readonly #samples: SampledProgram
-  readonly #stopWatching: () => void
+  #limits: KeptPlan['limits']
+  #stopWatching: () => void
   readonly #recorded = Promise.withResolvers<void>()
   #isFollowed = false
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
@@ -75,7 +76,19 @@ export class Program {
       exceeded: (because) => this.#exceeded(because),
     })
     this.#samples = usageSamples.of(() => tree.sample())
+    this.#limits = plan.limits
     this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
+  }
+
+  /** What it had may have been given away, or come back: from now on these count. */
+  limit(limits: Pick<KeptPlan['limits'], 'cpuSeconds' | 'outputBytes'>): 'set' | 'ended' {
+    if (this.#state !== 'running') return 'ended'
+    const { usageLimits, tree } = this.#parts
+    this.#limits = { ...this.#limits, ...limits }
+    this.#stopWatching()
+    this.#stopWatching = usageLimits.watch(tree, this.#limits, (because) => this.#exceeded(because))
+    this.#checkOutput()
+    return 'set'
   }
 
   /** True until its end is on record. */
@@ -102,8 +115,7 @@ export class Program {
     this.#times.output()
     this.#samples.soon()
     if (this.#isFollowed) this.#events.grew(end)
-    const most = this.#parts.plan.limits.outputBytes
-    if (most !== null && end > most) this.#exceeded('limit:output')
+    this.#checkOutput()
   }
 
   /** Whether somebody wants to hear that its log grows. */
@@ -220,6 +232,11 @@ export class Program {
       if (this.#writes.size <= MOST_WRITES) return
       this.#writes.delete(old)
     }
+  }
+
+  #checkOutput(): void {
+    const { outputBytes } = this.#limits
+    if (outputBytes !== null && this.#parts.log.end > outputBytes) this.#exceeded('limit:output')
   }
 
   #exceeded(because: EndedBecause): void {

@@ -196,6 +196,14 @@ export interface Asks {
   /** `data` is base64. */
   write: [{ readonly pid: string; readonly seq: number | null; readonly data: string }, WriteAnswer]
   closeInput: [{ readonly pid: string }, { readonly type: 'closed' | 'no_stdin' | 'ended' }]
+  /**
+   * What it may use from now on, all in all; null: no limit. What it has used of that already counts, and may be too much. A
+   * keeper of earlier days has no such question (`bad_ask`), and keeps to the limits of the plan.
+   */
+  limits: [
+    { readonly pid: string; readonly cpuSeconds: number | null; readonly outputBytes: number | null },
+    { readonly type: 'set' | 'ended' },
+  ]
   resize: [
     { readonly pid: string; readonly cols: number; readonly rows: number },
     { readonly type: 'resized' | 'no_pty' | 'ended' },

@@ -69,6 +69,13 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
         type: program.resize(cols, rows),
       }))
     },
+    limits: ({ pid, cpuSeconds, outputBytes }) => {
+      if (![cpuSeconds, outputBytes].every(isLimit))
+        throw badAsk(`cpuSeconds is ${cpuSeconds} and outputBytes ${outputBytes}`)
+      return settledOr<Asks['limits'][1]>(pid, { type: 'ended' }, (program) => ({
+        type: program.limit({ cpuSeconds, outputBytes }),
+      }))
+    },
     follow: ({ pid, on }) => {
       const program = programs.get(checkedPid(pid))
       if (program === undefined) return { end: settledEnd(programs, pid) }
@@ -104,6 +111,11 @@ function unknownPid(pid: string): Refused {
 function checkedPid(pid: unknown): string {
   if (typeof pid === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(pid)) return pid
   throw badAsk(`${JSON.stringify(pid)} is no pid`)
+}
+
+/** Also nothing at all: what there was may have been given away. */
+function isLimit(value: unknown): boolean {
+  return value === null || (typeof value === 'number' && Number.isFinite(value) && value >= 0)
 }
 
 function checkSignal(signal: string): void {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { list } from '../../verbs/list.ts'
+import { type amounts, budgetShape } from '../../verbs/shapes/allowance.ts'
 import { status } from '../../verbs/shapes/record.ts'
 import { cursor, name } from '../../verbs/shapes/scalars.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
@@ -28,6 +29,9 @@ export const processList = tool({
       processView.extend({
         shared: z.boolean().describe('seen through a grant: not yours'),
         ports: z.array(z.number()).exactOptional().describe('TCP ports that it listens on'),
+        budget: budgetShape
+          .exactOptional()
+          .describe('what it was given, has used itself and with all below it, and has left'),
       }),
     ),
     next: list.output.shape.next.describe('after for the processes behind these; null if there are none'),
@@ -39,12 +43,19 @@ export const processList = tool({
       ...(called === undefined ? {} : { name: called }),
     }
     const page = await perform((acting) =>
-      acting.list({ filter, limit, turn, ports: true, ...(after === undefined ? {} : { after }) }),
+      acting.list({
+        filter,
+        limit,
+        turn,
+        ports: true,
+        budgets: true,
+        ...(after === undefined ? {} : { after }),
+      }),
     )
     const processes = page.processes.map(({ record, ...more }) => ({ ...viewOf(record), ...more }))
     const lines = processes.map(
       (process) =>
-        `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}${portsText(process.ports)}`,
+        `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}${portsText(process.ports)}${budgetText(process.budget)}`,
     )
     const said = fitting(lines, (line) => line.length + 1, PAGE_CHARS)
     const rest = lines.length - said.length
@@ -56,6 +67,13 @@ export const processList = tool({
     return { structured: { processes, next: page.next }, text }
   },
 })
+
+/** What has a limit: the rest is in the structured answer. */
+function budgetText(budget: z.output<typeof budgetShape> | undefined): string {
+  const limited = Object.entries(budget?.given ?? {}) as [keyof z.output<typeof amounts>, number][]
+  if (budget === undefined || limited.length === 0) return ''
+  return ` [used ${limited.map(([name, given]) => `${budget.total[name] ?? 0} of ${given} ${name}`).join(', ')}]`
+}
 
 function portsText(ports: readonly number[] | undefined): string {
   return ports === undefined ? '' : ` [listens on ${ports.join(', ')}]`

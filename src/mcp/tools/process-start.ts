@@ -42,6 +42,9 @@ const input = z
       .extract(['session', 'detached'])
       .default('session')
       .describe('session: it may be ended when you are gone for long. detached: it runs until it is killed'),
+    allowance: asked.allowance.describe(
+      'the most that it and all below it may use, such as { cpuSeconds: 600, outputBytes: 10000000 }: more of it ends it',
+    ),
     waitMs: startOrTaskMs,
     maxChars,
     idempotencyKey: asked.idempotencyKey.describe('the same key again answers with the process there is'),
@@ -62,7 +65,10 @@ export const processStart = tool({
   input,
   output: begunOutput,
   does: 'change',
-  async run({ waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, ...command }, call) {
+  async run(
+    { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, ...command },
+    call,
+  ) {
     const folder = cwd ?? call.folder
     const key = idempotencyKey ?? `mcp-${randomUUID()}`
     return call.perform(async (acting, session) => {
@@ -73,6 +79,7 @@ export const processStart = tool({
         lifetime: lives,
         // Makes it safe to ask again when the daemon goes down before it has answered.
         idempotencyKey: key,
+        ...(allowance === undefined ? {} : { allowance }),
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })

@@ -41,7 +41,10 @@ const common = {
       attempts: z.number().int().min(1).max(1_000).exactOptional(),
       depth: z.number().int().min(0).max(64).exactOptional(),
       liveChildren: z.number().int().min(0).max(100_000).exactOptional(),
-      runMs: duration.min(1).exactOptional().describe('of a command; children inherit it'),
+      runMs: duration
+        .min(1)
+        .exactOptional()
+        .describe('how long it may run, of a command, tool or engine; children inherit it'),
       memoryBytes: z
         .number()
         .int()

@@ -1,14 +1,19 @@
-import { type Account, accountOf, leftOf } from '../../../src/core/allowance/account.ts'
-import { COUNTED } from '../../../src/core/allowance/amounts.ts'
+import { type Account, accountOf, leftOf, spentOf } from '../../../src/core/allowance/account.ts'
+import { COUNTED, type Counted, plus } from '../../../src/core/allowance/amounts.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 const LAW = 'no tree uses more than it was given'
 
-/** Accounts are decided on facts that hold and never overdrawn; what is carved is what children hold, and back at their end. */
+/**
+ * Accounts are decided on facts that hold, and overdrawn only by what was said after the work; what is carved is what children
+ * hold, and back at their end; a tree uses no more than its root was given, but for that.
+ */
 export function checkAllowances(stage: Stage, ledger: Ledger): Check {
   const accounts = new Map<string, Account>()
+  /** By how much all who may have used too much. */
+  const over = new Map<Counted, number>()
   return {
     other(change) {
       if (change.type === 'account_gone') accounts.delete(change.id)
@@ -17,12 +22,21 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
       const known = accounts.get(account.id) ?? null
       if (!same(was as never, known as never))
         stage.violated('decided on facts that hold', `${account.id} was ${JSON.stringify(known)}`)
-      for (const name of COUNTED)
-        if (leftOf(account, name) < 0) stage.violated(LAW, `${account.id} is overdrawn: ${name}`)
+      for (const name of COUNTED) {
+        const more = overdraftOf(account, name) - (was === null ? 0 : overdraftOf(was, name))
+        if (more <= EVEN) continue
+        const isOwn = (account.used[name] ?? 0) > (was?.used[name] ?? 0)
+        const mayBe = isOwn
+          ? ledger.overrunning.has(account.id.slice('process:'.length))
+          : overdraftOf(account, name) <= (over.get(name) ?? 0) + EVEN
+        if (!mayBe) stage.violated(LAW, `${account.id} is overdrawn: ${name}`)
+        if (isOwn) over.set(name, (over.get(name) ?? 0) + more)
+      }
       accounts.set(account.id, account)
     },
     full() {
       for (const account of accounts.values()) heldByChildren(stage, account, [...accounts.values()])
+      for (const account of accounts.values()) usedBelow(stage, account, accounts, over)
       for (const { pid, record } of ledger.processes.values()) {
         if (record.limits.allowance === undefined) continue
         const account = accounts.get(accountOf(pid))
@@ -48,6 +62,37 @@ function heldByChildren(stage: Stage, account: Account, all: readonly Account[])
       stage.violated(LAW, `${account.id} gave ${carved} ${name} away, and its children hold ${held}`)
   }
 }
+
+/** All that it and those below it have used, wherever that is written down, is at most what it was given. */
+function usedBelow(
+  stage: Stage,
+  top: Account,
+  accounts: ReadonlyMap<string, Account>,
+  over: ReadonlyMap<Counted, number>,
+): void {
+  if (!isLimited(top) || accounts.has(top.parent ?? '')) return
+  let used = spentOf(top)
+  for (const account of accounts.values())
+    if (!account.settled && isBelow(account, top, accounts)) used = plus(used, spentOf(account))
+  for (const name of COUNTED) {
+    const most = top.given[name]
+    if (most === undefined || (used[name] ?? 0) <= most + (over.get(name) ?? 0) + EVEN) continue
+    stage.violated(LAW, `${top.id} was given ${most} ${name}, and ${used[name]} are used below it`)
+  }
+}
+
+function isBelow(account: Account, top: Account, accounts: ReadonlyMap<string, Account>): boolean {
+  for (let above = account.parent; above !== null; above = accounts.get(above)?.parent ?? null)
+    if (above === top.id) return true
+  return false
+}
+
+function overdraftOf(account: Account, name: Counted): number {
+  return Math.max(0, -leftOf(account, name))
+}
+
+/** Sums of decimals may differ by less than is counted. */
+const EVEN = 1e-6
 
 /** One without limits may have come to be after its children ended. */
 function isLimited(account: Account | undefined): boolean {

@@ -1,4 +1,5 @@
 import { type ProcessRecord, waitsOf, wakesAt } from '../../../src/core/process/record.ts'
+import { ELSEWHERE } from '../intents/allowances.ts'
 import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'
 
@@ -27,7 +28,7 @@ export function checkAtRest(world: World): void {
 /** After everyone has closed in order, nobody holds anything. */
 export function checkAllClosed(world: World): void {
   for (const entry of world.ledger.processes.values())
-    if (entry.row.holder !== null)
+    if (entry.row.holder !== null && entry.row.holder !== ELSEWHERE)
       broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
 }
 
@@ -89,6 +90,8 @@ function mustHaveStopped(world: World, { parent, lifetime, owner }: ProcessRecor
 
 function checkLease(world: World, entry: Entry): void {
   const { record, row } = entry
+  // Nobody here knows what becomes of it.
+  if (row.holder === ELSEWHERE) return
   const ours = record.recovery !== 'external'
   if (record.stopRequest?.how === 'kill' && ours)
     broke(world, 'who executes is told to stop', entry, 'was killed, and lives')

@@ -1,0 +1,74 @@
+import { accountOf, remainderOf } from '../core/allowance/account.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { type OwnLimits, ownLimits } from './plan.ts'
+
+export interface LimitWatch {
+  stop(): void
+}
+
+/**
+ * What a command may print and compute becomes less when a child is given a part of it, and more when that comes back. Hears
+ * of both in the feed, reads what is left, and tells it. Null where there is nothing that could change.
+ */
+export function watchLimits(
+  record: ProcessRecord,
+  { edges, feed }: Pick<Kernel, 'edges' | 'feed'>,
+  tell: (limits: OwnLimits) => void,
+): LimitWatch | null {
+  const { pid } = record
+  const { cpuSeconds, outputBytes } = record.limits.allowance ?? {}
+  if (cpuSeconds === undefined && outputBytes === undefined) return null
+  let isStopped = false
+  let isReading = false
+  let isStale = false
+  /** Nothing can come back to one that gave nothing away. */
+  let hasGiven = true
+
+  const read = async (): Promise<void> => {
+    isReading = true
+    try {
+      do {
+        isStale = false
+        const account = await edges.store.ask({ ask: 'account', id: accountOf(pid) })
+        if (account === null || isStopped) return
+        hasGiven = Object.values(account.carved).some((amount) => amount > 0)
+        tell(ownLimits(record, remainderOf(account)))
+      } while (isStale)
+    } finally {
+      isReading = false
+    }
+  }
+  const readAgain = () => {
+    isStale = true
+    if (isStopped || isReading) return
+    read().catch((error: unknown) => {
+      if (isStopped) return
+      edges.onTrouble(error, `reading what is left for ${pid}`)
+      edges.clock.after(RETRY_MS, readAgain)
+    })
+  }
+  const offOwn = feed.on(pid, (events) => {
+    if (events === null || events.some(({ type }) => type === 'child_registered')) readAgain()
+  })
+  const offAll = feed.onAll((events) => {
+    if (hasGiven && events.some(isEnd)) readAgain()
+  })
+  readAgain()
+  return {
+    stop() {
+      isStopped = true
+      offOwn()
+      offAll()
+    },
+  }
+}
+
+/** A store that fails is asked again after this long. */
+const RETRY_MS = 500
+
+/** Whose, is not looked at: it may have been given its part by one that ended before it. */
+function isEnd({ type }: StoredEvent): boolean {
+  return type === 'ended'
+}

@@ -1,0 +1,60 @@
+import { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Edges } from './edges.ts'
+import type { Feed } from './feed.ts'
+
+/**
+ * Stops what runs for longer than it may, where no keeper looks after that: tools and engines, here or in a worker. The time
+ * counts from the first start, also while it waits; one that is parked is due when it is over.
+ */
+export class RunLimits {
+  readonly #edges: Edges
+  readonly #feed: Feed
+  readonly #stop: (pid: Pid, reason: string) => Promise<unknown>
+  readonly #watched = new Map<Pid, () => void>()
+
+  constructor(edges: Edges, feed: Feed, stop: (pid: Pid, reason: string) => Promise<unknown>) {
+    this.#edges = edges
+    this.#feed = feed
+    this.#stop = stop
+  }
+
+  watch({ pid, kind, limits, firstStarted, createdAt }: ProcessRecord): void {
+    if (limits.runMs === undefined || kind === 'command' || this.#watched.has(pid)) return
+    this.#wait(pid, (firstStarted?.at ?? createdAt) + limits.runMs)
+  }
+
+  close(): void {
+    for (const forget of [...this.#watched.values()]) forget()
+  }
+
+  #wait(pid: Pid, dueAt: number): void {
+    const { clock } = this.#edges
+    const cancel = clock.after(Math.max(0, dueAt - clock.now()), () => {
+      forget()
+      this.#end(pid)
+    })
+    const off = this.#feed.on(pid, (events) => {
+      if (events?.some(({ type }) => type === 'ended')) forget()
+    })
+    const forget = () => {
+      cancel()
+      off()
+      this.#watched.delete(pid)
+    }
+    this.#watched.set(pid, forget)
+  }
+
+  #end(pid: Pid): void {
+    this.#stop(pid, 'limit:runMs').catch((error: unknown) => {
+      // It has ended by itself meanwhile, or is being stopped already.
+      if (error instanceof RefusedError) return
+      this.#edges.onTrouble(error, `stopping ${pid}`)
+      this.#wait(pid, this.#edges.clock.now() + RETRY_MS)
+    })
+  }
+}
+
+/** A store that fails is asked again after this long. */
+const RETRY_MS = 500
