@@ -1,17 +1,11 @@
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Environment } from '../core/environment/environment.ts'
-import { ReeveError, RefusedError } from '../core/errors.ts'
-import { canonical } from '../core/json/canonical.ts'
-import type { Json } from '../core/json/json.ts'
+import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { type Refusal, refusal } from '../core/refusal.ts'
 import { type Home, homeAt } from '../keeper/protocol/home.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
-import { type EndAnswer, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
-import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
+import { PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
@@ -19,14 +13,17 @@ import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
 import { CommandSecrets } from './command-secrets.ts'
 import { takeHome } from './daemon-lock.ts'
-import { loginEnvironment, userShell } from './environment/login.ts'
+import { needsLinux, preparedHome, wrongStore } from './data-folder.ts'
+import { BaseEnvironment } from './environment/base.ts'
+import { userShell } from './environment/login.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
-import { KeeperRefused, LinkLost } from './keeper-link.ts'
+import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 import { Cursors } from './output/cursors.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
 import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
+import { RecentStarts } from './recent-starts.ts'
 
 export interface CommandsOptions {
   /** The data folder: output logs, pipes, and the keeper's socket. Shared with nobody. */
@@ -57,9 +54,6 @@ const DEFAULTS = { most: 500, graceMs: 2_000, headBytes: 256 * 1024, tailBytes: 
 const TOTAL_BYTES = 4 * 1024 * MiB
 const MIN_FREE_BYTES = 128 * MiB
 const SEGMENT_BYTES = MiB
-const DUPLICATE_MS = 5_000
-/** Of so many that were started within that time the latest count. */
-const MOST_RECENT = 10_000
 
 /** Everything a kernel needs to run commands, and its verbs to look at them. */
 export class Commands {
@@ -69,8 +63,7 @@ export class Commands {
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
-  /** Commands that were started moments ago, by a hash of owner, spec and folder; the latest last. */
-  readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
+  readonly #recent = new RecentStarts()
   readonly #lock: Lock
   readonly #keepers: readonly KeeperSide[]
   readonly #environment: BaseEnvironment
@@ -239,19 +232,7 @@ export class Commands {
 
   /** The same command of the same owner, started moments ago; and remembers this one. */
   duplicateOf(record: ProcessRecord): Pid | undefined {
-    const { pid, owner, spec, cwd, restartOf, createdAt } = record
-    const key = createHash('sha256')
-      .update(canonical([owner, spec, cwd] as Json))
-      .digest('base64')
-    const earlier = this.#recent.get(key)
-    this.#recent.delete(key)
-    this.#recent.set(key, { pid, at: createdAt })
-    for (const [oldest, { at }] of this.#recent) {
-      if (this.#recent.size <= MOST_RECENT && createdAt - at <= DUPLICATE_MS) break
-      this.#recent.delete(oldest)
-    }
-    if (earlier === undefined || earlier.pid === pid || restartOf !== null) return undefined
-    return createdAt - earlier.at <= DUPLICATE_MS ? earlier.pid : undefined
+    return this.#recent.duplicateOf(record)
   }
 
   /** Whether the end that was asked for is over, now or in time. What it could not end is an error that names it. */
@@ -317,126 +298,6 @@ export class Commands {
   }
 }
 
-function throwIfSurvived(pid: Pid, answer: EndAnswer | undefined): void {
-  if (answer?.how !== 'survived') return
-  const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')
-  throw new RefusedError(
-    refusal(
-      'survived',
-      `${pid} was killed, and these are still alive: ${names}.`,
-      'They may hang in the operating system; look at them there.',
-      { survivors: answer.survivors },
-    ),
-  )
-}
-
-function wrongStore(home: Home, foreign: readonly ProgramState[]): ReeveError {
-  const names = foreign.map((state) =>
-    state.state === 'running' ? `${state.pid} (PID ${state.program.osPid})` : state.pid,
-  )
-  return new ReeveError(
-    'wrong_store',
-    `${home.folder} has commands that this store does not know: ${names.join(', ')}.`,
-    'Open it with the store that it was used with, or give this store a folder of its own. If that store is gone for good, end what runs and remove the folder.',
-    { details: { pids: foreign.map(({ pid }) => pid) } },
-  )
-}
-
-/** A folder that cannot be used, or has somebody else's files in it, is an error that says so; nothing is put into it. */
-function preparedHome(home: Home): PreparedHome {
-  const { folder } = home
-  try {
-    const names = existsSync(folder) ? readdirSync(folder) : []
-    const identity = basename(home.identity)
-    // What is made of it before it gets its name may be there already: another daemon begins, or one was killed.
-    const strange = names.find((name) => !OWN_FOLDERS.includes(name) && !name.startsWith(identity))
-    if (strange !== undefined && !names.includes(identity))
-      throw unusable(folder, `it has other files in it, ${strange} for one, and is no data folder`)
-    return prepareHome(home)
-  } catch (error) {
-    if (error instanceof ReeveError) throw error
-    throw unusable(folder, error instanceof Error ? error.message : String(error), error)
-  }
-}
-
-const OWN_FOLDERS = ['live', 'fifos', 'output', 'cursors', 'keeper']
-
-function unusable(folder: string, why: string, cause?: unknown): ReeveError {
-  return new ReeveError(
-    'keeper_unavailable',
-    `${folder} cannot be used as a data folder: ${why}.`,
-    'Give commands.home a folder of its own that this user may write to: a new or empty one, or one that Reeve made.',
-    { cause },
-  )
-}
-
-function needsLinux(): ReeveError {
-  return new ReeveError(
-    'keeper_unavailable',
-    `Commands are run on Linux only so far, and this is ${process.platform}.`,
-    'On Windows use WSL; everything else works here, without the commands option.',
-  )
-}
-
-export function notOurs(pid: Pid): Refusal {
-  return refusal(
-    'not_ours',
-    `The PID that was recorded for ${pid} belongs to another program now, or cannot be read: nothing was signalled.`,
-    'Look at the process: its own program has ended.',
-  )
-}
-
-export function alreadyEnded(record: ProcessRecord): Refusal {
-  const { pid, status, outcome } = record
-  // The record may be older than the end that the keeper tells of.
-  const how = hasEnded(record) ? ` (${status})` : ''
-  const remedy = 'Its outcome is final: show has it. To run the same once more, use restart.'
-  return refusal('already_ended', `${pid} has ended${how}.`, remedy, { outcome })
-}
-
-/**
- * What the keeper says of one command, in the caller's words.
- *
- * | it                                      | then                                                |
- * | goes away before it answers             | `outcome_unknown`: it is being replaced              |
- * | knows no such program                   | `not_begun`, or `already_ended` and forgotten        |
- * | cannot do it                            | `keeper_unavailable`                                 |
- */
-export async function whileUp<Answer>(record: ProcessRecord, asked: Promise<Answer>): Promise<Answer> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof KeeperRefused) throw refusedFor(record, error)
-    if (!(error instanceof LinkLost)) throw error
-    throw new ReeveError(
-      'outcome_unknown',
-      'The keeper went away before it answered, and is being replaced: it may have been done, or not.',
-      'Look at the process, then try again.',
-    )
-  }
-}
-
-function refusedFor(record: ProcessRecord, cause: KeeperRefused): ReeveError {
-  const { pid, program } = record
-  if (cause.refusal.code !== 'unknown_pid') {
-    return new ReeveError(
-      'keeper_unavailable',
-      `The keeper could not do this for ${pid}: ${cause.message}`,
-      'Look at the log of the keeper, below the data folder, then try again.',
-      { cause },
-    )
-  }
-  if (program !== null || hasEnded(record)) return new RefusedError(alreadyEnded(record))
-  return new RefusedError(
-    refusal('not_begun', `The program of ${pid} has not been started yet.`, 'Try again in a moment.'),
-  )
-}
-
-/** It had ended before it was asked to, and its end is in the store already. */
-function orForgotten(error: unknown): undefined {
-  if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
-}
-
 async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
   const late = Promise.withResolvers<'late'>()
   const timer = setTimeout(late.resolve, ms, 'late')
@@ -469,41 +330,4 @@ async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pi
     else if (hasEnded(row.record)) ended.push({ pid, at: row.record.outcome?.endedAt ?? 0 })
   }
   return ended.sort((a, b) => a.at - b.at).map(({ pid }) => pid)
-}
-
-/** Captured once, when the first command needs it or before. */
-class BaseEnvironment {
-  readonly #shell: string
-  readonly #from: 'login' | 'inherit'
-  readonly #onTrouble: (error: unknown, doing: string) => void
-  #captured: Promise<Readonly<Record<string, string | undefined>>>
-
-  constructor(shell: string, from: 'login' | 'inherit', onTrouble: (error: unknown, doing: string) => void) {
-    this.#shell = shell
-    this.#from = from
-    this.#onTrouble = onTrouble
-    this.#captured = this.#capture()
-  }
-
-  variables(): Promise<Readonly<Record<string, string | undefined>>> {
-    return this.#captured
-  }
-
-  async refresh(): Promise<void> {
-    this.#captured = this.#capture()
-    await this.#captured
-  }
-
-  async #capture(): Promise<Readonly<Record<string, string | undefined>>> {
-    if (this.#from === 'inherit') return process.env
-    try {
-      return await loginEnvironment(this.#shell)
-    } catch (error) {
-      this.#onTrouble(
-        error,
-        `reading the environment of ${this.#shell}; commands get this program's own instead`,
-      )
-      return process.env
-    }
-  }
 }

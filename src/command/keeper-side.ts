@@ -1,8 +1,8 @@
-import { ReeveError, StoreError } from '../core/errors.ts'
+import { StoreError } from '../core/errors.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { ProcessRecord, Program } from '../core/process/record.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import { hasEnded } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type {
@@ -15,21 +15,22 @@ import type {
   Tell,
   Usage,
 } from '../keeper/protocol/messages.ts'
-import type { Executor, Keeping, Lost, Request, Work } from '../kernel/executor.ts'
+import type { Executor, Keeping, Lost, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance, Untold } from './attend/attend.ts'
 import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import { type LimitWatch, watchLimits } from './limit-watch.ts'
-import { type OwnLimits, timeoutOf } from './plan.ts'
+import { LogFollowers } from './log-followers.ts'
+import { timeoutOf } from './plan.ts'
+import { ProgramRequests, type Running, runningOf, type StopRequest } from './program-requests.ts'
+import { type Ended, failedStart, lost, outputEndOf, programOf } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
 import { succeed } from './succeed.ts'
 import { UsageAsks } from './usage-asks.ts'
-
-type Ended = Exclude<ProgramState, { state: 'running' }>
-type StopRequest = Extract<Request, { type: 'stop' }>
+import { goneOf } from './work-gone.ts'
 
 export interface KeeperSideOptions {
   readonly homeId: string
@@ -48,20 +49,6 @@ export interface KeeperSideOptions {
   readonly attend: (work: Work, kernel: Kernel, keeper: KeeperSide) => Attendance | null
   readonly onTrouble: (error: unknown, doing: string) => void
 }
-
-/** What this kernel asks of one command's program while it runs. Before it has begun, that is remembered only. */
-interface Running {
-  readonly record: ProcessRecord
-  readonly ended: PromiseWithResolvers<Ended>
-  readonly stopAsked: PromiseWithResolvers<void>
-  begun: boolean
-  stop: StopRequest | undefined
-  paused: boolean
-  /** What it may use itself, where that has been read; until then its plan says. */
-  limits: OwnLimits | undefined
-}
-
-const ENDINGS_KEPT_MS = 30_000
 
 /**
  * One keeper, as this kernel sees it: the executor of its commands, whose leases the keeper holds.
@@ -82,9 +69,11 @@ export class KeeperSide implements Executor, Keeping {
   readonly #asked = new WeakSet<Work>()
   /** What the keeper has told of programs that no run has asked for yet. */
   readonly #told = new Map<Pid, ProgramState>()
-  /** The ends that are under way, or were lately. */
-  readonly #endings = new Map<Pid, Promise<EndAnswer>>()
-  readonly #followers = new Map<Pid, Set<() => void>>()
+  readonly #requests: ProgramRequests
+  readonly #followers = new LogFollowers({
+    tellOf: (pid, on) => this.ask('follow', { pid, on }),
+    inBackground: (doing, task) => this.#inBackground(doing, task),
+  })
   readonly #connection: KeeperConnection
   readonly #usages = new UsageAsks(async (pids) => (await this.ask('usage', { pids })).usages)
   #identity: KeeperIdentity | undefined
@@ -96,12 +85,17 @@ export class KeeperSide implements Executor, Keeping {
     this.most = options.most
     this.full = tooMany(options.most)
     this.#spares = new SpareReaders(options.fifos)
+    this.#requests = new ProgramRequests({
+      ask: (name, asked) => this.ask(name, asked),
+      ends: options.ends,
+      inBackground: (doing, task) => this.#inBackground(doing, task),
+    })
     this.#connection = new KeeperConnection({
       reach: options.reach,
       settle: (reached) => this.#settle(reached),
       up: (reached) => this.#up(reached),
       heard: (tell) => this.#heard(tell),
-      down: () => this.#wakeAll(),
+      down: () => this.#followers.wakeAll(),
       gone: async () => options.gone?.(this),
       onTrouble: options.onTrouble,
     })
@@ -151,7 +145,7 @@ export class KeeperSide implements Executor, Keeping {
     const gone = goneOf(work)
     let attendance: Attendance | null = null
     let limits: LimitWatch | null = null
-    const deaf = work.onRequest((request) => this.#request(running, request))
+    const deaf = work.onRequest((request) => this.#requests.make(running, request))
     try {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
@@ -163,7 +157,7 @@ export class KeeperSide implements Executor, Keeping {
       if (record.program === null)
         await kernel.performAs(work, { type: 'program_started', program: programOf(begun) })
       attendance = this.#options.attend(work, kernel, this)
-      limits = watchLimits(record, kernel, (most) => this.#limit(running, most))
+      limits = watchLimits(record, kernel, (most) => this.#requests.limit(running, most))
       const ended = await Promise.race([running.ended.promise, gone.promise])
       // Nothing can be told of it after its end is written.
       const finished = attendance === null ? null : attendance.finish(outputEndOf(ended))
@@ -219,14 +213,8 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   /** How the end that was asked for went, if one was. */
-  async endAnswer(pid: Pid): Promise<EndAnswer | undefined> {
-    try {
-      return await this.#endings.get(pid)
-    } catch (error) {
-      // It is asked for again when there is a keeper.
-      if (error instanceof LinkLost) return undefined
-      throw error
-    }
+  endAnswer(pid: Pid): Promise<EndAnswer | undefined> {
+    return this.#requests.endAnswer(pid)
   }
 
   runs(pid: Pid): boolean {
@@ -235,16 +223,7 @@ export class KeeperSide implements Executor, Keeping {
 
   /** Calls `grew` when the log of `pid` has grown. A connection that ends counts as growth: look for yourself. */
   follow(pid: Pid, grew: () => void): () => void {
-    const followers = this.#followers.get(pid) ?? new Set()
-    followers.add(grew)
-    this.#followers.set(pid, followers)
-    if (followers.size === 1) this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, true).then(grew))
-    return () => {
-      followers.delete(grew)
-      if (followers.size > 0 || this.#followers.get(pid) !== followers) return
-      this.#followers.delete(pid)
-      this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, false))
-    }
+    return this.#followers.add(pid, grew)
   }
 
   /** What the keeper has, and this store has never heard of: another store's. */
@@ -333,7 +312,7 @@ export class KeeperSide implements Executor, Keeping {
   #hasBegun(running: Running, isPaused: boolean): void {
     running.begun = true
     this.#hold(running.record.pid)
-    this.#askAgain(running, isPaused)
+    this.#requests.makeAgain(running, isPaused)
   }
 
   #hold(pid: Pid): void {
@@ -355,56 +334,13 @@ export class KeeperSide implements Executor, Keeping {
     }
   }
 
-  #askAgain(running: Running, isPaused: boolean): void {
-    if (running.limits !== undefined) this.#limit(running, running.limits)
-    if (running.paused !== isPaused) this.#request(running, { type: running.paused ? 'pause' : 'resume' })
-    // Last: it goes on with what is paused.
-    if (running.stop !== undefined) this.#request(running, running.stop)
-  }
-
-  /** A keeper of earlier days keeps to what it was told at the start, and one that has ended needs no limits. */
-  #limit(running: Running, limits: OwnLimits): void {
-    running.limits = limits
-    const { pid } = running.record
-    this.#inBackground(`limiting ${pid}`, async () => {
-      try {
-        await this.ask('limits', { pid, ...limits })
-      } catch (error) {
-        if (!(error instanceof KeeperRefused)) throw error
-        if (error.refusal.code !== 'bad_ask' && error.refusal.code !== 'unknown_pid') throw error
-      }
-    })
-  }
-
-  #request(running: Running, request: Request): void {
-    const { pid } = running.record
-    if (request.type === 'stop') {
-      running.stop = request
-      running.stopAsked.resolve()
-      if (!running.begun) return
-      const ending = this.ask('end', { pid, ...this.#options.ends(running.record, request) })
-      this.#endings.set(pid, ending)
-      this.#inBackground(`ending ${pid}`, () => ending.finally(() => this.#endedLately(pid, ending)))
-      return
-    }
-    running.paused = request.type === 'pause'
-    if (running.begun) this.#inBackground(`${request.type} of ${pid}`, () => this.ask(request.type, { pid }))
-  }
-
-  /** Whoever waits for the process's end still wants to know; nobody does long after. */
-  #endedLately(pid: Pid, ending: Promise<EndAnswer>): void {
-    setTimeout(() => {
-      if (this.#endings.get(pid) === ending) this.#endings.delete(pid)
-    }, ENDINGS_KEPT_MS).unref()
-  }
-
   #heard(tell: Tell): void {
     switch (tell.tell) {
       case 'ended':
         this.#know(tell.state)
         return
       case 'grew':
-        this.#wake(tell.pid as Pid)
+        this.#followers.wake(tell.pid as Pid)
         return
       case 'trouble':
         this.#options.onTrouble(
@@ -419,15 +355,7 @@ export class KeeperSide implements Executor, Keeping {
     this.#told.set(pid, state)
     if (state.state === 'running') this.#hold(pid)
     if (state.state !== 'running') this.#running.get(pid)?.ended.resolve(state)
-    this.#wake(pid)
-  }
-
-  #wake(pid: Pid): void {
-    for (const grew of this.#followers.get(pid) ?? []) grew()
-  }
-
-  #wakeAll(): void {
-    for (const pid of this.#followers.keys()) this.#wake(pid)
+    this.#followers.wake(pid)
   }
 
   /** Of a successor: the leases first. Until they are its own, it is not the one that counts here. */
@@ -446,10 +374,9 @@ export class KeeperSide implements Executor, Keeping {
       if (!running.begun) continue
       const state = there.get(pid)
       if (state === undefined) running.ended.resolve(lost(pid))
-      else if (state.state === 'running') this.#askAgain(running, state.paused)
+      else if (state.state === 'running') this.#requests.makeAgain(running, state.paused)
     }
-    for (const pid of this.#followers.keys())
-      this.#inBackground(`following ${pid}`, () => this.#tellOf(pid, true))
+    this.#followers.askAgain()
     const kernel = this.#kernel
     if (kernel !== undefined) this.#inBackground('clearing strays', () => this.clearStrays(kernel))
   }
@@ -462,38 +389,11 @@ export class KeeperSide implements Executor, Keeping {
     }
   }
 
-  /** A log that does not grow any more needs no telling: then the keeper knows nothing of it. */
-  async #tellOf(pid: Pid, on: boolean): Promise<void> {
-    try {
-      await this.ask('follow', { pid, on })
-    } catch (error) {
-      if (!(error instanceof KeeperRefused)) throw error
-    }
-  }
-
   /** What fails because the connection ended is done again when there is another. */
   #inBackground(doing: string, task: () => Promise<unknown>): void {
     task().catch((error: unknown) => {
       if (!(error instanceof LinkLost)) this.#options.onTrouble(error, doing)
     })
-  }
-}
-
-function outputEndOf(ended: Ended): number {
-  if (ended.state === 'failed_start') return 0
-  return ended.state === 'exited' ? ended.exit.outputEnd : ended.outputEnd
-}
-
-function runningOf(record: ProcessRecord): Running {
-  const { stopRequest } = record
-  return {
-    record,
-    ended: Promise.withResolvers<Ended>(),
-    stopAsked: Promise.withResolvers<void>(),
-    begun: false,
-    stop: stopRequest === null ? undefined : { type: 'stop', ...stopRequest },
-    paused: false,
-    limits: undefined,
   }
 }
 
@@ -508,34 +408,6 @@ async function standingOf(kernel: Kernel, pid: Pid): Promise<'over' | 'unknown' 
 /** The keeper could not even read it: nothing was begun. */
 function isBadAsk(error: unknown): boolean {
   return error instanceof KeeperRefused && error.refusal.code === 'bad_ask'
-}
-
-function failedStart(pid: Pid, error: unknown): Ended {
-  const message = error instanceof Error ? error.message : String(error)
-  const remedy = error instanceof ReeveError ? error.remedy : 'Look at what the command asks for.'
-  return { state: 'failed_start', pid, message, remedy }
-}
-
-function lost(pid: Pid): Ended {
-  return { state: 'lost', pid, program: null, evidence: 'keeper_lost', outputEnd: 0 }
-}
-
-function programOf({ program }: Extract<ProgramState, { state: 'running' }>): Program {
-  const { osPid, startTime, boot, group, tree, memoryBy } = program
-  return { osPid, startTime, boot, group, tree, memoryBy }
-}
-
-/** Rejects when this kernel closes or has lost the lease: then the program's end is somebody else's to write. */
-function goneOf(work: Work): { promise: Promise<never>; done: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => {})
-  const check = () => {
-    const why = (work.signal.reason as { why?: string } | undefined)?.why
-    if (why === 'shutdown' || why === 'lease_lost') reject(work.signal.reason)
-  }
-  if (work.signal.aborted) check()
-  work.signal.addEventListener('abort', check)
-  return { promise, done: () => work.signal.removeEventListener('abort', check) }
 }
 
 function tooMany(most: number): Refusal {

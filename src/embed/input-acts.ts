@@ -1,4 +1,5 @@
-import { alreadyEnded, type Commands, whileUp } from '../command/commands.ts'
+import type { Commands } from '../command/commands.ts'
+import { alreadyEnded, whileUp } from '../command/keeper-answer.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'

@@ -1,4 +1,5 @@
-import { type Commands, whileUp } from '../command/commands.ts'
+import type { Commands } from '../command/commands.ts'
+import { whileUp } from '../command/keeper-answer.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'

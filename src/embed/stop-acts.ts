@@ -1,4 +1,5 @@
-import { alreadyEnded, type Commands, notOurs, whileUp } from '../command/commands.ts'
+import type { Commands } from '../command/commands.ts'
+import { alreadyEnded, notOurs, whileUp } from '../command/keeper-answer.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
 import type { Pid } from '../core/process/pid.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { whileUp } from '../../src/command/commands.ts'
+import { whileUp } from '../../src/command/keeper-answer.ts'
 import { KeeperRefused } from '../../src/command/keeper-link.ts'
 import { until } from '../keeper/client.ts'
 import { codeOf, Household, runs, start } from './household.ts'

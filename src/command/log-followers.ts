@@ -1,0 +1,56 @@
+import type { Pid } from '../core/process/pid.ts'
+import { KeeperRefused } from './keeper-link.ts'
+
+export interface LogFollowersOptions {
+  /** Asks the keeper to tell when the log of `pid` grows, or no longer to. */
+  readonly tellOf: (pid: Pid, on: boolean) => Promise<unknown>
+  readonly inBackground: (doing: string, task: () => Promise<unknown>) => void
+}
+
+/** Who wants to know when the log of a command has grown. The keeper is asked once for all who follow the same. */
+export class LogFollowers {
+  readonly #options: LogFollowersOptions
+  readonly #followers = new Map<Pid, Set<() => void>>()
+
+  constructor(options: LogFollowersOptions) {
+    this.#options = options
+  }
+
+  add(pid: Pid, grew: () => void): () => void {
+    const followers = this.#followers.get(pid) ?? new Set()
+    followers.add(grew)
+    this.#followers.set(pid, followers)
+    if (followers.size === 1) this.#tell(pid, true, grew)
+    return () => {
+      followers.delete(grew)
+      if (followers.size > 0 || this.#followers.get(pid) !== followers) return
+      this.#followers.delete(pid)
+      this.#tell(pid, false)
+    }
+  }
+
+  wake(pid: Pid): void {
+    for (const grew of this.#followers.get(pid) ?? []) grew()
+  }
+
+  wakeAll(): void {
+    for (const pid of this.#followers.keys()) this.wake(pid)
+  }
+
+  /** A new connection knows of none. */
+  askAgain(): void {
+    for (const pid of this.#followers.keys()) this.#tell(pid, true)
+  }
+
+  #tell(pid: Pid, on: boolean, then: () => void = () => {}): void {
+    this.#options.inBackground(`following ${pid}`, async () => {
+      try {
+        await this.#options.tellOf(pid, on)
+      } catch (error) {
+        // A log that does not grow any more needs no telling: then the keeper knows nothing of it.
+        if (!(error instanceof KeeperRefused)) throw error
+      }
+      then()
+    })
+  }
+}
