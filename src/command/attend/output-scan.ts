@@ -46,6 +46,9 @@ export class OutputScan {
   #lookedTo = 0
   #notedAt = 0
   #canNote = true
+  /** What is said is written in its order. */
+  #saying: Promise<void> = Promise.resolve()
+  #cancelHeld: (() => void) | null = null
 
   constructor(bed: Bedside, ready: AwaitReady) {
     this.#bed = bed
@@ -106,6 +109,8 @@ export class OutputScan {
       }
     } finally {
       unfollow()
+      this.#cancelHeld?.()
+      await this.#saying
     }
   }
 
@@ -180,11 +185,32 @@ export class OutputScan {
   async #tellAll(watches: readonly Watch[], { lines, end }: ReturnType<LineScan['end']>): Promise<void> {
     const at = this.#bed.now()
     for (const watch of watches) await this.#say(watch, watch.sees(lines, end, at))
+    this.#awaitHeld(watches)
   }
 
-  async #say(watch: Watch, said: Said | null): Promise<void> {
-    if (said === null || (await this.#bed.write(said)) || said.type !== 'match') return
-    watch.couldNotTell(said.match)
+  #say(watch: Watch, said: Said | null): Promise<void> {
+    if (said === null) return Promise.resolve()
+    this.#saying = this.#saying.then(async () => {
+      if ((await this.#bed.write(said)) || said.type !== 'match') return
+      watch.couldNotTell(said.match)
+    })
+    return this.#saying
+  }
+
+  /** What watches hold back is told when it is time, whether something is printed then or not. */
+  #awaitHeld(watches: readonly Watch[]): void {
+    if (this.#cancelHeld !== null) return
+    const due = watches.flatMap(({ heldDueAt }) => (heldDueAt === null ? [] : [heldDueAt]))
+    if (due.length === 0) return
+    const ms = Math.max(0, Math.min(...due) - this.#bed.now())
+    this.#cancelHeld = this.#bed.kernel.edges.clock.after(ms, () => {
+      this.#cancelHeld = null
+      if (this.#bed.signal.aborted || this.#outputEnd !== null) return
+      const at = this.#bed.now()
+      for (const watch of watches)
+        this.#say(watch, watch.tellsHeld(at)).catch((error: unknown) => this.#bed.trouble(error, 'watching'))
+      this.#awaitHeld(watches)
+    })
   }
 
   /**

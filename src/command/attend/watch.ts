@@ -1,4 +1,4 @@
-import { type FloodLimits, matchAtSource, type SourceFlood } from '../../core/inbox/flood.ts'
+import { type FloodLimits, heldDueAt, matchAtSource, type SourceFlood } from '../../core/inbox/flood.ts'
 import type { WatchDisabled, WatchMatch } from '../../core/process/event.ts'
 import type { WatchState } from '../../core/process/record.ts'
 import { type WatchSpec, watchName } from '../../verbs/shapes/command-spec.ts'
@@ -32,8 +32,8 @@ export class Watch {
   readonly #limits: FloodLimits
   #source: SourceFlood
   #scannedTo: number
-  /** The first line that was held back since something was told. */
-  #heldFrom: number | null = null
+  /** What was held back since something was told: where the first line begins, the last one ends, and the first ones themselves. */
+  #held: { readonly offset: number; readonly end: number; readonly lines: readonly SeenLine[] } | null = null
   #missed: Gap | null = null
   #gapToldAt: number | null = null
 
@@ -68,7 +68,7 @@ export class Watch {
    * and no more is a gap that was not told.
    */
   get safeTo(): number {
-    return Math.min(this.#scannedTo, this.#heldFrom ?? Infinity, this.#missed?.from ?? Infinity)
+    return Math.min(this.#scannedTo, this.#held?.offset ?? Infinity, this.#missed?.from ?? Infinity)
   }
 
   /** The rest, up to here, cannot be looked at. */
@@ -127,16 +127,37 @@ export class Watch {
     this.#source = source
     const about = { watch: this.name, wanted: this.#wanted, end }
     if (verdict === 'disable') {
-      this.#heldFrom = null
+      this.#held = null
       return { type: 'disable_watch', disabled: { ...about, heldBack } }
     }
     if (verdict === 'hold') {
-      this.#heldFrom ??= offset
+      const lines = [...(this.#held?.lines ?? []), ...found].slice(0, MOST_LINES)
+      this.#held = { offset: this.#held?.offset ?? offset, end, lines }
       return null
     }
     const { lines, more } = excerptOf(found)
     const match = { ...about, offset, lines, more, heldBack, missed: this.#missed, strikes: source.strikes }
-    this.#heldFrom = null
+    this.#held = null
+    this.#missed = null
+    return { type: 'match', match }
+  }
+
+  /** When what it holds back is to be told, if nothing comes before; null if it holds nothing back. */
+  get heldDueAt(): number | null {
+    return heldDueAt(this.#source, this.#limits)
+  }
+
+  /** What it holds back, if it is time: nobody should wait for a next line that may never come. */
+  tellsHeld(at: number): Said | null {
+    const due = this.heldDueAt
+    const held = this.#held
+    if (held === null || due === null || at < due) return null
+    const { held: count, strikes } = this.#source
+    this.#source = { ...this.#source, toldAt: at, held: 0 }
+    const { lines } = excerptOf(held.lines)
+    const about = { watch: this.name, wanted: this.#wanted, offset: held.offset, end: held.end }
+    const match = { ...about, lines, more: count - lines.length, heldBack: 0, missed: this.#missed, strikes }
+    this.#held = null
     this.#missed = null
     return { type: 'match', match }
   }

@@ -35,10 +35,10 @@ export const QUIET_SOURCE: SourceFlood = { toldAt: null, held: 0, strikes: 0, di
 /**
  * A window begins when a match is told, and lasts `everyMs`.
  *
- * | the source is         | a match comes                                                               |
- * | quiet, or window over | told, with what was held back before; a window without any clears the strikes |
- * | within a window       | held; the first one in it is a strike, and the last strike disables           |
- * | disabled              | held, for ever                                                                |
+ * | the source is         | a match comes                                                               | the window is over           |
+ * | quiet, or window over | told, with what was held back before; a window without any clears the strikes | –                            |
+ * | within a window       | held; the first one in it is a strike, and the last strike disables           | what was held is told, if any |
+ * | disabled              | held, for ever                                                                | –                            |
  */
 export function matchAtSource(
   source: SourceFlood,
@@ -59,6 +59,11 @@ export function matchAtSource(
   const struck = held === 0 ? strikes + 1 : strikes
   const kept = { toldAt, held: held + lines, strikes: struck, disabled: struck >= most }
   return { source: kept, verdict: kept.disabled ? 'disable' : 'hold', heldBack: kept.held }
+}
+
+/** When what is held back is told by itself, if nothing comes that it could be told with; null if nothing is held. */
+export function heldDueAt({ toldAt, held, disabled }: SourceFlood, { everyMs }: FloodLimits): number | null {
+  return disabled || held === 0 || toldAt === null ? null : toldAt + everyMs
 }
 
 /** All sources of one scope together. */

@@ -32,6 +32,7 @@ function attended(
       return clock.after(ms, task)
     },
   }
+  let grew = () => {}
   const written: { type: string }[] = []
   const troubles: string[] = []
   const record = {
@@ -55,12 +56,15 @@ function attended(
   const attendance = attend({ record } as unknown as Work, kernel, {
     ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')) },
     surroundings: async () => ({ shell: '/bin/sh', cwd: folder, env: {} }),
-    follow: () => () => {},
+    follow: (told) => {
+      grew = told
+      return () => {}
+    },
     masking: async () => null,
     onTrouble: (error) => troubles.push(String(error)),
   })
   onTestFinished(() => attendance?.stop())
-  return { log, clock, written, troubles, attendance, timers: () => set }
+  return { log, clock, written, troubles, attendance, timers: () => set, grew: () => grew() }
 }
 
 test('a heartbeat is told at most as often as was asked for, and only with new output', async () => {
@@ -95,6 +99,21 @@ test('a heartbeat goes on after a disk that failed for a while', async () => {
   renameSync(`${log.folder}.away`, log.folder)
   clock.advance(60_000)
   await expect.poll(() => written).toEqual([{ type: 'beat', outputBytes: 4, newBytes: 4 }])
+})
+
+test('a line that was held back is told when its window is over, though nothing more is printed', async () => {
+  const { log, clock, written, timers, grew } = attended({ run: 'x', watch: [{ text: 'ERROR' }] })
+  const lines = () => written.map((intent) => (intent as { match?: { lines: string[] } }).match?.lines)
+  log.write('ERROR 1\n')
+  grew()
+  await expect.poll(lines).toEqual([['ERROR 1']])
+  log.write('ERROR 2\nfine\nERROR 3\n')
+  grew()
+  await expect.poll(timers).toBe(1)
+  clock.advance(FLOOD_LIMITS.everyMs - 1)
+  expect(lines()).toHaveLength(1)
+  clock.advance(1)
+  await expect.poll(lines).toEqual([['ERROR 1'], ['ERROR 2', 'ERROR 3']])
 })
 
 test('what was seen while the store was away is written when it is back', async () => {

@@ -101,6 +101,24 @@ test('what was held back is looked at again by a successor, and counted into its
   expect(successor.sees(seen(12), 16, 15_000)).toMatchObject({ match: { heldBack: 2, offset: 12 } })
 })
 
+test('what was held back is told when its window is over, though nothing comes after it, and once', () => {
+  const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
+  const seen = (offset: number) => [{ offset, end: offset + 4, text: `ERR ${offset}` }]
+  expect(watch.sees(seen(0), 4, 1_000)).toMatchObject({ match: { lines: ['ERR 0'] } })
+  expect(watch.heldDueAt).toBeNull()
+  expect(watch.sees(seen(4), 8, 2_000)).toBeNull()
+  expect(watch.sees(seen(8), 12, 3_000)).toBeNull()
+  expect(watch.heldDueAt).toBe(16_000)
+  expect(watch.tellsHeld(15_999)).toBeNull()
+  expect(watch.tellsHeld(16_000)).toMatchObject({
+    match: { offset: 4, end: 12, lines: ['ERR 4', 'ERR 8'], more: 0, heldBack: 0, strikes: 1 },
+  })
+  expect([watch.heldDueAt, watch.held, watch.safeTo, watch.tellsHeld(99_000)]).toEqual([null, 0, 12, null])
+  // A window of its own begins with it.
+  expect(watch.sees(seen(12), 16, 20_000)).toBeNull()
+  expect(watch.heldDueAt).toBe(31_000)
+})
+
 test('a gap is said at once, or with the next match if one was told just before', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   expect(watch.meetsGap({ from: 0, to: 100 }, 0)).toMatchObject({
