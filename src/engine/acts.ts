@@ -71,7 +71,9 @@ export class Acts {
     const entered = journal.begun(place)
     const began = ledger.clock.now()
     if (ref.on === 'child' && entered === undefined) {
-      const ended = await this.#unlessRefused(place, 'wait', ref.name, () => ledger.endedAs(ref.name))
+      const ended = await this.#unlessRefused(place, 'wait', ref.name, () =>
+        writing.insist(() => ledger.endedAs(ref.name)),
+      )
       if (ended === REFUSED) return
       if (ended !== null) return this.#came(place, ref, began, ended as unknown as Json)
     }
@@ -80,7 +82,8 @@ export class Acts {
     if (written.type === 'replayed') return this.#answeredBefore(place, ref, began, written.event)
     waits.add(place, ref, until, () => this.#leave(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
     if (ref.on !== 'child') return
-    ledger.outcomeOf(ref.name, writing.over).then(
+    const ended = writing.insist(() => ledger.outcomeOf(ref.name, writing.over))
+    ended.then(
       (outcome) => this.#leave(ref, 'ended', outcome as unknown as Json),
       (error: unknown) => writing.isOver || broken(error),
     )

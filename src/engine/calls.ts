@@ -50,6 +50,8 @@ export class Calls {
   #head = 0
   readonly #queued = new Set<number>()
   #telling = false
+  /** Calls that were made while nothing may be begun. */
+  #held: (() => void)[] | undefined
   #stopped: { readonly reason: unknown } | undefined
   #isOver = false
   #cancelStall: (() => void) | undefined
@@ -85,7 +87,11 @@ export class Calls {
     if (this.#differs(place, titleOf({ kind, name }))) return promise
     this.#pending.set(place, { name, resolve, reject })
     if (this.#queued.has(place)) void this.#tell()
-    else perform(place).catch((error: unknown) => this.#options.broken(error))
+    else {
+      const begin = () => void perform(place).catch((error: unknown) => this.#options.broken(error))
+      if (this.#held === undefined) begin()
+      else this.#held.push(begin)
+    }
     return promise
   }
 
@@ -104,9 +110,21 @@ export class Calls {
     void this.#tell()
   }
 
+  /** Until it is known whether this attempt goes on, the code hears nothing, and begins nothing. */
+  hold(): void {
+    this.#held ??= []
+  }
+
+  goOn(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const begin of held) begin()
+    void this.#tell()
+  }
+
   /** Just written here. If it is all that the code waits for, it need not be heard first. */
   written(entry: Entry): void {
-    if (this.isTold && this.#pending.size === 1) this.#settle(entry)
+    if (this.isTold && this.#pending.size === 1 && this.#held === undefined) this.#settle(entry)
   }
 
   /** Everything that is under way is called off, and so is what comes. */
@@ -143,7 +161,7 @@ export class Calls {
     if (this.#telling) return
     this.#telling = true
     for (;;) {
-      const entry = this.#queue[this.#head]
+      const entry = this.#held === undefined ? this.#queue[this.#head] : undefined
       if (entry === undefined || entry.place > this.#made) break
       this.#head += 1
       this.#settle(entry)
@@ -176,6 +194,7 @@ export class Calls {
       return
     this.#cancelStall = this.#options.clock.after(STALL_MS, () => {
       this.#cancelStall = undefined
+      if (this.#held !== undefined) return
       const blocked = this.#queue[this.#head]
       const index = this.#queue.findIndex((entry, at) => at >= this.#head && isWaited(entry))
       const [waited] =

@@ -1,8 +1,9 @@
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
-import type { Ending } from '../core/process/intent.ts'
+import type { Ending, WaitRef } from '../core/process/intent.ts'
 import { Stopped } from '../kernel/attempt.ts'
-import type { Parked } from '../kernel/executor.ts'
+import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import { Acts } from './acts.ts'
 import { Calls } from './calls.ts'
@@ -11,7 +12,7 @@ import { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import { Nondeterminism } from './nondeterminism.ts'
 import { Waits } from './waits.ts'
-import { Writing } from './writing.ts'
+import { isTrouble, Writing } from './writing.ts'
 
 const PARK_AFTER_MS = 5_000
 
@@ -23,6 +24,7 @@ const PARK_AFTER_MS = 5_000
  * | a stop is asked for             | rejected             | ends when the function does          |
  * | the lease is lost, a shutdown   | left as they are     | is over; nothing more is written     |
  * | nothing but waits for a while   | left as they are     | is over: parked                      |
+ * | trouble that lasts, or the lease was lost unawares | left as they are | is over: left      |
  * | the code has changed            | left as they are     | failed: `nondeterminism`             |
  *
  * Left as they are: the code that waits for them never goes on, so that no `catch` or `finally` takes a restart for a
@@ -35,7 +37,7 @@ export class Run {
   readonly #calls: Calls
   readonly #waits: Waits
   readonly #acts: Acts
-  readonly #over = Promise.withResolvers<Parked>()
+  readonly #over = Promise.withResolvers<Parked | Left>()
   #lastSeq = 0
   #isOver = false
   readonly #undo: (() => void)[] = []
@@ -60,7 +62,7 @@ export class Run {
       clock,
       parkAfterMs: options.parkAfterMs ?? PARK_AFTER_MS,
       mayPark: (waiting) => this.#calls.isTold && this.#calls.pending === waiting,
-      park: (waits) => ledger.park(waits),
+      park: (waits) => this.#park(waits),
       parked: () => {
         this.#leave()
         this.#over.resolve({ status: 'parked' })
@@ -74,7 +76,7 @@ export class Run {
     })
   }
 
-  async run(run: EngineFunction): Promise<Ending | Parked> {
+  async run(run: EngineFunction): Promise<Ending | Parked | Left> {
     const early: StoredEvent[] = []
     let listener = (events: readonly StoredEvent[]): void => void early.push(...events)
     this.#undo.push(
@@ -104,7 +106,8 @@ export class Run {
   }
 
   async #finish(run: EngineFunction, seed: string): Promise<Ending> {
-    const context = contextOf(this.#ledger, this.#calls, this.#acts, seed)
+    const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
+    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, seed)
     const result = (await run(context, context.input)) ?? null
     this.#calls.returned()
     const wrong = notJson(result)
@@ -144,12 +147,20 @@ export class Run {
   #catchUp(): void {
     const read = async () => {
       for (;;) {
-        const { events, isLast } = await this.#ledger.events(this.#lastSeq)
+        const { events, isLast } = await this.#writing.insist(() => this.#ledger.events(this.#lastSeq))
         this.#heard(events)
         if (isLast) return
       }
     }
     read().catch((error: unknown) => this.#break(error))
+  }
+
+  /** Once it is parked, another attempt may hear what it waited for: this one must not. */
+  async #park(waits: readonly WaitRef[]): Promise<boolean> {
+    this.#calls.hold()
+    const isParked = await this.#writing.insist(() => this.#ledger.park(waits))
+    if (!isParked) this.#calls.goOn()
+    return isParked
   }
 
   #listenForStop(): void {
@@ -169,8 +180,12 @@ export class Run {
 
   #break(error: unknown): void {
     if (this.#isOver) return
+    const isStop = this.#ledger.signal.aborted || (error instanceof RefusedError && error.code === 'stopping')
+    // A stop is on its way: the function ends by itself when it hears of it.
+    if (isStop && error instanceof ReeveError && !isStale(error)) return
     this.#leave()
-    this.#over.reject(error)
+    if (isTrouble(error) || isStale(error)) this.#over.resolve({ status: 'left' })
+    else this.#over.reject(error)
   }
 
   #leave(): void {
@@ -181,4 +196,8 @@ export class Run {
     this.#writing.close()
     for (const undo of this.#undo.splice(0)) undo()
   }
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof RefusedError && error.code === 'stale_fence'
 }

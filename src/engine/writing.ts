@@ -39,8 +39,7 @@ export class Writing {
       try {
         return await act()
       } catch (error) {
-        const isTrouble = error instanceof ReeveError && !(error instanceof RefusedError)
-        if (!isTrouble || error.code === 'closed' || this.isOver) throw error
+        if (!isTrouble(error) || error.code === 'closed' || this.isOver) throw error
       }
       await this.until(this.#ledger.clock.now() + delay)
     }
@@ -83,4 +82,9 @@ export class Writing {
     this.#resume()
     for (const wake of [...this.#sleepers]) wake()
   }
+}
+
+/** The store or the way to it could not be used: that says nothing about what was asked. */
+export function isTrouble(error: unknown): error is ReeveError {
+  return error instanceof ReeveError && !(error instanceof RefusedError)
 }

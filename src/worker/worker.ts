@@ -154,6 +154,7 @@ export class Worker {
     try {
       const ending = await new Run(ledger, served.options).run(served.run)
       if (ending.status === 'parked') this.#forget(attempt)
+      else if (ending.status === 'left') await this.#putBack(attempt)
       else {
         const { status, reason, result } = ending
         await this.#end(attempt, {
@@ -166,6 +167,16 @@ export class Worker {
       if (isLost(error)) this.#forget(attempt)
       else await this.#end(attempt, thrown(attempt, error))
     }
+  }
+
+  /** Gives its lease back; a fence that is stale gives nothing back. */
+  async #putBack(attempt: Attempt): Promise<void> {
+    const { fence } = attempt.fence()
+    const { pid } = attempt.record
+    await this.#insist(attempt, async () => {
+      await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'release' } })
+    })
+    this.#forget(attempt)
   }
 
   async #end(attempt: Attempt, ending: Ending): Promise<void> {
