@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
-import { type Embedded, embed } from '../embed/embed.ts'
+import { type Embedded, type EmbedOptions, embed } from '../embed/embed.ts'
 import { bootId } from '../keeper/tree/boot.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
@@ -29,6 +29,8 @@ export interface UpOptions {
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: ServeOptions['limits']
   readonly streams?: ServeOptions['streams']
+  /** How often it and the workers that it speaks for show that they live; tests are impatient. */
+  readonly times?: EmbedOptions['times']
 }
 
 /** A daemon that is ready. */
@@ -92,7 +94,7 @@ async function start(home: HomePaths, config: Configuration, log: Log, options: 
   )
   // Loaded while the keeper starts: that is most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
-    embedded(home, config.values, log),
+    embedded(home, config.values, log, options.times),
     import('../server/server.ts'),
   ])
   let guests: Guests | undefined
@@ -193,10 +195,10 @@ const NOTICE_MS = 5_000
 const LOOK_MS = 20
 
 /** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
-async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+async function embedded(home: HomePaths, values: Settings, log: Log, times: Times): Promise<Embedded> {
   for (const until = Date.now() + NOTICE_MS; ; ) {
     try {
-      return await embeddedOnce(home, values, log)
+      return await embeddedOnce(home, values, log, times)
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
@@ -207,10 +209,13 @@ async function embedded(home: HomePaths, values: Settings, log: Log): Promise<Em
   }
 }
 
-async function embeddedOnce(home: HomePaths, values: Settings, log: Log): Promise<Embedded> {
+type Times = EmbedOptions['times'] | undefined
+
+async function embeddedOnce(home: HomePaths, values: Settings, log: Log, times: Times): Promise<Embedded> {
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
   return embed({
     store: values.store ?? home.store,
+    ...(times === undefined ? {} : { times }),
     commands: {
       home: home.commands,
       most: mostCommands,

@@ -276,6 +276,7 @@ const ENGINE = z.strictObject({
       })
       .exactOptional(),
     parkAfterMs: milliseconds.exactOptional(),
+    graceMs: milliseconds.exactOptional(),
   }),
 })
 

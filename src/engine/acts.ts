@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { RefusedError } from '../core/errors.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
@@ -9,8 +9,9 @@ import type { Calls } from './calls.ts'
 import { type Journal, stepEntry } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
+import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
-import type { Writing } from './writing.ts'
+import { isFinal, type Writing } from './writing.ts'
 
 export interface ActsOptions extends EngineOptions {
   readonly ledger: Ledger
@@ -28,6 +29,9 @@ export const insideStep: AsyncLocalStorage<string> = new AsyncLocalStorage()
 /** What a call of the context does when the log does not say how it came out. Each ends with a word in the log. */
 export class Acts {
   readonly #options: ActsOptions
+  /** How many are being run. */
+  #steps = 0
+  readonly #whenIdle: (() => void)[] = []
 
   constructor(options: ActsOptions) {
     this.#options = options
@@ -47,20 +51,32 @@ export class Acts {
     for (let tries = before + 1; ; tries += 1) {
       if (retryAt > clock.now()) await writing.until(retryAt)
       await writing.resumed
+      await writing.certain
       if (writing.isOver) return
       const step = { place, kind: 'step', name, began: clock.now(), tries } as const
-      const tried = await this.#try(step, run)
-      if (writing.isOver) return
-      if (tried.type === 'done') return this.#end({ ...step, how: 'done', ...tried.value })
-      const backoff = backoffAfter(tries, tried.error, retry)
-      const error = messageOf(tried.error)
-      if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
-      retryAt = clock.now() + backoff
-      await writing.write({
-        type: 'retry_step',
-        step: { place, kind: 'step', name, tries, error, retryAt },
+      const again = await this.#underWay(async () => {
+        const tried = await this.#try(step, run)
+        if (tried.type === 'done') return this.#unlessLeft({ ...step, how: 'done', ...tried.value })
+        if (writing.isOver) return undefined
+        const backoff = backoffAfter(tries, tried.error, retry)
+        const error = messageOf(tried.error)
+        if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
+        const at = clock.now() + backoff
+        await writing.write({
+          type: 'retry_step',
+          step: { place, kind: 'step', name, tries, error, retryAt: at },
+        })
+        return at
       })
+      if (again === undefined) return
+      retryAt = again
     }
+  }
+
+  /** When no step is being run. */
+  get idle(): Promise<void> {
+    if (this.#steps === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
   /** For a signal, a time or a child. What ends it is heard from the log. */
@@ -99,6 +115,23 @@ export class Acts {
     )
   }
 
+  async #underWay<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    this.#steps += 1
+    try {
+      return await act()
+    } finally {
+      this.#steps -= 1
+      if (this.#steps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
+    }
+  }
+
+  /** What was done is written down, also when a stop was asked for meanwhile; not when another attempt may do it again. */
+  async #unlessLeft(step: StepEnded): Promise<undefined> {
+    const { signal } = this.#options.ledger
+    const isLeft = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
+    if (!isLeft) await this.#end(step)
+  }
+
   async #try(
     { place, name, tries }: { readonly place: number; readonly name: string; readonly tries: number },
     run: (step: StepInfo) => unknown,
@@ -112,7 +145,7 @@ export class Acts {
     }
   }
 
-  async #end(step: StepEnded): Promise<void> {
+  async #end(step: StepEnded): Promise<undefined> {
     const { calls, writing } = this.#options
     try {
       const written = await writing.write({ type: 'end_step', step })
@@ -120,7 +153,8 @@ export class Acts {
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
       const { place, kind, name, began, tries } = step
-      await this.#end({ place, kind, name, began, tries, how: 'failed', error: messageOf(error) })
+      const said = error.code === 'payload_too_large' ? '' : `The result of step ${name} cannot be stored: `
+      await this.#end({ place, kind, name, began, tries, how: 'failed', error: `${said}${error.message}` })
     }
   }
 
@@ -139,7 +173,7 @@ export class Acts {
     try {
       return await act()
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.code === 'stale_fence') throw error
+      if (!isFinal(error) || error.code === 'stale_fence') throw error
       await this.#end({ place, kind, name, began, tries: 1, how: 'failed', error: error.message })
       return REFUSED
     }
@@ -180,10 +214,16 @@ function storable(name: string, value: unknown): { readonly value?: Json } {
   return { value: value as Json }
 }
 
+/** Of a message so much is kept. */
+const LONGEST_MESSAGE = 10_000
+
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`
 }
 
-function isTooLarge(error: unknown): boolean {
-  return error instanceof RefusedError && error.code === 'payload_too_large'
+function isTooLarge(error: unknown): error is ReeveError {
+  return (
+    error instanceof ReeveError && (error.code === 'payload_too_large' || error.code === 'body_too_large')
+  )
 }

@@ -19,6 +19,7 @@ const PAGE = 1_000
 export class Engines implements Executor {
   readonly #functions = new Map<string, { readonly run: EngineFunction; readonly options: EngineOptions }>()
   readonly #spawn: SpawnStep
+  readonly #runs = new Set<Run>()
 
   constructor(spawn: SpawnStep) {
     this.#spawn = spawn
@@ -45,7 +46,17 @@ export class Engines implements Executor {
     const name = String(work.record.spec['engine'])
     const found = this.#functions.get(name)
     if (found === undefined) throw new Error(`This kernel has no engine ${name}`)
-    return new Run(ledgerOf(work, kernel, this.#spawn), found.options).run(found.run)
+    const run = new Run(ledgerOf(work, kernel, this.#spawn), found.options)
+    this.#runs.add(run)
+    try {
+      return await run.run(found.run)
+    } finally {
+      this.#runs.delete(run)
+    }
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([...this.#runs].map((run) => run.drain()))
   }
 }
 
@@ -89,6 +100,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
       return waited.value.record.outcome
     },
     park: (waits) => kernel.park(work, waits),
+    sure: () => kernel.sure(),
     keyFor: (wait) => kernel.keyOf(pid, wait),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),
   }

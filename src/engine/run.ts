@@ -2,7 +2,6 @@ import { ReeveError, RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Ending, WaitRef } from '../core/process/intent.ts'
-import { Stopped } from '../kernel/attempt.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import { Acts } from './acts.ts'
@@ -11,10 +10,12 @@ import { contextOf } from './context.ts'
 import { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import { Nondeterminism } from './nondeterminism.ts'
+import { isStop } from './stop.ts'
 import { Waits } from './waits.ts'
 import { isTrouble, Writing } from './writing.ts'
 
 const PARK_AFTER_MS = 5_000
+const GRACE_MS = 5_000
 
 /**
  * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.
@@ -38,6 +39,8 @@ export class Run {
   readonly #waits: Waits
   readonly #acts: Acts
   readonly #over = Promise.withResolvers<Parked | Left>()
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #graceMs: number
   #lastSeq = 0
   #isOver = false
   readonly #undo: (() => void)[] = []
@@ -48,6 +51,7 @@ export class Run {
     // It may be over before anybody asks.
     this.#over.promise.catch(() => {})
     this.#ledger = ledger
+    this.#graceMs = options.graceMs ?? GRACE_MS
     this.#writing = new Writing(ledger)
     this.#calls = new Calls({
       clock,
@@ -95,14 +99,39 @@ export class Run {
       listener = (events) => this.#heard(events)
       this.#heard(early)
       this.#listenForStop()
-      return await Promise.race([this.#over.promise, this.#finish(run, seed)])
+      return await Promise.race([this.#over.promise, this.#finishOrStop(run, seed)])
     } catch (error) {
       if (error instanceof Nondeterminism)
         return { status: 'failed', reason: 'nondeterminism', result: error.report }
       throw error
     } finally {
+      this.#ended.resolve()
       this.#leave()
     }
+  }
+
+  /** Begins nothing more; when the steps that are under way are in the log, or their time is up. */
+  async drain(): Promise<void> {
+    if (this.#ledger.signal.aborted) return
+    this.#writing.drain()
+    await this.#stepsOver()
+  }
+
+  /** What a step does that was told to stop, it has done: that is written down before the process ends. */
+  async #finishOrStop(run: EngineFunction, seed: string): Promise<Ending> {
+    try {
+      return await this.#finish(run, seed)
+    } finally {
+      const { aborted, reason } = this.#ledger.signal
+      if (aborted && isStop(reason) && reason.why !== 'kill') await this.#stepsOver()
+    }
+  }
+
+  async #stepsOver(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#ledger.clock.after(this.#graceMs, late.resolve)
+    await Promise.race([this.#acts.idle, this.#ended.promise, late.promise])
+    cancel()
   }
 
   async #finish(run: EngineFunction, seed: string): Promise<Ending> {
@@ -167,9 +196,8 @@ export class Run {
     const { signal } = this.#ledger
     const stop = () => {
       const { reason } = signal
-      const isStop = reason instanceof Stopped && reason.why !== 'lease_lost' && reason.why !== 'shutdown'
       this.#waits.close()
-      if (isStop) this.#calls.stop(reason)
+      if (isStop(reason)) this.#calls.stop(reason)
       else this.#break(reason)
       this.#writing.close()
     }
@@ -180,9 +208,10 @@ export class Run {
 
   #break(error: unknown): void {
     if (this.#isOver) return
-    const isStop = this.#ledger.signal.aborted || (error instanceof RefusedError && error.code === 'stopping')
+    const isStopping =
+      this.#ledger.signal.aborted || (error instanceof RefusedError && error.code === 'stopping')
     // A stop is on its way: the function ends by itself when it hears of it.
-    if (isStop && error instanceof ReeveError && !isStale(error)) return
+    if (isStopping && error instanceof ReeveError && !isStale(error)) return
     this.#leave()
     if (isTrouble(error) || isStale(error)) this.#over.resolve({ status: 'left' })
     else this.#over.reject(error)

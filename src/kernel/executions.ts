@@ -278,6 +278,7 @@ export class Executions {
     this.#closed = true
     this.#lookout.stop()
     if (!keep) await this.endWithDaemon()
+    await Promise.all(this.#executors.map((executor) => executor.drain?.()))
     for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
     // Claims and registrations that were under way may still be granted something.
     await new Promise<void>((resolve) => {

@@ -15,6 +15,8 @@ export interface Executor {
   /** Where somebody else holds what it executes: a keeper, which outlives this kernel. */
   readonly keeping?: Keeping
   run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked | Left>
+  /** The kernel closes: nothing more is begun, and what is under way gets a moment to come out. */
+  drain?(): Promise<void>
   /** The end is written. */
   settled?(pid: Pid): void
 }

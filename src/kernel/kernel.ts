@@ -307,6 +307,15 @@ export class Kernel {
     return prune(this.edges, options)
   }
 
+  get times(): HolderTimes {
+    return this.#options.times
+  }
+
+  /** Whether what is executed here is still its own: undefined if that is certain, else when it has been found out. */
+  sure(): Promise<void> | undefined {
+    return this.#mayHaveLapsed() ? this.renew() : undefined
+  }
+
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
   async renew(): Promise<void> {
     const { holder, times } = this.#options

@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import type { StoredEvent } from '../core/process/event.ts'
 import type { Ledger } from '../engine/ledger.ts'
 import type { Attempt } from '../kernel/attempt.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
@@ -15,7 +14,7 @@ export function wireLedger(
   reeve: Reeve,
   attempt: Attempt,
   clock: Clock,
-  onEvents: (listener: (events: readonly StoredEvent[] | null) => void) => () => void,
+  { onEvents, sure }: Pick<Ledger, 'onEvents' | 'sure'>,
 ): Ledger {
   const { record, signal } = attempt
   const { pid } = record
@@ -58,6 +57,7 @@ export function wireLedger(
       }
     },
     park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
+    sure,
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
     seed: () => said({ type: 'seed' }),
   }

@@ -37,7 +37,7 @@ export async function serve(
 ): Promise<Embedded> {
   const reeve = await embed({ store: await storeAt(place), ...others })
   onTestFinished(() => reeve.close())
-  await reeve.engine('work', run, options)
+  await reeve.engine('work', run, { graceMs: 0, ...options })
   return reeve
 }
 

@@ -362,3 +362,55 @@ onEachStore('a name is served once', async (place) => {
   await expect(reeve.engine('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
   await expect(reeve.engine('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
 })
+
+onEachStore(
+  'a step that is under way when the program closes gets a moment, and is not run again',
+  async (place) => {
+    const store = await place()
+    const ran: string[] = []
+    const [reached, go] = [gate(), gate()]
+    const code = (who: string) =>
+      serve(
+        store,
+        async (ctx) => {
+          const charged = await ctx.step('charge', async () => {
+            reached.resolve()
+            await go.promise
+            return noted(ran, who, who)
+          })
+          const shipped = await ctx.step('ship', () => noted(ran, who, who))
+          return [charged, shipped]
+        },
+        { graceMs: 60_000 },
+      )
+    const first = await code('first')
+    const pid = await start(first)
+    await reached.promise
+    const closed = first.close()
+    go.resolve()
+    await closed
+    const second = await code('second')
+    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['first', 'second'] })
+    expect(ran).toEqual(['first', 'second'])
+  },
+)
+
+onEachStore('what a step did is in the log, though a stop was asked for meanwhile', async (place) => {
+  const [reached, go] = [gate(), gate()]
+  const reeve = await serve(
+    await place(),
+    async (ctx) =>
+      ctx.step('charge', async ({ signal }) => {
+        signal.addEventListener('abort', () => go.resolve())
+        reached.resolve()
+        await go.promise
+        return 'charged'
+      }),
+    { graceMs: 60_000 },
+  )
+  const pid = await start(reeve)
+  await reached.promise
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+  expect(await logOf(reeve, pid, 'step_ended')).toMatchObject([{ name: 'charge', value: 'charged' }])
+})
