@@ -9,6 +9,9 @@ import { StepError } from './step-error.ts'
 /** Code that was changed so that it waits for something new before it comes to what is on record is let on after this long. */
 const STALL_MS = 2_000
 
+/** Calls that a function may make after it was told to stop; then it is ended. */
+const MOST_AFTER_STOP = 1_000
+
 interface Pending {
   readonly name: string
   readonly resolve: (value: Json | Child | undefined) => void
@@ -52,6 +55,7 @@ export class Calls {
   #telling = false
   /** Calls that were made while nothing may be begun. */
   #held: (() => void)[] | undefined
+  #afterStop = 0
   #stopped: { readonly reason: unknown } | undefined
   #isOver = false
   #cancelStall: (() => void) | undefined
@@ -79,7 +83,7 @@ export class Calls {
   }
 
   make(kind: StepKind, name: string, perform: (place: number) => Promise<void>): Promise<unknown> {
-    if (this.#stopped !== undefined) return Promise.reject(this.#stopped.reason)
+    if (this.#stopped !== undefined) return this.#rejected(this.#stopped.reason)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     if (this.#isOver) return promise
     this.#made += 1
@@ -98,7 +102,13 @@ export class Calls {
   /** The function has returned: it must have come as far as the log. */
   returned(): void {
     if (this.#made >= this.#lastRecorded || this.#stopped !== undefined) return
-    throw new Nondeterminism(this.#made + 1, this.#recorded, this.#met)
+    throw this.#changedAt(this.#made + 1)
+  }
+
+  /** The function has thrown: where the log goes on, that is no end of its own. */
+  threw(error: unknown): void {
+    if (this.#made >= this.#lastRecorded || this.#stopped !== undefined || this.#isOver) return
+    throw this.#changedAt(this.#made + 1, error)
   }
 
   /** Heard from the log, in its order. */
@@ -147,7 +157,7 @@ export class Calls {
     this.#met.push(title)
     const recorded = this.#recorded.get(place) ?? title
     if (recorded !== title) {
-      this.#options.broken(new Nondeterminism(place, this.#recorded, this.#met))
+      this.#options.broken(this.#changedAt(place))
       this.leave()
       return true
     }
@@ -155,6 +165,25 @@ export class Calls {
     this.#recorded.clear()
     this.#met = []
     return false
+  }
+
+  #changedAt(place: number, thrown?: unknown): Nondeterminism {
+    return new Nondeterminism(
+      place,
+      { recorded: this.#recorded, last: this.#lastRecorded, met: this.#met },
+      thrown,
+    )
+  }
+
+  /** Not at once: code that catches it, and calls again in a loop, would hold up the whole program. */
+  #rejected(reason: unknown): Promise<never> {
+    this.#afterStop += 1
+    // It does not mean to end.
+    if (this.#afterStop > MOST_AFTER_STOP) {
+      this.#options.broken(reason)
+      return new Promise(() => {})
+    }
+    return new Promise((_, reject) => void setImmediate(() => reject(reason)))
   }
 
   async #tell(): Promise<void> {

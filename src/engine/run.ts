@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Ending, WaitRef } from '../core/process/intent.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
-import { Acts } from './acts.ts'
+import { Acts, insideStep } from './acts.ts'
 import { Calls } from './calls.ts'
 import { contextOf } from './context.ts'
 import { Journal } from './journal.ts'
@@ -137,12 +137,22 @@ export class Run {
   async #finish(run: EngineFunction, seed: string): Promise<Ending> {
     const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
     const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, seed)
-    const result = (await run(context, context.input)) ?? null
+    const result = await this.#resultOf(() => run(context, context.input))
     this.#calls.returned()
     const wrong = notJson(result)
     if (wrong !== undefined)
       return { status: 'failed', reason: `The function's result cannot be stored: ${wrong}` }
     return { status: 'completed', result: result as Json }
+  }
+
+  /** Spawned inside a step of another function, it is not inside that step. */
+  async #resultOf(run: () => unknown): Promise<unknown> {
+    try {
+      return (await insideStep.exit(run)) ?? null
+    } catch (error) {
+      this.#calls.threw(error)
+      throw error
+    }
   }
 
   /** The whole journal, page by page: once per attempt. */

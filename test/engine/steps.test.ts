@@ -414,3 +414,111 @@ onEachStore('what a step did is in the log, though a stop was asked for meanwhil
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
   expect(await logOf(reeve, pid, 'step_ended')).toMatchObject([{ name: 'charge', value: 'charged' }])
 })
+
+onEachStore('a function that is spawned inside a step of another runs its own steps', async (place) => {
+  const reeve = await serve(await place(), async (ctx, input) => {
+    if (input === 'child') return ctx.step('inner', () => 1)
+    return ctx.step('outer', async () => {
+      const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: 'child' } })
+      return { child: (await outcomeOf(reeve, record.pid))?.status ?? 'none' }
+    })
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    status: 'completed',
+    result: { child: 'completed' },
+  })
+})
+
+onEachStore(
+  'a retry policy that cannot work is refused, and one of many tries without backoff works',
+  async (place) => {
+    const reeve = await serve(await place(), async (ctx, input) => {
+      const flaky = ({ attempt }: { attempt: number }) =>
+        attempt > 1_030 ? attempt : Promise.reject(new Error('not yet'))
+      return ctx.step('flaky', flaky, { retry: input as never })
+    })
+    expect(await outcomeOf(reeve, await start(reeve, { times: 2_000, backoffMs: 0 }))).toMatchObject({
+      status: 'completed',
+      result: 1_031,
+    })
+    for (const policy of [
+      { times: -1 },
+      { times: 2, backoffMs: -5 },
+      { times: 1, factor: 0 },
+      { times: 'x' },
+    ])
+      expect(await outcomeOf(reeve, await start(reeve, policy))).toMatchObject({
+        status: 'failed',
+        reason: expect.stringContaining('retry'),
+      })
+  },
+)
+
+onEachStore(
+  'a cancelled function that catches everything in a loop holds nobody up, and is ended',
+  async (place) => {
+    let loops = 0
+    const reeve = await serve(await place(), async (ctx) => {
+      for (;;) {
+        try {
+          await ctx.step('poll', () => 1)
+          await ctx.sleep(60_000)
+        } catch {
+          loops += 1
+        }
+      }
+    })
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['wait_entered'] })
+    await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+    expect(loops).toBeLessThan(2_000)
+  },
+)
+
+onEachStore('code that throws before it has come to all recorded steps was changed', async (place) => {
+  const store = await place()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('one', () => 1)
+    await ctx.step('two', () => 2)
+    await ctx.signal('go')
+  })
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['wait_entered'] })
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    await ctx.step('one', () => 1)
+    throw new Error('a new check failed')
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    status: 'failed',
+    reason: 'nondeterminism',
+    result: {
+      place: 2,
+      message: 'At step 2 the log has step two, and the code threw: a new check failed',
+      recorded: ['step one', 'step two', 'signal go'],
+      met: ['step one'],
+    },
+  })
+})
+
+onEachStore('steps that changed places are found', async (place) => {
+  const store = await place()
+  const reached = gate()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('pack', () => 1)
+    await ctx.step('ship', () => 2)
+    await ctx.step('bill', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    await ctx.step('ship', () => 2)
+    await ctx.step('pack', () => 1)
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    reason: 'nondeterminism',
+    result: { place: 1, recorded: ['step pack', 'step ship'], met: ['step ship'] },
+  })
+})

@@ -250,3 +250,23 @@ onEachStore(
     })
   },
 )
+
+onEachStore('a time may have a fraction, and one that nobody lives to see is refused', async (place) => {
+  const reeve = await serve(
+    await place(),
+    async (ctx, ms) => {
+      await ctx.sleep(Number(ms))
+      await ctx.signal('never', { timeoutMs: Number(ms) })
+      return 'awake'
+    },
+    SOON,
+  )
+  expect(await outcomeOf(reeve, await start(reeve, 30.5))).toMatchObject({
+    status: 'completed',
+    result: 'awake',
+  })
+  expect(await outcomeOf(reeve, await start(reeve, 1e20))).toMatchObject({
+    status: 'failed',
+    reason: '100000000000000000000 is no time to wait.',
+  })
+})
