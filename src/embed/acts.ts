@@ -27,6 +27,9 @@ import { stopActs } from './stop-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
 import { workerActs } from './worker-acts.ts'
 
+/** Events may be large: an answer must fit in one text. */
+const PAGE_BYTES = 8 * 1024 * 1024
+
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
 export function actsOf(
   kernel: Kernel,
@@ -148,7 +151,7 @@ export function actsOf(
       const { pid: found, revision } = record
       await reveals.viewFor(actor, record, 'events', reveal)
       const events = await (tail === undefined
-        ? store.ask({ ask: 'events', pid: found, after, limit })
+        ? store.ask({ ask: 'events', pid: found, after, limit, bytes: PAGE_BYTES })
         : store.ask({ ask: 'tail', pid: found, limit: tail }))
       return { events: [...events], count: revision }
     },

@@ -49,7 +49,7 @@ export class Calls {
   #made = 0
   readonly #pending = new Map<number, Pending>()
   /** In the order of the log: not told yet. */
-  #queue: Entry[] = []
+  #queue: (Entry | undefined)[] = []
   #head = 0
   readonly #queued = new Set<number>()
   #telling = false
@@ -192,6 +192,8 @@ export class Calls {
     for (;;) {
       const entry = this.#held === undefined ? this.#queue[this.#head] : undefined
       if (entry === undefined || entry.place > this.#made) break
+      // The result is the code's now, to keep or to let go.
+      this.#queue[this.#head] = undefined
       this.#head += 1
       this.#settle(entry)
       // The code goes on to its next calls before it hears of the others.
@@ -218,7 +220,7 @@ export class Calls {
 
   /** The next one in the log is of a call that the code has not made; it may wait for one behind it. */
   #watchForStall(): void {
-    const isWaited = (entry: Entry) => this.#pending.has(entry.place)
+    const isWaited = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.place)
     if (this.#cancelStall !== undefined || this.#isOver || !this.#queue.slice(this.#head).some(isWaited))
       return
     this.#cancelStall = this.#options.clock.after(STALL_MS, () => {

@@ -12,8 +12,9 @@ import { Run } from './run.ts'
 /** Registers a child of the process that `work` is, for one of its steps. */
 export type SpawnStep = (work: Work, request: ChildOfEngine, place: number) => Promise<ProcessRecord>
 
-/** Events per question when a journal is read. */
+/** Events per question when a journal is read, and how long they may be together. */
 const PAGE = 1_000
+const PAGE_BYTES = 8 * 1024 * 1024
 
 /** Runs `engine` processes with functions of this program. Functions may be added while it runs. */
 export class Engines implements Executor {
@@ -81,8 +82,8 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
     signal,
     onRequest: (listener) => work.onRequest(listener),
     async events(after) {
-      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE })
-      return { events, isLast: events.length < PAGE }
+      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE, bytes: PAGE_BYTES })
+      return { events, isLast: events.length === 0 }
     },
     onEvents: (listener) => feed.on(pid, listener),
     async write(intent) {

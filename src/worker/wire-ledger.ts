@@ -33,8 +33,8 @@ export function wireLedger(
     signal,
     onRequest: (listener) => attempt.onRequest(listener),
     async events(after) {
-      const { events } = await reeve.events({ pid, after, limit: PAGE })
-      return { events, isLast: events.length < PAGE }
+      const { events, count } = await reeve.events({ pid, after, limit: PAGE })
+      return { events, isLast: (events.at(-1)?.seq ?? after) >= count }
     },
     onEvents,
     async write(intent) {

@@ -69,7 +69,7 @@ export function stuck<Value = null>(reached: { resolve(): void }): Promise<Value
   return new Promise(() => {})
 }
 
-export function noted<Value>(notes: string[], note: string, value: Value): Value {
+export function noted<Note, Value>(notes: Note[], note: Note, value: Value): Value {
   notes.push(note)
   return value
 }

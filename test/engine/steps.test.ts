@@ -522,3 +522,27 @@ onEachStore('steps that changed places are found', async (place) => {
     result: { place: 1, recorded: ['step pack', 'step ship'], met: ['step ship'] },
   })
 })
+
+onEachStore('a history that is longer than one answer may be is replayed whole', async (place) => {
+  const store = await place()
+  const reached = gate()
+  const ran: number[] = []
+  const code = (last: () => Promise<unknown>) =>
+    serve(store, async (ctx) => {
+      let length = 0
+      for (let page = 0; page < 20; page++)
+        length += (await ctx.step('page', () => noted(ran, page, 'x'.repeat(900_000)))).length
+      await ctx.step('last', last)
+      return length
+    })
+  const first = await code(() => stuck(reached))
+  const pid = await start(first)
+  await reached.promise
+  const { events, count } = await first.events({ pid, limit: 1_000 })
+  expect(count).toBe(22)
+  expect(events.length).toBeLessThan(15)
+  await first.close()
+  const second = await code(async () => {})
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 18_000_000 })
+  expect(ran).toHaveLength(20)
+})
