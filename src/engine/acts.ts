@@ -6,7 +6,7 @@ import type { WaitRef } from '../core/process/intent.ts'
 import type { WaitOn } from '../core/process/record.ts'
 import type { ChildOfEngine, EngineOptions, StepInfo, StepOptions } from '../verbs/durable-function.ts'
 import type { Calls } from './calls.ts'
-import { type Journal, stepEntry } from './journal.ts'
+import { BACKOFF, type Journal, stepEntry } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
 import { isStop } from './stop.ts'
@@ -22,6 +22,8 @@ export interface ActsOptions extends EngineOptions {
   /** The code cannot go on. */
   readonly broken: (error: unknown) => void
 }
+
+export const PARK_AFTER_MS = 5_000
 
 /** The name of the step that the code runs in, if it does: there it must not call its context. */
 export const insideStep: AsyncLocalStorage<string> = new AsyncLocalStorage()
@@ -49,7 +51,7 @@ export class Acts {
     const { tries: before = 0, retryAt: first = 0 } = journal.begun(place) ?? {}
     let retryAt = first
     for (let tries = before + 1; ; tries += 1) {
-      if (retryAt > clock.now()) await writing.until(retryAt)
+      if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
       await writing.resumed
       await writing.certain
       if (writing.isOver) return
@@ -71,6 +73,28 @@ export class Acts {
       if (again === undefined) return
       retryAt = again
     }
+  }
+
+  /** A long one is a wait in the log, without a place of its own: so it may be waited for out of memory. */
+  async #backOff(place: number, tries: number, until: number): Promise<void> {
+    const { ledger, journal, waits, writing } = this.#options
+    const wait = { on: 'timer', name: `${BACKOFF}${place}`, ordinal: tries } as const
+    const isLong = until - ledger.clock.now() > (this.#options.parkAfterMs ?? PARK_AFTER_MS)
+    if (!isLong && !journal.isBackingOff(place)) return writing.until(until)
+    await writing.resumed
+    if (writing.isOver) return
+    try {
+      await writing.write({ type: 'enter_wait', wait, until })
+    } catch (error) {
+      // It waits for too much already: then in memory.
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      return writing.until(until)
+    }
+    waits.add(place, wait, until, () => {})
+    await writing.until(until)
+    if (writing.isOver) return
+    waits.remove(place)
+    await writing.write({ type: 'leave_wait', wait, how: 'due', value: null })
   }
 
   /** When no step is being run. */

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Ending, WaitRef } from '../core/process/intent.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
-import { Acts, insideStep } from './acts.ts'
+import { Acts, insideStep, PARK_AFTER_MS } from './acts.ts'
 import { Calls } from './calls.ts'
 import { contextOf } from './context.ts'
 import { Journal } from './journal.ts'
@@ -14,7 +14,6 @@ import { isStop } from './stop.ts'
 import { Waits } from './waits.ts'
 import { isTrouble, Writing } from './writing.ts'
 
-const PARK_AFTER_MS = 5_000
 const GRACE_MS = 5_000
 
 /**

@@ -270,3 +270,40 @@ onEachStore('a time may have a fraction, and one that nobody lives to see is ref
     reason: '100000000000000000000 is no time to wait.',
   })
 })
+
+onEachStore(
+  'a step that is tried again much later is waited for out of memory, and tried when it is due',
+  async (place) => {
+    const tries: number[] = []
+    let begun = 0
+    const reeve = await serve(
+      await place(),
+      async (ctx) => {
+        begun += 1
+        return ctx.step(
+          'flaky',
+          ({ attempt }) => {
+            tries.push(attempt)
+            return attempt > 2 ? 'done' : Promise.reject(new Error('not now'))
+          },
+          { retry: { times: 2, backoffMs: 150, factor: 1 } },
+        )
+      },
+      SOON,
+    )
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['parked'] })
+    expect(await reeve.show({ pid })).toMatchObject({
+      status: 'waiting',
+      parked: true,
+      wait: { on: 'timer', name: 'retry-1', ordinal: 1 },
+    })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'done' })
+    expect(tries).toEqual([1, 2, 3])
+    expect(begun).toBe(3)
+    expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([
+      { on: 'timer', name: 'retry-1', ordinal: 1, how: 'due' },
+      { on: 'timer', name: 'retry-1', ordinal: 2, how: 'due' },
+    ])
+  },
+)
