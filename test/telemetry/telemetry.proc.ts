@@ -90,7 +90,7 @@ test('the span of a durable function tells its last steps, without their values'
   })
   const { record } = await reeve.spawn({ kind: 'engine', name: 'counting', spec: { engine: 'count' } })
   await reeve.wait({ pid: record.pid })
-  const span = await collector.until(() => collector.span('count'))
+  const span = await collector.until(() => collector.span('counting'))
   expect(span.events).toHaveLength(128)
   expect(span.droppedEventsCount).toBe(73)
   expect(span.events.at(-1)).toMatchObject({
