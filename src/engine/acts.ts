@@ -4,10 +4,16 @@ import { type Json, notJson } from '../core/json/json.ts'
 import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { WaitOn } from '../core/process/record.ts'
-import type { ChildOfEngine, EngineOptions, StepInfo, StepOptions } from '../verbs/durable-function.ts'
+import type {
+  ChildOfEngine,
+  EngineOptions,
+  RetryPolicy,
+  StepInfo,
+  StepOptions,
+} from '../verbs/durable-function.ts'
 import type { Calls } from './calls.ts'
 import { BACKOFF, type Journal, stepEntry } from './journal.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
 import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
@@ -53,26 +59,41 @@ export class Acts {
     for (let tries = before + 1; ; tries += 1) {
       if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
       await writing.resumed
-      await writing.certain
+      const doubt = writing.certain
+      if (doubt !== undefined) await doubt
       if (writing.isOver) return
-      const step = { place, kind: 'step', name, began: clock.now(), tries } as const
-      const again = await this.#underWay(async () => {
-        const tried = await this.#try(step, run)
-        if (tried.type === 'done') return this.#unlessLeft({ ...step, how: 'done', ...tried.value })
-        if (writing.isOver) return undefined
-        const backoff = backoffAfter(tries, tried.error, retry)
-        const error = messageOf(tried.error)
-        if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
-        const at = clock.now() + backoff
-        await writing.write({
-          type: 'retry_step',
-          step: { place, kind: 'step', name, tries, error, retryAt: at },
-        })
-        return at
-      })
-      if (again === undefined) return
-      retryAt = again
+      this.#steps += 1
+      try {
+        const again = await this.#tryAndWrite(place, name, tries, run, retry)
+        if (again === undefined) return
+        retryAt = again
+      } finally {
+        this.#steps -= 1
+        if (this.#steps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
+      }
     }
+  }
+
+  /** Answers with when it is to be tried again, if it is. */
+  async #tryAndWrite(
+    place: number,
+    name: string,
+    tries: number,
+    run: (step: StepInfo) => unknown,
+    retry: RetryPolicy | undefined,
+  ): Promise<number | undefined> {
+    const { ledger, writing } = this.#options
+    const { clock } = ledger
+    const step = { place, kind: 'step', name, began: clock.now(), tries } as const
+    const tried = await this.#try(step, run)
+    if (tried.type === 'done') return this.#unlessLeft({ ...step, how: 'done', ...tried.value })
+    if (writing.isOver) return undefined
+    const backoff = backoffAfter(tries, tried.error, retry)
+    const error = messageOf(tried.error)
+    if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
+    const retryAt = clock.now() + backoff
+    await writing.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
+    return retryAt
   }
 
   /** A long one is a wait in the log, without a place of its own: so it may be waited for out of memory. */
@@ -118,7 +139,8 @@ export class Acts {
       if (ended !== null) return this.#came(place, ref, began, ended as unknown as Json)
     }
     const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
-    const written = await writing.write({ type: 'enter_wait', wait: ref, until })
+    const written = await this.#entered(place, ref, until)
+    if (written === REFUSED) return
     if (written.type === 'replayed') return this.#answeredBefore(place, ref, began, written.event)
     waits.add(place, ref, until, () => this.#leave(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
     if (ref.on !== 'child') return
@@ -139,21 +161,11 @@ export class Acts {
     )
   }
 
-  async #underWay<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-    this.#steps += 1
-    try {
-      return await act()
-    } finally {
-      this.#steps -= 1
-      if (this.#steps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
-    }
-  }
-
   /** What was done is written down, also when a stop was asked for meanwhile; not when another attempt may do it again. */
-  async #unlessLeft(step: StepEnded): Promise<undefined> {
+  #unlessLeft(step: StepEnded): Promise<undefined> {
     const { signal } = this.#options.ledger
     const isLeft = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
-    if (!isLeft) await this.#end(step)
+    return isLeft ? Promise.resolve(undefined) : this.#end(step)
   }
 
   async #try(
@@ -179,6 +191,20 @@ export class Acts {
       const { place, kind, name, began, tries } = step
       const said = error.code === 'payload_too_large' ? '' : `The result of step ${name} cannot be stored: `
       await this.#end({ place, kind, name, began, tries, how: 'failed', error: `${said}${error.message}` })
+    }
+  }
+
+  /** One that waits for too much already is told so at this call, and goes on with the others. */
+  async #entered(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
+    const { ledger, writing } = this.#options
+    try {
+      return await writing.write({ type: 'enter_wait', wait: ref, until })
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      const { on, name } = ref
+      const began = ledger.clock.now()
+      await this.#end({ place, kind: kindOf(on), name, began, tries: 1, how: 'failed', error: error.message })
+      return REFUSED
     }
   }
 

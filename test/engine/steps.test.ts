@@ -546,3 +546,27 @@ onEachStore('a history that is longer than one answer may be is replayed whole',
   expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 18_000_000 })
   expect(ran).toHaveLength(20)
 })
+
+onEachStore('code that was changed to wait for its calls in another order is let on', async (place) => {
+  const store = await place()
+  const [slow, reached] = [gate(), gate()]
+  const first = await serve(store, async (ctx) => {
+    const a = ctx.step('a', () => slow.promise)
+    await ctx.step('b', () => 'b')
+    await ctx.step('c', () => 'c')
+    slow.resolve()
+    await a
+    await ctx.step('last', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    const a = ctx.step('a', () => {})
+    await ctx.step('b', () => 'not again')
+    await a
+    const c = await ctx.step('c', () => 'not again')
+    return ctx.step('last', () => c)
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 'c' })
+})

@@ -1,4 +1,5 @@
-import { expect } from 'vitest'
+import { MemoryTables } from 'reeve/testing'
+import { expect, test } from 'vitest'
 import { gate, logOf, noted, onEachStore, outcomeOf, serve, start } from './bed.ts'
 
 const SOON = { parkAfterMs: 1 }
@@ -307,3 +308,14 @@ onEachStore(
     ])
   },
 )
+
+test('more waits at once than a process may have fail, and the others go on', async () => {
+  const reeve = await serve(new MemoryTables(), async (ctx) => {
+    const waits = Array.from({ length: 1_001 }, () => ctx.signal('go', { timeoutMs: 600_000 }))
+    return waits.at(-1)?.catch((error: Error) => error.message)
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    status: 'completed',
+    result: expect.stringMatching(/already waits on signal go and 999 more/),
+  })
+})
