@@ -60,7 +60,10 @@ export class Acts {
       if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
       await writing.resumed
       const doubt = writing.certain
-      if (doubt !== undefined) await doubt
+      if (doubt !== undefined) {
+        await doubt
+        await writing.resumed
+      }
       if (writing.isOver) return
       this.#steps += 1
       try {

@@ -126,9 +126,14 @@ export class Worker {
 
   async #askWhatIsLost(): Promise<void> {
     const sent = systemClock.now()
-    await this.#announce()
-    await this.#claimWithin(0)
-    this.#certain = sent
+    try {
+      await this.#announce()
+      await this.#claimWithin(0)
+      this.#certain = sent
+    } catch (error) {
+      // Called off: nothing more is begun.
+      if (!this.#closing.signal.aborted) throw error
+    }
   }
 
   /** Missed renewals cost the leases only when somebody else has claimed them: then it stops what it has lost. */
@@ -188,10 +193,22 @@ export class Worker {
   async #catchUp(): Promise<void> {
     for (const listeners of this.#listeners.values()) for (const listener of [...listeners]) listener(null)
     for (const attempt of [...this.#running.values()]) {
-      const { status, stopRequest } = await this.#reeve.show({ pid: attempt.record.pid })
-      if (attempt.over) continue
+      const found = await this.#shown(attempt.record.pid)
+      if (found === undefined || found.outcome !== null) this.#lose(attempt)
+      if (found === undefined || attempt.over) continue
+      const { status, stopRequest } = found
       attempt.request({ type: status === 'paused' ? 'pause' : 'resume' })
       if (stopRequest !== null && attempt.stopped === undefined) this.#stop(attempt, stopRequest)
+    }
+  }
+
+  /** Undefined if it has ended so long ago that it is gone. */
+  async #shown(pid: Pid): Promise<ProcessRecord | undefined> {
+    try {
+      return await this.#reeve.show({ pid })
+    } catch (error) {
+      if (error instanceof RefusedError) return undefined
+      throw error
     }
   }
 
