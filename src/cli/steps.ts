@@ -25,10 +25,10 @@ export async function stepsOf(reeve: Acting, pid: string): Promise<Step[]> {
   const signals = new Map<number, unknown>()
   let after = 0
   for (;;) {
-    const { events } = await reeve.events({ pid, after, limit: PAGE })
+    const { events, count } = await reeve.events({ pid, after, limit: PAGE })
     for (const event of events) see(steps, signals, event)
     after = events.at(-1)?.seq ?? after
-    if (events.length < PAGE) break
+    if (events.length === 0 || after >= count) break
   }
   return [...steps.values()].sort((a, b) => a.place - b.place)
 }

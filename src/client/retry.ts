@@ -15,18 +15,27 @@ export interface RetryOptions {
 const FIRST_MS = 50
 const MOST_MS = 2_000
 
-/** Tries again, after longer and longer moments, while the daemon cannot be reached. Any other error is thrown at once. */
+/**
+ * Tries again, after longer and longer moments, while the daemon cannot be reached. Any other error is thrown at once. The time
+ * counts from when the daemon was first missed, not from the call: a wait may be hours old when the daemon is restarted.
+ */
 export async function retrying<Answer>(
   attempt: () => Promise<Answer>,
   { safe, forMs, signal, revive }: RetryOptions,
 ): Promise<Answer> {
-  const since = Date.now()
+  let missedSince: number | undefined
   for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
+    const began = Date.now()
     try {
       return await attempt()
     } catch (error) {
       if (!isBroken(error) || !mayRepeat(error, safe)) throw error
-      if (Date.now() - since + delay > forMs) throw error
+      const now = Date.now()
+      // It was heard, and for a while: the daemon had been back.
+      if (mayBeSent(error) && now - began > MOST_MS) missedSince = undefined
+      if (missedSince === undefined) delay = FIRST_MS
+      missedSince ??= now
+      if (now - missedSince + delay > forMs) throw error
       // Half of it by chance, so that the clients of a daemon that restarts do not come all at once.
       await sleep(delay / 2 + (Math.random() * delay) / 2, undefined, signal === undefined ? {} : { signal })
       await revive?.()

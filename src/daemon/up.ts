@@ -31,6 +31,8 @@ export interface UpOptions {
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: ServeOptions['limits']
   readonly streams?: ServeOptions['streams']
+  /** How often it and the workers that it speaks for show that they live; tests are impatient. */
+  readonly times?: EmbedOptions['times']
 }
 
 /** A daemon that is ready. */
@@ -113,7 +115,7 @@ async function start(
   )
   // Loaded while the keeper starts: that is most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
-    embedded(home, config.values, log, redaction),
+    embedded(home, config.values, log, redaction, options.times),
     import('../server/server.ts'),
   ])
   let guests: Guests | undefined
@@ -219,10 +221,11 @@ async function embedded(
   values: Settings,
   log: Log,
   redaction: Redaction,
+  times: Times,
 ): Promise<Embedded> {
   for (const until = Date.now() + NOTICE_MS; ; ) {
     try {
-      return await embeddedOnce(home, values, log, redaction)
+      return await embeddedOnce(home, values, log, redaction, times)
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
@@ -233,15 +236,19 @@ async function embedded(
   }
 }
 
+type Times = EmbedOptions['times'] | undefined
+
 async function embeddedOnce(
   home: HomePaths,
   values: Settings,
   log: Log,
   redaction: Redaction,
+  times: Times,
 ): Promise<Embedded> {
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
   const options: EmbedOptions = {
     store: values.store ?? home.store,
+    ...(times === undefined ? {} : { times }),
     commands: {
       home: home.commands,
       most: mostCommands,

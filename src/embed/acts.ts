@@ -12,6 +12,7 @@ import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
 import { observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import { Sums } from '../kernel/sums.ts'
@@ -151,7 +152,7 @@ export function actsOf(
       const { pid: found, revision } = record
       await reveals.viewFor(actor, record, 'events', reveal)
       const events = await (tail === undefined
-        ? store.ask({ ask: 'events', pid: found, after, limit })
+        ? store.ask({ ask: 'events', pid: found, after, limit, bytes: PAGE_BYTES })
         : store.ask({ ask: 'tail', pid: found, limit: tail }))
       return { events: [...events], count: revision }
     },

@@ -290,6 +290,7 @@ const ENGINE = z.strictObject({
       })
       .exactOptional(),
     parkAfterMs: milliseconds.exactOptional(),
+    graceMs: milliseconds.exactOptional(),
   }),
 })
 

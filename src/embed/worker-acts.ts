@@ -10,13 +10,13 @@ import { Attempt } from '../kernel/attempt.ts'
 import { claimAndStart } from '../kernel/claim.ts'
 import { renew, retire } from '../kernel/holders.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { PAGE_BYTES } from '../kernel/page.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
 import type { ActsFor } from './act.ts'
 import { parse } from './parse.ts'
 import { spawnChild, stored } from './spawn-acts.ts'
 
-const TIMES = { renewMs: 10_000, ttlMs: 30_000 }
 const PAGE = 100
 /** A claim waits no longer than a proxy in between would let it. */
 const LONGEST_CLAIM_MS = 60_000
@@ -39,8 +39,9 @@ export function workerActs(
     async announceWorker({ worker, engines }) {
       permit()
       const { position } = kernel.feed
-      await renew(edges, holderOf(worker, engines), TIMES)
-      return { ...TIMES, position }
+      const { renewMs, ttlMs } = kernel.times
+      await renew(edges, holderOf(worker, engines), kernel.times)
+      return { renewMs, ttlMs, position }
     },
     async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
       permit()
@@ -48,12 +49,12 @@ export function workerActs(
       for (;;) {
         const heard = hearing(kernel, signal)
         try {
-          const { rows, due } = await claimFor(kernel, worker, known, limit)
+          const { rows, lost, due } = await claimFor(kernel, worker, known, limit)
           const left = Math.min(due ?? by, by) - clock.now()
           // Nobody is there to take them.
           if (signal?.aborted) await giveBack(kernel, worker, rows)
-          if (rows.length > 0 || by <= clock.now() || signal?.aborted || kernel.isClosed)
-            return { work: rows.map(({ record, fence }) => ({ record, fence })) }
+          if (rows.length > 0 || lost.length > 0 || by <= clock.now() || signal?.aborted || kernel.isClosed)
+            return { work: rows.map(({ record, fence }) => ({ record, fence })), lost: [...lost] }
           await heard.within(Math.max(1, left))
         } finally {
           heard.stop()
@@ -67,7 +68,7 @@ export function workerActs(
     async retireWorker({ worker }) {
       permit()
       // It serves nothing any more: a claim that is still under way gets nothing.
-      await renew(edges, holderOf(worker, []), TIMES)
+      await renew(edges, holderOf(worker, []), kernel.times)
       for (;;) {
         const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: PAGE })
         if (items.length === 0) break
@@ -90,21 +91,34 @@ async function claimFor(
   worker: string,
   known: readonly Pid[],
   limit: number,
-): Promise<{ readonly rows: readonly ProcessRow[]; readonly due: number | null }> {
+): Promise<{
+  readonly rows: readonly ProcessRow[]
+  readonly lost: readonly Pid[]
+  readonly due: number | null
+}> {
   const { store, clock } = kernel.edges
   const holder = await store.ask({ ask: 'holder', id: worker })
   if (holder === null) throw new RefusedError(unannounced(worker))
-  const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: known.length + limit })
+  const { items, next } = await store.ask({
+    ask: 'held',
+    holder: worker,
+    after: null,
+    limit: known.length + limit,
+  })
   // Also what it has had for long: this kernel may have started since.
   for (const { record } of items) kernel.limitRun(record)
-  const forgotten = items.filter(({ record }) => !known.includes(record.pid))
-  if (forgotten.length > 0) return { rows: forgotten, due: null }
+  const held = new Set(items.map(({ record }) => record.pid))
+  // Behind this page there may be more.
+  const lost = next === null ? known.filter((pid) => !held.has(pid)) : []
+  const executed = new Set(known)
+  const forgotten = items.filter(({ record }) => !executed.has(record.pid))
+  if (forgotten.length > 0 || lost.length > 0) return { rows: forgotten, lost, due: null }
   const asked = { serves: holder.serves, at: clock.now() }
-  if (holder.serves.length === 0) return { rows: [], due: null }
+  if (holder.serves.length === 0) return { rows: [], lost, due: null }
   const pids = await store.ask({ ask: 'claimable', ...asked, limit })
   const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker)
   for (const { record } of rows) kernel.limitRun(record)
-  return { rows, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
+  return { rows, lost, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
 }
 
 async function perform(
@@ -124,7 +138,8 @@ async function perform(
       const row = await edges.store.ask({ ask: 'process', pid })
       if (row === null || !holds(row, fence)) throw new RefusedError(notHeld(pid, fence.holder))
       const { after, limit } = act
-      return { type: 'events', events: [...(await edges.store.ask({ ask: 'events', pid, after, limit }))] }
+      const events = await edges.store.ask({ ask: 'events', pid, after, limit, bytes: PAGE_BYTES })
+      return { type: 'events', events: [...events] }
     }
     case 'park': {
       const work = await attemptOf(kernel, pid, fence)

@@ -1,16 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { RefusedError } from '../core/errors.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { WaitOn } from '../core/process/record.ts'
-import type { ChildOfEngine, EngineOptions, StepInfo, StepOptions } from '../verbs/durable-function.ts'
+import type {
+  ChildOfEngine,
+  EngineOptions,
+  RetryPolicy,
+  StepInfo,
+  StepOptions,
+} from '../verbs/durable-function.ts'
 import type { Calls } from './calls.ts'
-import { type Journal, stepEntry } from './journal.ts'
-import type { Ledger } from './ledger.ts'
+import { BACKOFF, type Journal, stepEntry } from './journal.ts'
+import type { Ledger, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
+import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
-import type { Writing } from './writing.ts'
+import { isFinal, type Writing } from './writing.ts'
 
 export interface ActsOptions extends EngineOptions {
   readonly ledger: Ledger
@@ -21,6 +28,8 @@ export interface ActsOptions extends EngineOptions {
   /** The code cannot go on. */
   readonly broken: (error: unknown) => void
 }
+
+export const PARK_AFTER_MS = 5_000
 
 /** The step that the code runs in, if it does: there it must not call its context, but to charge. */
 export const insideStep: AsyncLocalStorage<{
@@ -33,6 +42,9 @@ export const insideStep: AsyncLocalStorage<{
 /** What a call of the context does when the log does not say how it came out. Each ends with a word in the log. */
 export class Acts {
   readonly #options: ActsOptions
+  /** How many are being run. */
+  #steps = 0
+  readonly #whenIdle: (() => void)[] = []
 
   constructor(options: ActsOptions) {
     this.#options = options
@@ -50,22 +62,74 @@ export class Acts {
     const { tries: before = 0, retryAt: first = 0 } = journal.begun(place) ?? {}
     let retryAt = first
     for (let tries = before + 1; ; tries += 1) {
-      if (retryAt > clock.now()) await writing.until(retryAt)
+      if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
       await writing.resumed
+      const doubt = writing.certain
+      if (doubt !== undefined) {
+        await doubt
+        await writing.resumed
+      }
       if (writing.isOver) return
-      const step = { place, kind: 'step', name, began: clock.now(), tries } as const
-      const tried = await this.#try(step, run)
-      if (writing.isOver) return
-      if (tried.type === 'done') return this.#end({ ...step, how: 'done', ...tried.value })
-      const backoff = backoffAfter(tries, tried.error, retry)
-      const error = messageOf(tried.error)
-      if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
-      retryAt = clock.now() + backoff
-      await writing.write({
-        type: 'retry_step',
-        step: { place, kind: 'step', name, tries, error, retryAt },
-      })
+      this.#steps += 1
+      try {
+        const again = await this.#tryAndWrite(place, name, tries, run, retry)
+        if (again === undefined) return
+        retryAt = again
+      } finally {
+        this.#steps -= 1
+        if (this.#steps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
+      }
     }
+  }
+
+  /** Answers with when it is to be tried again, if it is. */
+  async #tryAndWrite(
+    place: number,
+    name: string,
+    tries: number,
+    run: (step: StepInfo) => unknown,
+    retry: RetryPolicy | undefined,
+  ): Promise<number | undefined> {
+    const { ledger, writing } = this.#options
+    const { clock } = ledger
+    const step = { place, kind: 'step', name, began: clock.now(), tries } as const
+    const tried = await this.#try(step, run)
+    if (tried.type === 'done') return this.#unlessLeft({ ...step, how: 'done', ...tried.value })
+    if (writing.isOver) return undefined
+    const backoff = backoffAfter(tries, tried.error, retry)
+    const error = messageOf(tried.error)
+    if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
+    const retryAt = clock.now() + backoff
+    await writing.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
+    return retryAt
+  }
+
+  /** A long one is a wait in the log, without a place of its own: so it may be waited for out of memory. */
+  async #backOff(place: number, tries: number, until: number): Promise<void> {
+    const { ledger, journal, waits, writing } = this.#options
+    const wait = { on: 'timer', name: `${BACKOFF}${place}`, ordinal: tries } as const
+    const isLong = until - ledger.clock.now() > (this.#options.parkAfterMs ?? PARK_AFTER_MS)
+    if (!isLong && !journal.isBackingOff(place)) return writing.until(until)
+    await writing.resumed
+    if (writing.isOver) return
+    try {
+      await writing.write({ type: 'enter_wait', wait, until })
+    } catch (error) {
+      // It waits for too much already: then in memory.
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      return writing.until(until)
+    }
+    waits.add(place, wait, until, () => {})
+    await writing.until(until)
+    if (writing.isOver) return
+    waits.remove(place)
+    await writing.write({ type: 'leave_wait', wait, how: 'due', value: null })
+  }
+
+  /** When no step is being run. */
+  get idle(): Promise<void> {
+    if (this.#steps === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
   /** For a signal, a time or a child. What ends it is heard from the log. */
@@ -76,16 +140,20 @@ export class Acts {
     const entered = journal.begun(place)
     const began = ledger.clock.now()
     if (ref.on === 'child' && entered === undefined) {
-      const ended = await this.#unlessRefused(place, 'wait', ref.name, () => ledger.endedAs(ref.name))
+      const ended = await this.#unlessRefused(place, 'wait', ref.name, () =>
+        writing.insist(() => ledger.endedAs(ref.name)),
+      )
       if (ended === REFUSED) return
       if (ended !== null) return this.#came(place, ref, began, ended as unknown as Json)
     }
     const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
-    const written = await writing.write({ type: 'enter_wait', wait: ref, until })
+    const written = await this.#entered(place, ref, until)
+    if (written === REFUSED) return
     if (written.type === 'replayed') return this.#answeredBefore(place, ref, began, written.event)
     waits.add(place, ref, until, () => this.#leave(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
     if (ref.on !== 'child') return
-    ledger.outcomeOf(ref.name, writing.over).then(
+    const ended = writing.insist(() => ledger.outcomeOf(ref.name, writing.over))
+    ended.then(
       (outcome) => this.#leave(ref, 'ended', outcome as unknown as Json),
       (error: unknown) => writing.isOver || broken(error),
     )
@@ -99,6 +167,13 @@ export class Acts {
     await this.#unlessRefused(place, 'spawn', request.kind, () =>
       writing.insist(() => ledger.spawn(request, place)),
     )
+  }
+
+  /** What was done is written down, also when a stop was asked for meanwhile; not when another attempt may do it again. */
+  #unlessLeft(step: StepEnded): Promise<undefined> {
+    const { signal } = this.#options.ledger
+    const isLeft = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
+    return isLeft ? Promise.resolve(undefined) : this.#end(step)
   }
 
   async #try(
@@ -115,7 +190,7 @@ export class Acts {
     }
   }
 
-  async #end(step: StepEnded): Promise<void> {
+  async #end(step: StepEnded): Promise<undefined> {
     const { calls, writing } = this.#options
     try {
       const written = await writing.write({ type: 'end_step', step })
@@ -123,7 +198,22 @@ export class Acts {
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
       const { place, kind, name, began, tries } = step
-      await this.#end({ place, kind, name, began, tries, how: 'failed', error: messageOf(error) })
+      const said = error.code === 'payload_too_large' ? '' : `The result of step ${name} cannot be stored: `
+      await this.#end({ place, kind, name, began, tries, how: 'failed', error: `${said}${error.message}` })
+    }
+  }
+
+  /** One that waits for too much already is told so at this call, and goes on with the others. */
+  async #entered(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
+    const { ledger, writing } = this.#options
+    try {
+      return await writing.write({ type: 'enter_wait', wait: ref, until })
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      const { on, name } = ref
+      const began = ledger.clock.now()
+      await this.#end({ place, kind: kindOf(on), name, began, tries: 1, how: 'failed', error: error.message })
+      return REFUSED
     }
   }
 
@@ -142,7 +232,7 @@ export class Acts {
     try {
       return await act()
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.code === 'stale_fence') throw error
+      if (!isFinal(error) || error.code === 'stale_fence') throw error
       await this.#end({ place, kind, name, began, tries: 1, how: 'failed', error: error.message })
       return REFUSED
     }
@@ -183,10 +273,16 @@ function storable(name: string, value: unknown): { readonly value?: Json } {
   return { value: value as Json }
 }
 
+/** Of a message so much is kept. */
+const LONGEST_MESSAGE = 10_000
+
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`
 }
 
-function isTooLarge(error: unknown): boolean {
-  return error instanceof RefusedError && error.code === 'payload_too_large'
+function isTooLarge(error: unknown): error is ReeveError {
+  return (
+    error instanceof ReeveError && (error.code === 'payload_too_large' || error.code === 'body_too_large')
+  )
 }

@@ -9,6 +9,9 @@ import { StepError } from './step-error.ts'
 /** Code that was changed so that it waits for something new before it comes to what is on record is let on after this long. */
 const STALL_MS = 2_000
 
+/** Calls that a function may make after it was told to stop; then it is ended. */
+const MOST_AFTER_STOP = 1_000
+
 interface Pending {
   readonly name: string
   readonly resolve: (value: Json | Child | undefined) => void
@@ -46,10 +49,13 @@ export class Calls {
   #made = 0
   readonly #pending = new Map<number, Pending>()
   /** In the order of the log: not told yet. */
-  #queue: Entry[] = []
+  #queue: (Entry | undefined)[] = []
   #head = 0
   readonly #queued = new Set<number>()
   #telling = false
+  /** Calls that were made while nothing may be begun. */
+  #held: (() => void)[] | undefined
+  #afterStop = 0
   #stopped: { readonly reason: unknown } | undefined
   #isOver = false
   #cancelStall: (() => void) | undefined
@@ -77,7 +83,7 @@ export class Calls {
   }
 
   make(kind: StepKind, name: string, perform: (place: number) => Promise<void>): Promise<unknown> {
-    if (this.#stopped !== undefined) return Promise.reject(this.#stopped.reason)
+    if (this.#stopped !== undefined) return this.#rejected(this.#stopped.reason)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     if (this.#isOver) return promise
     this.#made += 1
@@ -85,14 +91,24 @@ export class Calls {
     if (this.#differs(place, titleOf({ kind, name }))) return promise
     this.#pending.set(place, { name, resolve, reject })
     if (this.#queued.has(place)) void this.#tell()
-    else perform(place).catch((error: unknown) => this.#options.broken(error))
+    else {
+      const begin = () => void perform(place).catch((error: unknown) => this.#options.broken(error))
+      if (this.#held === undefined) begin()
+      else this.#held.push(begin)
+    }
     return promise
   }
 
   /** The function has returned: it must have come as far as the log. */
   returned(): void {
     if (this.#made >= this.#lastRecorded || this.#stopped !== undefined) return
-    throw new Nondeterminism(this.#made + 1, this.#recorded, this.#met)
+    throw this.#changedAt(this.#made + 1)
+  }
+
+  /** The function has thrown: where the log goes on, that is no end of its own. */
+  threw(error: unknown): void {
+    if (this.#made >= this.#lastRecorded || this.#stopped !== undefined || this.#isOver) return
+    throw this.#changedAt(this.#made + 1, error)
   }
 
   /** Heard from the log, in its order. */
@@ -104,9 +120,21 @@ export class Calls {
     void this.#tell()
   }
 
+  /** Until it is known whether this attempt goes on, the code hears nothing, and begins nothing. */
+  hold(): void {
+    this.#held ??= []
+  }
+
+  goOn(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const begin of held) begin()
+    void this.#tell()
+  }
+
   /** Just written here. If it is all that the code waits for, it need not be heard first. */
   written(entry: Entry): void {
-    if (this.isTold && this.#pending.size === 1) this.#settle(entry)
+    if (this.isTold && this.#pending.size === 1 && this.#held === undefined) this.#settle(entry)
   }
 
   /** Everything that is under way is called off, and so is what comes. */
@@ -129,7 +157,7 @@ export class Calls {
     this.#met.push(title)
     const recorded = this.#recorded.get(place) ?? title
     if (recorded !== title) {
-      this.#options.broken(new Nondeterminism(place, this.#recorded, this.#met))
+      this.#options.broken(this.#changedAt(place))
       this.leave()
       return true
     }
@@ -139,12 +167,33 @@ export class Calls {
     return false
   }
 
+  #changedAt(place: number, thrown?: unknown): Nondeterminism {
+    return new Nondeterminism(
+      place,
+      { recorded: this.#recorded, last: this.#lastRecorded, met: this.#met },
+      thrown,
+    )
+  }
+
+  /** Not at once: code that catches it, and calls again in a loop, would hold up the whole program. */
+  #rejected(reason: unknown): Promise<never> {
+    this.#afterStop += 1
+    // It does not mean to end.
+    if (this.#afterStop > MOST_AFTER_STOP) {
+      this.#options.broken(reason)
+      return new Promise(() => {})
+    }
+    return new Promise((_, reject) => void setImmediate(() => reject(reason)))
+  }
+
   async #tell(): Promise<void> {
     if (this.#telling) return
     this.#telling = true
     for (;;) {
-      const entry = this.#queue[this.#head]
+      const entry = this.#held === undefined ? this.#queue[this.#head] : undefined
       if (entry === undefined || entry.place > this.#made) break
+      // The result is the code's now, to keep or to let go.
+      this.#queue[this.#head] = undefined
       this.#head += 1
       this.#settle(entry)
       // The code goes on to its next calls before it hears of the others.
@@ -171,11 +220,12 @@ export class Calls {
 
   /** The next one in the log is of a call that the code has not made; it may wait for one behind it. */
   #watchForStall(): void {
-    const isWaited = (entry: Entry) => this.#pending.has(entry.place)
+    const isWaited = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.place)
     if (this.#cancelStall !== undefined || this.#isOver || !this.#queue.slice(this.#head).some(isWaited))
       return
     this.#cancelStall = this.#options.clock.after(STALL_MS, () => {
       this.#cancelStall = undefined
+      if (this.#held !== undefined) return
       const blocked = this.#queue[this.#head]
       const index = this.#queue.findIndex((entry, at) => at >= this.#head && isWaited(entry))
       const [waited] =

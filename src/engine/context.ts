@@ -10,6 +10,7 @@ import { signalName } from '../verbs/shapes/scalars.ts'
 import { type Acts, insideStep } from './acts.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
+import { checkRetry, isMs, LONGEST_MS } from './retry.ts'
 
 /** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
 export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string): EngineContext {
@@ -44,20 +45,19 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
       heard(async () => {
         outside(`step ${name}`)
         checkStepName(name)
+        checkRetry(options.retry)
         return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
       }),
     sleep: (ms) =>
       heard(async () => {
         outside('sleep')
-        checkMs(ms)
-        await wait('timer', 'sleep', ms)
+        await wait('timer', 'sleep', wholeMs(ms))
       }),
     signal: <Value extends Json>(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}) =>
       heard(async () => {
         outside(`signal ${name}`)
         checkSignalName(name)
-        if (timeoutMs !== undefined) checkMs(timeoutMs)
-        return (await wait('signal', name, timeoutMs ?? null)) as Value
+        return (await wait('signal', name, timeoutMs === undefined ? null : wholeMs(timeoutMs))) as Value
       }),
     async keyFor(name) {
       checkSignalName(name)
@@ -137,10 +137,15 @@ function checkStepName(name: unknown): void {
   )
 }
 
-function checkMs(ms: unknown): void {
-  if (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0) return
+/** Stores and doors know whole milliseconds. */
+function wholeMs(ms: unknown): number {
+  if (isMs(ms)) return Math.ceil(ms)
   throw new RefusedError(
-    refusal('invalid_input', `${String(ms)} is no time to wait.`, 'Give milliseconds, 0 or more.'),
+    refusal(
+      'invalid_input',
+      `${String(ms)} is no time to wait.`,
+      `Give milliseconds, from 0 to ${LONGEST_MS} (a hundred years).`,
+    ),
   )
 }
 

@@ -4,6 +4,7 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
 import type { ChildOfEngine, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import type { Ledger } from './ledger.ts'
@@ -19,6 +20,7 @@ const PAGE = 1_000
 export class Engines implements Executor {
   readonly #functions = new Map<string, { readonly run: EngineFunction; readonly options: EngineOptions }>()
   readonly #spawn: SpawnStep
+  readonly #runs = new Set<Run>()
 
   constructor(spawn: SpawnStep) {
     this.#spawn = spawn
@@ -45,7 +47,17 @@ export class Engines implements Executor {
     const name = String(work.record.spec['engine'])
     const found = this.#functions.get(name)
     if (found === undefined) throw new Error(`This kernel has no engine ${name}`)
-    return new Run(ledgerOf(work, kernel, this.#spawn), found.options).run(found.run)
+    const run = new Run(ledgerOf(work, kernel, this.#spawn), found.options)
+    this.#runs.add(run)
+    try {
+      return await run.run(found.run)
+    } finally {
+      this.#runs.delete(run)
+    }
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([...this.#runs].map((run) => run.drain()))
   }
 }
 
@@ -70,8 +82,8 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
     signal,
     onRequest: (listener) => work.onRequest(listener),
     async events(after) {
-      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE })
-      return { events, isLast: events.length < PAGE }
+      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE, bytes: PAGE_BYTES })
+      return { events, isLast: events.length === 0 }
     },
     onEvents: (listener) => feed.on(pid, listener),
     async write(intent) {
@@ -89,6 +101,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
       return waited.value.record.outcome
     },
     park: (waits) => kernel.park(work, waits),
+    sure: () => kernel.sure(),
     keyFor: (wait) => kernel.keyOf(pid, wait),
     charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),

@@ -26,6 +26,17 @@ interface Begun {
   readonly retryAt: number
 }
 
+/** The name of a wait that stands between two tries of a step; its place follows. */
+export const BACKOFF = 'retry-'
+
+function isBackOff(on: string, name: string, place: number | undefined): boolean {
+  return on === 'timer' && place === undefined && name.startsWith(BACKOFF)
+}
+
+function stepOf(name: string): number {
+  return Number(name.slice(BACKOFF.length))
+}
+
 type Payload<Type extends ReservedEvent['type']> = Extract<ReservedEvent, { type: Type }>['payload']
 
 const KIND_OF_WAIT: { readonly [on: string]: StepKind } = { timer: 'sleep', signal: 'signal', child: 'wait' }
@@ -33,6 +44,8 @@ const KIND_OF_WAIT: { readonly [on: string]: StepKind } = { timer: 'sleep', sign
 /** An engine's calls as its events tell them. Sees every event once, in order; keeps what has not been asked for yet. */
 export class Journal {
   readonly #begun = new Map<number, Begun>()
+  /** Places of failed steps that wait for their next try by a wait in the log. */
+  readonly #backingOff = new Set<number>()
   /** Values of signals that no wait has taken yet, by the `seq` of their events. */
   readonly #signals = new Map<number, Json>()
 
@@ -63,6 +76,11 @@ export class Journal {
     }
   }
 
+  /** Whether the log has it that a failed step waits for its next try. */
+  isBackingOff(place: number): boolean {
+    return this.#backingOff.has(place)
+  }
+
   /** What was begun at this place, and has not come out. */
   begun(place: number): Begun | undefined {
     return this.#begun.get(place)
@@ -80,6 +98,7 @@ export class Journal {
 
   #entered({ on, name, until, place }: Payload<'wait_entered'>): void {
     const kind = KIND_OF_WAIT[on]
+    if (isBackOff(on, name, place)) this.#backingOff.add(stepOf(name))
     if (place === undefined || kind === undefined || this.#begun.has(place)) return
     this.#begun.set(place, { kind, name, until, tries: 0, retryAt: 0 })
   }
@@ -89,6 +108,7 @@ export class Journal {
     const kind = KIND_OF_WAIT[on]
     const taken = signalSeq === null ? undefined : this.#signals.get(signalSeq)
     if (signalSeq !== null) this.#signals.delete(signalSeq)
+    if (isBackOff(on, name, place)) this.#backingOff.delete(stepOf(name))
     if (place === undefined || kind === undefined) return undefined
     const value = how === 'signal' ? taken : how === 'answered' || how === 'ended' ? left.value : undefined
     return { place, kind, name, at, result: { type: 'value', value } }

@@ -30,6 +30,8 @@ export interface Ledger {
   endedAs(pid: Pid): Promise<Outcome | null>
   /** Gives the lease back, if it still waits for all of these. */
   park(waits: readonly WaitRef[]): Promise<boolean>
+  /** Undefined while the lease is certainly held; else when it is, or this attempt has been told that it is lost. */
+  sure(): Promise<void> | undefined
   keyFor(wait: WaitRef): Promise<string>
   /** Once, whoever repeats it under this key. */
   charge(charging: {

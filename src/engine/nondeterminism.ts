@@ -10,13 +10,13 @@ export class Nondeterminism extends Error {
   /** What the outcome says: the place, and both lists around it. */
   readonly report: Json
 
-  constructor(place: number, recorded: ReadonlyMap<number, string>, met: readonly string[]) {
+  constructor(place: number, { recorded, last, met }: Compared, thrown?: unknown) {
     const from = Math.max(1, place - LISTED)
-    const last = Math.min(Math.max(...recorded.keys()), place + LISTED)
-    const places = Array.from({ length: last - from + 1 }, (_, index) => from + index)
+    const listed = Math.min(last, place + LISTED)
+    const places = Array.from({ length: listed - from + 1 }, (_, index) => from + index)
     const was = recorded.get(place) ?? 'nothing'
-    const is = met[place - 1] ?? 'its end'
-    super(`At step ${place} the log has ${was}, and the code came to ${is}.`)
+    const is = thrown === undefined ? `came to ${met[place - 1] ?? 'its end'}.` : `threw: ${textOf(thrown)}`
+    super(`At step ${place} the log has ${was}, and the code ${is}`, { cause: thrown })
     this.report = {
       place,
       message: this.message,
@@ -25,6 +25,17 @@ export class Nondeterminism extends Error {
       met: met.slice(from - 1, place),
     }
   }
+}
+
+/** What the log has by place, up to the last, and what the code came to. */
+interface Compared {
+  readonly recorded: ReadonlyMap<number, string>
+  readonly last: number
+  readonly met: readonly string[]
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
 /** A step as these lists have it. */

@@ -1,8 +1,13 @@
+import { RefusedError } from '../core/errors.ts'
+import { refusal } from '../core/refusal.ts'
 import type { RetryPolicy } from '../verbs/durable-function.ts'
 
 const BACKOFF_MS = 1_000
 const FACTOR = 2
 const MAX_BACKOFF_MS = 60 * 60 * 1_000
+
+/** A hundred years: a time that every store and door can name. */
+export const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1_000
 
 /** How long to wait before the next try, after so many; undefined if there is none. */
 export function backoffAfter(
@@ -13,5 +18,35 @@ export function backoffAfter(
   if (policy === undefined || tries > policy.times) return undefined
   if (policy.when !== undefined && !policy.when(error)) return undefined
   const { backoffMs = BACKOFF_MS, factor = FACTOR, maxBackoffMs = MAX_BACKOFF_MS } = policy
-  return Math.round(Math.min(backoffMs * factor ** (tries - 1), maxBackoffMs))
+  // A power of many tries is beyond every number, and nothing times that is no number.
+  const grown = backoffMs === 0 ? 0 : backoffMs * factor ** (tries - 1)
+  return Math.round(Math.min(grown, maxBackoffMs))
+}
+
+/** A policy that no wait can be made of is refused before the step is run. */
+export function checkRetry(policy: RetryPolicy | undefined): void {
+  if (policy === undefined) return
+  const { times, backoffMs, factor, maxBackoffMs, when } = policy
+  const wrong =
+    typeof times !== 'number' || Number.isNaN(times) || times < 0
+      ? 'times must be 0 or more'
+      : backoffMs !== undefined && !isMs(backoffMs)
+        ? notMs('backoffMs')
+        : maxBackoffMs !== undefined && !isMs(maxBackoffMs)
+          ? notMs('maxBackoffMs')
+          : factor !== undefined && !(factor >= 1 && Number.isFinite(factor))
+            ? 'factor must be a number of 1 or more'
+            : when !== undefined && typeof when !== 'function'
+              ? 'when must be a function'
+              : undefined
+  if (wrong === undefined) return
+  throw new RefusedError(refusal('invalid_input', `The retry policy cannot work: ${wrong}.`, 'Mend it.'))
+}
+
+export function isMs(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LONGEST_MS
+}
+
+function notMs(member: string): string {
+  return `${member} must be milliseconds from 0 to ${LONGEST_MS}`
 }

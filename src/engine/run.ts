@@ -1,19 +1,20 @@
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
-import type { Ending } from '../core/process/intent.ts'
-import { Stopped } from '../kernel/attempt.ts'
-import type { Parked } from '../kernel/executor.ts'
+import type { Ending, WaitRef } from '../core/process/intent.ts'
+import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
-import { Acts } from './acts.ts'
+import { Acts, insideStep, PARK_AFTER_MS } from './acts.ts'
 import { Calls } from './calls.ts'
 import { contextOf } from './context.ts'
 import { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import { Nondeterminism } from './nondeterminism.ts'
+import { isStop } from './stop.ts'
 import { Waits } from './waits.ts'
-import { Writing } from './writing.ts'
+import { isTrouble, Writing } from './writing.ts'
 
-const PARK_AFTER_MS = 5_000
+const GRACE_MS = 5_000
 
 /**
  * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.
@@ -23,6 +24,7 @@ const PARK_AFTER_MS = 5_000
  * | a stop is asked for             | rejected             | ends when the function does          |
  * | the lease is lost, a shutdown   | left as they are     | is over; nothing more is written     |
  * | nothing but waits for a while   | left as they are     | is over: parked                      |
+ * | trouble that lasts, or the lease was lost unawares | left as they are | is over: left      |
  * | the code has changed            | left as they are     | failed: `nondeterminism`             |
  *
  * Left as they are: the code that waits for them never goes on, so that no `catch` or `finally` takes a restart for a
@@ -35,7 +37,9 @@ export class Run {
   readonly #calls: Calls
   readonly #waits: Waits
   readonly #acts: Acts
-  readonly #over = Promise.withResolvers<Parked>()
+  readonly #over = Promise.withResolvers<Parked | Left>()
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #graceMs: number
   #lastSeq = 0
   #isOver = false
   readonly #undo: (() => void)[] = []
@@ -46,6 +50,7 @@ export class Run {
     // It may be over before anybody asks.
     this.#over.promise.catch(() => {})
     this.#ledger = ledger
+    this.#graceMs = options.graceMs ?? GRACE_MS
     this.#writing = new Writing(ledger)
     this.#calls = new Calls({
       clock,
@@ -60,7 +65,7 @@ export class Run {
       clock,
       parkAfterMs: options.parkAfterMs ?? PARK_AFTER_MS,
       mayPark: (waiting) => this.#calls.isTold && this.#calls.pending === waiting,
-      park: (waits) => ledger.park(waits),
+      park: (waits) => this.#park(waits),
       parked: () => {
         this.#leave()
         this.#over.resolve({ status: 'parked' })
@@ -74,7 +79,7 @@ export class Run {
     })
   }
 
-  async run(run: EngineFunction): Promise<Ending | Parked> {
+  async run(run: EngineFunction): Promise<Ending | Parked | Left> {
     const early: StoredEvent[] = []
     let listener = (events: readonly StoredEvent[]): void => void early.push(...events)
     this.#undo.push(
@@ -93,24 +98,60 @@ export class Run {
       listener = (events) => this.#heard(events)
       this.#heard(early)
       this.#listenForStop()
-      return await Promise.race([this.#over.promise, this.#finish(run, seed)])
+      return await Promise.race([this.#over.promise, this.#finishOrStop(run, seed)])
     } catch (error) {
       if (error instanceof Nondeterminism)
         return { status: 'failed', reason: 'nondeterminism', result: error.report }
       throw error
     } finally {
+      this.#ended.resolve()
       this.#leave()
     }
   }
 
+  /** Begins nothing more; when the steps that are under way are in the log, or their time is up. */
+  async drain(): Promise<void> {
+    if (this.#ledger.signal.aborted) return
+    this.#writing.drain()
+    await this.#stepsOver()
+  }
+
+  /** What a step does that was told to stop, it has done: that is written down before the process ends. */
+  async #finishOrStop(run: EngineFunction, seed: string): Promise<Ending> {
+    try {
+      return await this.#finish(run, seed)
+    } finally {
+      const { aborted, reason } = this.#ledger.signal
+      if (aborted && isStop(reason) && reason.why !== 'kill') await this.#stepsOver()
+    }
+  }
+
+  async #stepsOver(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#ledger.clock.after(this.#graceMs, late.resolve)
+    await Promise.race([this.#acts.idle, this.#ended.promise, late.promise])
+    cancel()
+  }
+
   async #finish(run: EngineFunction, seed: string): Promise<Ending> {
-    const context = contextOf(this.#ledger, this.#calls, this.#acts, seed)
-    const result = (await run(context, context.input)) ?? null
+    const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
+    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, seed)
+    const result = await this.#resultOf(() => run(context, context.input))
     this.#calls.returned()
     const wrong = notJson(result)
     if (wrong !== undefined)
       return { status: 'failed', reason: `The function's result cannot be stored: ${wrong}` }
     return { status: 'completed', result: result as Json }
+  }
+
+  /** Spawned inside a step of another function, it is not inside that step. */
+  async #resultOf(run: () => unknown): Promise<unknown> {
+    try {
+      return (await insideStep.exit(run)) ?? null
+    } catch (error) {
+      this.#calls.threw(error)
+      throw error
+    }
   }
 
   /** The whole journal, page by page: once per attempt. */
@@ -144,7 +185,7 @@ export class Run {
   #catchUp(): void {
     const read = async () => {
       for (;;) {
-        const { events, isLast } = await this.#ledger.events(this.#lastSeq)
+        const { events, isLast } = await this.#writing.insist(() => this.#ledger.events(this.#lastSeq))
         this.#heard(events)
         if (isLast) return
       }
@@ -152,13 +193,20 @@ export class Run {
     read().catch((error: unknown) => this.#break(error))
   }
 
+  /** Once it is parked, another attempt may hear what it waited for: this one must not. */
+  async #park(waits: readonly WaitRef[]): Promise<boolean> {
+    this.#calls.hold()
+    const isParked = await this.#writing.insist(() => this.#ledger.park(waits))
+    if (!isParked) this.#calls.goOn()
+    return isParked
+  }
+
   #listenForStop(): void {
     const { signal } = this.#ledger
     const stop = () => {
       const { reason } = signal
-      const isStop = reason instanceof Stopped && reason.why !== 'lease_lost' && reason.why !== 'shutdown'
       this.#waits.close()
-      if (isStop) this.#calls.stop(reason)
+      if (isStop(reason)) this.#calls.stop(reason)
       else this.#break(reason)
       this.#writing.close()
     }
@@ -169,8 +217,13 @@ export class Run {
 
   #break(error: unknown): void {
     if (this.#isOver) return
+    const isStopping =
+      this.#ledger.signal.aborted || (error instanceof RefusedError && error.code === 'stopping')
+    // A stop is on its way: the function ends by itself when it hears of it.
+    if (isStopping && error instanceof ReeveError && !isStale(error)) return
     this.#leave()
-    this.#over.reject(error)
+    if (isTrouble(error) || isStale(error)) this.#over.resolve({ status: 'left' })
+    else this.#over.reject(error)
   }
 
   #leave(): void {
@@ -181,4 +234,8 @@ export class Run {
     this.#writing.close()
     for (const undo of this.#undo.splice(0)) undo()
   }
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof RefusedError && error.code === 'stale_fence'
 }

@@ -17,6 +17,7 @@ export class Writing {
   /** Resolved unless the process is paused. */
   #resumed: Promise<void> = Promise.resolve()
   #resume = () => {}
+  #isDraining = false
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -39,11 +40,21 @@ export class Writing {
       try {
         return await act()
       } catch (error) {
-        const isTrouble = error instanceof ReeveError && !(error instanceof RefusedError)
-        if (!isTrouble || error.code === 'closed' || this.isOver) throw error
+        if (!isTrouble(error) || error.code === 'closed' || this.isOver) throw error
       }
       await this.until(this.#ledger.clock.now() + delay)
     }
+  }
+
+  /** Before something is begun outside: that the lease is still held, where there is doubt. */
+  get certain(): Promise<void> | undefined {
+    let doubt = this.#ledger.sure()
+    if (doubt === undefined) return undefined
+    return this.insist(async () => {
+      const asked = doubt ?? this.#ledger.sure()
+      doubt = undefined
+      await asked
+    })
   }
 
   /** At this time, or when the attempt is over. */
@@ -67,6 +78,7 @@ export class Writing {
   }
 
   pause(): void {
+    if (this.#isDraining) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#resume()
     this.#resumed = promise
@@ -74,7 +86,14 @@ export class Writing {
   }
 
   resume(): void {
-    this.#resume()
+    if (!this.#isDraining) this.#resume()
+  }
+
+  /** As if it were paused, until it is over. */
+  drain(): void {
+    if (this.isOver) return
+    this.pause()
+    this.#isDraining = true
   }
 
   /** A stop: whoever sleeps finds that it is over. */
@@ -84,3 +103,15 @@ export class Writing {
     for (const wake of [...this.#sleepers]) wake()
   }
 }
+
+/** The store or the way to it could not be used: that says nothing about what was asked. */
+export function isTrouble(error: unknown): error is ReeveError {
+  return error instanceof ReeveError && !isFinal(error)
+}
+
+/** A no, of a rule or of a door: asked again, it would be the same. */
+export function isFinal(error: unknown): error is ReeveError {
+  return error instanceof RefusedError || (error instanceof ReeveError && UNFIT.has(error.code))
+}
+
+const UNFIT: ReadonlySet<string> = new Set(['bad_request', 'body_too_large', 'unsupported_media_type'])

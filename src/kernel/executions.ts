@@ -11,7 +11,7 @@ import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
-import type { Executor, Keeping, Lost, Parked, Request } from './executor.ts'
+import type { Executor, Keeping, Left, Lost, Parked, Request } from './executor.ts'
 import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
 import { type Looked, Lookout } from './lookout.ts'
@@ -279,6 +279,7 @@ export class Executions {
     this.#closed = true
     this.#lookout.stop()
     if (!keep) await this.endWithDaemon()
+    await Promise.all(this.#executors.map((executor) => executor.drain?.()))
     for (const attempt of [...this.#running.values()]) await this.#handBack(attempt)
     // Claims and registrations that were under way may still be granted something.
     await new Promise<void>((resolve) => {
@@ -359,11 +360,12 @@ export class Executions {
   async #run(executor: Executor, attempt: Attempt): Promise<void> {
     const ending = await this.#endingOf(executor, attempt)
     if (ending?.status === 'parked') this.#forget(attempt)
+    else if (ending?.status === 'left') await this.#putBack(attempt)
     else if (ending !== undefined) await this.#end(attempt, ending, `end:${attempt.fenceNumber}`)
   }
 
   /** Undefined if its end is not to be written here. */
-  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost | Parked | undefined> {
+  async #endingOf(executor: Executor, attempt: Attempt): Promise<Ending | Lost | Parked | Left | undefined> {
     for (let delay = RETRY_MS; ; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
         return await executor.run(attempt, this.#kernel)
@@ -375,6 +377,22 @@ export class Executions {
       }
       await this.#after(delay)
       if (attempt.over || (await this.#isElsewhere(attempt))) return undefined
+    }
+  }
+
+  /** Gives its lease back, unless that is another's by now. */
+  async #putBack(attempt: Attempt): Promise<void> {
+    for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+      try {
+        const fence = attempt.fence()
+        await perform(this.#edges, { type: 'release', ...this.#asked(attempt), fence })
+        if (await this.#hasNewFence(attempt, fence)) continue
+        return this.#forget(attempt)
+      } catch (error) {
+        if (this.#closed || !(error instanceof ReeveError)) throw error
+        this.#edges.onTrouble(error, `putting ${attempt.record.pid} back`)
+      }
+      await this.#after(delay)
     }
   }
 

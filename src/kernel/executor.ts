@@ -15,7 +15,9 @@ export interface Executor {
   readonly serves: readonly Served[]
   /** Where somebody else holds what it executes: a keeper, which outlives this kernel. */
   readonly keeping?: Keeping
-  run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked>
+  run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked | Left>
+  /** The kernel closes: nothing more is begun, and what is under way gets a moment to come out. */
+  drain?(): Promise<void>
   /** The end is written. */
   settled?(pid: Pid): void
 }
@@ -47,6 +49,11 @@ export interface Lost {
 /** It waits, and has given its lease back: whoever claims it next runs it again. */
 export interface Parked {
   readonly status: 'parked'
+}
+
+/** Trouble kept it from going on, which is no outcome: it goes back in line. */
+export interface Left {
+  readonly status: 'left'
 }
 
 /** One process in one attempt, in the hands of its executor. */

@@ -222,13 +222,19 @@ export class Kernel {
   /** Lets a process that waits leave memory, if it still waits for all of these. Whoever waits for a child is told of its end. */
   async park(work: Work, waits: readonly WaitRef[]): Promise<boolean> {
     const { pid } = work.record
-    const asked = { actor: `process:${pid}`, at: this.edges.clock.now() } as const
     const children = new Set(waits.filter(({ on }) => on === 'child').map(({ name }) => name))
-    const parked = await performAll(this.edges, [
-      ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
-      { type: 'park', pid, waits, fence: work.fence(), ...asked },
-    ])
-    return !isRefusal(parked)
+    for (;;) {
+      const asked = { actor: `process:${pid}`, at: this.edges.clock.now() } as const
+      const fence = work.fence()
+      const parked = await performAll(this.edges, [
+        ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
+        { type: 'park', pid, waits, fence, ...asked },
+      ])
+      if (!isRefusal(parked)) return true
+      if (parked.code !== 'stale_fence') return false
+      // As with every write of an executor: the fence may have risen meanwhile.
+      if (work.fence().fence <= fence.fence) throw new RefusedError(parked)
+    }
   }
 
   /** What it serves has changed: others are told at once, and it looks for work. */
@@ -313,6 +319,15 @@ export class Kernel {
 
   prune(options: PruneOptions): Promise<Pid[]> {
     return prune(this.edges, options)
+  }
+
+  get times(): HolderTimes {
+    return this.#options.times
+  }
+
+  /** Whether what is executed here is still its own: undefined if that is certain, else when it has been found out. */
+  sure(): Promise<void> | undefined {
+    return this.#mayHaveLapsed() ? this.renew() : undefined
   }
 
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */

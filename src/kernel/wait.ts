@@ -34,6 +34,8 @@ export async function waitForEnd(
 }
 
 const PAGE = 500
+/** Events may be large: a page of them must fit in memory. */
+const PAGE_BYTES = 8 * 1024 * 1024
 
 /** Until an event fits, counted from `after`: one that came before counts too. The end of the process ends the wait. */
 export async function waitForEvent(
@@ -56,11 +58,18 @@ export async function waitForEvent(
     const row = await edges.store.ask({ ask: 'process', pid })
     if (row === null) throw new RefusedError(gone(pid))
     for (;;) {
-      const events = await edges.store.ask({ ask: 'events', pid, after: seen, limit: PAGE })
+      const events = await edges.store.ask({
+        ask: 'events',
+        pid,
+        after: seen,
+        limit: PAGE,
+        bytes: PAGE_BYTES,
+      })
       const found = events.find(fits)
       if (found !== undefined) return found
       seen = events.at(-1)?.seq ?? seen
-      if (events.length < PAGE) break
+      // What came since is heard.
+      if (events.length === 0 || seen >= row.record.revision) break
     }
     return row.record.outcome === null ? undefined : null
   })

@@ -116,7 +116,16 @@ export interface Questions {
   waking: [{ readonly session: string; readonly limit: number }, readonly Pid[]]
   grants: [{ readonly session?: string; readonly pid?: Pid }, readonly Grant[]]
   sessions: [{ readonly after: string | null; readonly limit: number }, readonly Session[]]
-  events: [{ readonly pid: Pid; readonly after: number; readonly limit: number }, readonly StoredEvent[]]
+  events: [
+    {
+      readonly pid: Pid
+      readonly after: number
+      readonly limit: number
+      /** The page ends with the event whose payload makes it this long, or longer. */
+      readonly bytes?: number
+    },
+    readonly StoredEvent[],
+  ]
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]

@@ -34,13 +34,14 @@ export class Census {
     while (this.#position < upTo) {
       const page = await this.#changes()
       if (page === null || page.events.length === 0) break
+      const pids = [...new Set(page.events.map(({ pid }) => pid))]
+      const filter = { pid: pids, status: 'any' as const }
+      const { processes } = await this.#reeve.list({ filter, limit: PAGE })
+      // Only now: what is asked again after trouble is counted once.
       for (const { type, payload } of page.events) {
         if (type === 'registered') add(this.spawns, String(Object(payload)['kind']))
         if (type === 'ended') add(this.ends, String(Object(payload)['status']))
       }
-      const pids = [...new Set(page.events.map(({ pid }) => pid))]
-      const filter = { pid: pids, status: 'any' as const }
-      const { processes } = await this.#reeve.list({ filter, limit: PAGE })
       for (const { record } of processes) this.#note(record, true)
       this.#position = page.position
     }

@@ -1,5 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
 import type { StoredEvent } from '../core/process/event.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import type { PlaceFile } from './place-file.ts'
 import { MOST_EVENTS, type Span, spanOf } from './span.ts'
@@ -67,10 +68,21 @@ export class EndedSpans {
     try {
       const record = await this.#reeve.show({ pid })
       if (record.outcome === null) return null
-      const { events, count } = await this.#reeve.events({ pid, limit: MOST_EVENTS + 2 })
-      return spanOf(record, record.outcome, events, count)
+      const { events, count } = await this.#reeve.events({ pid, tail: MOST_EVENTS + 2 })
+      return spanOf(record, record.outcome, events, count, await this.#rootOf(record))
     } catch (error) {
       if (error instanceof ReeveError && GONE.has(error.code)) return null
+      throw error
+    }
+  }
+
+  /** Whose caller may have named a trace; one that is gone named none that is known. */
+  async #rootOf(record: ProcessRecord): Promise<Pick<ProcessRecord, 'causedBy'>> {
+    if (record.root === record.pid) return record
+    try {
+      return await this.#reeve.show({ pid: record.root })
+    } catch (error) {
+      if (error instanceof ReeveError && GONE.has(error.code)) return { causedBy: null }
       throw error
     }
   }

@@ -32,27 +32,30 @@ const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
 /**
- * An ended process as a span, below its parent's; a tree is one trace. The ids follow from the pids: a span that is told
- * twice is the same span. Neither command lines nor values are in it: they may hold what is nobody's business.
+ * An ended process as a span, below its parent's; a tree is one trace, or part of the one that it was started in. The ids
+ * follow from the pids: a span that is told twice is the same span. Neither command lines nor values are in it: they may hold what is nobody's business.
  */
 export function spanOf(
   record: ProcessRecord,
   outcome: Outcome,
   events: readonly StoredEvent[],
   all: number,
+  root: Pick<ProcessRecord, 'causedBy'>,
 ): Span {
-  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(0, MOST_EVENTS)
+  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(-MOST_EVENTS)
+  const caller = callerOf(root)
+  const parentSpanId = record.parent === null ? caller?.spanId : digest('span', record.parent, 16)
   return {
-    traceId: digest('trace', record.root, 32),
+    traceId: caller?.traceId ?? digest('trace', record.root, 32),
     spanId: digest('span', record.pid, 16),
-    ...(record.parent === null ? {} : { parentSpanId: digest('span', record.parent, 16) }),
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
     name: nameOf(record),
     kind: INTERNAL,
     startTimeUnixNano: nanos(record.createdAt),
     endTimeUnixNano: nanos(Math.max(outcome.endedAt, record.createdAt)),
     attributes: attributesOf(record, outcome),
     events: told.map(eventOf),
-    droppedEventsCount: Math.max(0, all - SAID_BY_SPAN.size - MOST_EVENTS),
+    droppedEventsCount: Math.max(0, all - SAID_BY_SPAN.size - told.length),
     status: statusOf(outcome),
   }
 }
@@ -89,7 +92,9 @@ const SAID_BY_SPAN: ReadonlySet<string> = new Set(['registered', 'ended'])
 
 /** What of a payload is told: short words of Reeve's own, no values. */
 const TOLD: Readonly<Record<string, readonly string[]>> = {
-  child_registered: ['pid', 'kind'],
+  child_registered: ['pid', 'kind', 'place'],
+  step_ended: ['place', 'kind', 'name', 'how', 'tries'],
+  step_tried: ['place', 'kind', 'name', 'tries'],
   started: ['holder', 'attempt'],
   program_started: ['osPid'],
   taken_over: ['from', 'holder'],
@@ -98,8 +103,8 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
   paused: ['source'],
   resumed: ['source'],
   stop_requested: ['how', 'reason', 'source', 'cause'],
-  wait_entered: ['on', 'name'],
-  wait_left: ['on', 'name', 'how'],
+  wait_entered: ['on', 'name', 'place'],
+  wait_left: ['on', 'name', 'how', 'place'],
   abandon_requested: ['reason', 'source'],
 }
 
@@ -125,6 +130,15 @@ function statusOf({ status, reason, exitCode, signal }: Outcome): Span['status']
   if (status === 'completed' || status === 'cancelled') return { code: STATUS_UNSET }
   const how = reason ?? signal ?? (exitCode === null ? status : `exit code ${exitCode}`)
   return { code: STATUS_ERROR, message: how }
+}
+
+/** The span that the tree was started in, if whoever did so named it: `00-<trace>-<span>-<flags>`, none of it all zeros. */
+function callerOf({ causedBy }: Pick<ProcessRecord, 'causedBy'>) {
+  const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/.exec(
+    String(causedBy?.['traceparent']),
+  )
+  const [, traceId = '', spanId = ''] = found ?? []
+  return /[1-9a-f]/.test(traceId) && /[1-9a-f]/.test(spanId) ? { traceId, spanId } : undefined
 }
 
 function digest(what: string, id: string, length: number): string {

@@ -3,7 +3,7 @@ import { duration, pid } from './shapes/scalars.ts'
 import { claimed, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
-/** What the worker holds and does not know of, as after a lost answer, is in the answer too. */
+/** What the worker holds and does not know of, as after a lost answer, is in the answer too; so is what it no longer holds. */
 export const claimWork = verb({
   summary: 'Takes the lease of engine processes that a worker serves, and waits for some if there are none.',
   route: 'POST /workers/{worker}/claims',
@@ -14,6 +14,9 @@ export const claimWork = verb({
     limit: z.number().int().min(1).max(100).default(10),
     timeoutMs: duration.default(0),
   }),
-  output: z.strictObject({ work: z.array(claimed) }),
+  output: z.strictObject({
+    work: z.array(claimed),
+    lost: z.array(z.string()).describe('of what it executes: what somebody else may have by now'),
+  }),
   codes: ['not_found', 'denied'],
 })

@@ -81,6 +81,8 @@ export interface EngineOptions {
   readonly retry?: RetryPolicy
   /** How long it waits in memory before it leaves it. */
   readonly parkAfterMs?: number
+  /** How long a step that is under way may go on when the program closes or the process is cancelled, so that its end is kept. */
+  readonly graceMs?: number
 }
 
 /** A registration without what the parent settles by itself. */

@@ -4,7 +4,10 @@ import { reveal } from './shapes/output.ts'
 import { count, pageSize, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** After a `seq`, or the last ones with `tail`. `count` is how many there are in all. */
+/**
+ * After a `seq`, or the last ones with `tail`. There may be fewer than `limit` if they are large, but never none if there are
+ * some. `count` is how many there are in all.
+ */
 export const events = verb({
   summary: 'Reads the events of a process.',
   route: 'GET /processes/{pid}/events',

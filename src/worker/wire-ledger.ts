@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import type { StoredEvent } from '../core/process/event.ts'
 import type { Ledger } from '../engine/ledger.ts'
 import type { Attempt } from '../kernel/attempt.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
@@ -15,7 +14,7 @@ export function wireLedger(
   reeve: Reeve,
   attempt: Attempt,
   clock: Clock,
-  onEvents: (listener: (events: readonly StoredEvent[] | null) => void) => () => void,
+  { onEvents, sure }: Pick<Ledger, 'onEvents' | 'sure'>,
 ): Ledger {
   const { record, signal } = attempt
   const { pid } = record
@@ -43,7 +42,7 @@ export function wireLedger(
     async events(after) {
       const answer = await act({ type: 'events', after, limit: PAGE })
       if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)
-      return { events: answer.events, isLast: answer.events.length < PAGE }
+      return { events: answer.events, isLast: answer.events.length === 0 }
     },
     // What may be masked is read again, as it was written.
     onEvents: (listener) =>
@@ -65,6 +64,7 @@ export function wireLedger(
     },
     outcomeOf,
     park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
+    sure,
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
     charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
     seed: () => said({ type: 'seed' }),

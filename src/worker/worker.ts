@@ -6,10 +6,11 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import { Run } from '../engine/run.ts'
+import { isTrouble } from '../engine/writing.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
-import type { InputOf, Reeve } from '../verbs/reeve.ts'
+import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
 import { wireLedger } from './wire-ledger.ts'
 
 /** How long one question for work may take. */
@@ -17,6 +18,9 @@ const CLAIM_MS = 20_000
 const AT_ONCE = 100
 const RETRY_MS = 500
 const RETRY_MAX_MS = 10_000
+
+/** What is asked of a process while it is executed. */
+const ASKED: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
 
 interface Served {
   readonly run: EngineFunction
@@ -39,6 +43,17 @@ export class Worker {
   readonly #running = new Map<Pid, Attempt>()
   readonly #listeners = new Map<Pid, Set<(events: readonly StoredEvent[] | null) => void>>()
   readonly #closing = new AbortController()
+  /** Nothing is written any more. */
+  readonly #closed = new AbortController()
+  readonly #runs = new Set<Run>()
+  #announcing: Promise<unknown> = Promise.resolve()
+  /** When it was last certain that all leases are still held, and for how long that counts. */
+  #certain: number | undefined
+  #ttlMs = 0
+  #asking: Promise<void> | undefined
+  /** Questions for work that are under way, and what was asked meanwhile of processes that are not run here (yet). */
+  #claims = 0
+  readonly #early = new Map<Pid, StoredEvent[]>()
   #working: Promise<unknown> | undefined
 
   constructor(reeve: Reeve) {
@@ -59,45 +74,105 @@ export class Worker {
     }
     this.#functions.set(name, { run, options })
     // What happens to a process after it was claimed is heard: the stream begins before the first claim.
-    const { renewMs, position: after } = await this.#announce()
+    const { renewMs, position: after } = await this.#announce().catch((error: unknown) => {
+      this.#functions.delete(name)
+      throw error
+    })
     this.#working ??= Promise.all([this.#keepAnnounced(renewMs), this.#follow(after), this.#claim()])
   }
 
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
-    const attempts = [...this.#running.values()]
-    for (const attempt of attempts) {
+    await Promise.all([...this.#runs].map((run) => run.drain()))
+    for (const attempt of this.#running.values()) {
       attempt.over = true
       attempt.stop(new Stopped('shutdown', 'The worker is shutting down.'))
     }
     this.#running.clear()
+    this.#closed.abort()
     await this.#working
     if (this.#functions.size > 0) await this.#reeve.retireWorker({ worker: this.#id })
   }
 
-  #announce() {
-    return this.#reeve.announceWorker({ worker: this.#id, engines: [...this.#functions.keys()] })
+  /** One at a time: the last one says all that is served. */
+  #announce(): Promise<OutputOf<'announceWorker'>> {
+    const announce = async () => {
+      const sent = systemClock.now()
+      const answer = await this.#reeve.announceWorker({
+        worker: this.#id,
+        engines: [...this.#functions.keys()],
+      })
+      this.#ttlMs = answer.ttlMs
+      this.#certain ??= sent
+      // Only a row that has not lapsed in between keeps the leases.
+      if (systemClock.now() - this.#certain <= answer.ttlMs) this.#certain = sent
+      return answer
+    }
+    const announced = this.#announcing.then(announce)
+    this.#announcing = announced.catch(() => undefined)
+    return announced
   }
 
-  /** Missed renewals cost the leases only when somebody else has claimed them; then the next write says so. */
+  /** Nobody else has taken a lease from this worker since it announced itself the last time, unless that is too long ago. */
+  #sure(): Promise<void> | undefined {
+    const { signal } = this.#closing
+    if (signal.aborted || systemClock.now() - (this.#certain ?? 0) <= this.#ttlMs) return undefined
+    this.#asking ??= this.#askWhatIsLost().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #askWhatIsLost(): Promise<void> {
+    const sent = systemClock.now()
+    try {
+      await this.#announce()
+      await this.#claimWithin(0)
+      this.#certain = sent
+    } catch (error) {
+      // Called off: nothing more is begun.
+      if (!this.#closing.signal.aborted) throw error
+    }
+  }
+
+  /** Missed renewals cost the leases only when somebody else has claimed them: then it stops what it has lost. */
   async #keepAnnounced(renewMs: number): Promise<void> {
     for (;;) {
       await this.#pause(renewMs)
       if (this.#closing.signal.aborted) return
       await this.#announce().catch(ignoreTrouble)
+      await this.#sure()?.catch(ignoreTrouble)
     }
   }
 
   async #claim(): Promise<void> {
     await this.#untilClosed(async () => {
-      const known = [...this.#running.keys()]
-      const limit = AT_ONCE - known.length
-      if (limit <= 0) return this.#pause(RETRY_MS)
-      const asked = { worker: this.#id, known, limit, timeoutMs: CLAIM_MS }
-      const { work } = await this.#reeve.claimWork(asked, { signal: this.#closing.signal })
-      for (const { record, fence } of work) this.#begin(record, fence)
+      if (this.#running.size >= AT_ONCE) await this.#pause(RETRY_MS)
+      else await this.#claimWithin(CLAIM_MS)
     })
+  }
+
+  async #claimWithin(timeoutMs: number): Promise<void> {
+    const executed = new Map(this.#running)
+    const known = [...executed.keys()]
+    const limit = Math.max(1, AT_ONCE - known.length)
+    this.#claims += 1
+    try {
+      const asked = { worker: this.#id, known, limit, timeoutMs }
+      const { work, lost } = await this.#reeve.claimWork(asked, { signal: this.#closing.signal })
+      for (const pid of lost) this.#lose(executed.get(pid))
+      for (const { record, fence } of work) this.#begin(record, fence)
+    } finally {
+      this.#claims -= 1
+      if (this.#claims === 0) this.#early.clear()
+    }
+  }
+
+  #lose(attempt: Attempt | undefined): void {
+    if (attempt === undefined || attempt.over) return
+    this.#forget(attempt)
+    attempt.stop(new Stopped('lease_lost', 'Another worker may have taken it over.'))
   }
 
   /** One stream of events serves all that is run here. */
@@ -107,13 +182,34 @@ export class Worker {
     await this.#untilClosed(async () => {
       const position: number = after ?? (await this.#here())
       // Taken up anew, it may have missed some: they are in the log.
-      if (after === undefined)
-        for (const listeners of this.#listeners.values())
-          for (const listener of [...listeners]) listener(null)
+      if (after === undefined) await this.#catchUp()
       after = undefined
       const stream = this.#reeve.follow({ after: position, filter }, { signal: this.#closing.signal })
       for await (const event of stream) this.#heard(event)
     })
+  }
+
+  /** Events of what is run here may have been missed. */
+  async #catchUp(): Promise<void> {
+    for (const listeners of this.#listeners.values()) for (const listener of [...listeners]) listener(null)
+    for (const attempt of [...this.#running.values()]) {
+      const found = await this.#shown(attempt.record.pid)
+      if (found === undefined || found.outcome !== null) this.#lose(attempt)
+      if (found === undefined || attempt.over) continue
+      const { status, stopRequest } = found
+      attempt.request({ type: status === 'paused' ? 'pause' : 'resume' })
+      if (stopRequest !== null && attempt.stopped === undefined) this.#stop(attempt, stopRequest)
+    }
+  }
+
+  /** Undefined if it has ended so long ago that it is gone. */
+  async #shown(pid: Pid): Promise<ProcessRecord | undefined> {
+    try {
+      return await this.#reeve.show({ pid })
+    } catch (error) {
+      if (error instanceof RefusedError) return undefined
+      throw error
+    }
   }
 
   async #here(): Promise<number> {
@@ -123,7 +219,13 @@ export class Worker {
   #heard(event: StoredEvent): void {
     for (const listener of [...(this.#listeners.get(event.pid) ?? [])]) listener([event])
     const attempt = this.#running.get(event.pid)
-    if (attempt === undefined) return
+    if (attempt !== undefined) this.#tell(attempt, event)
+    // It may be among those that are being claimed.
+    else if (this.#claims > 0 && ASKED.has(event.type))
+      this.#early.set(event.pid, [...(this.#early.get(event.pid) ?? []), event])
+  }
+
+  #tell(attempt: Attempt, event: StoredEvent): void {
     if (event.type === 'paused') attempt.request({ type: 'pause' })
     if (event.type === 'resumed') attempt.request({ type: 'resume' })
     if (event.type === 'stop_requested')
@@ -142,6 +244,7 @@ export class Worker {
     former?.stop(new Stopped('lease_lost', 'It was taken over, and came back.'))
     const attempt = new Attempt(record, this.#id, fence)
     this.#running.set(record.pid, attempt)
+    for (const event of this.#early.get(record.pid) ?? []) this.#tell(attempt, event)
     if (record.stopRequest !== null) this.#stop(attempt, record.stopRequest)
     void this.#run(attempt)
   }
@@ -150,10 +253,16 @@ export class Worker {
     const { record } = attempt
     const served = this.#functions.get(String(record.spec['engine']))
     if (served === undefined) return
-    const ledger = wireLedger(this.#reeve, attempt, systemClock, (listener) => this.#on(record.pid, listener))
+    const ledger = wireLedger(this.#reeve, attempt, systemClock, {
+      onEvents: (listener) => this.#on(record.pid, listener),
+      sure: () => this.#sure(),
+    })
+    const run = new Run(ledger, served.options)
+    this.#runs.add(run)
     try {
-      const ending = await new Run(ledger, served.options).run(served.run)
+      const ending = await run.run(served.run)
       if (ending.status === 'parked') this.#forget(attempt)
+      else if (ending.status === 'left') await this.#putBack(attempt)
       else {
         const { status, reason, result } = ending
         await this.#end(attempt, {
@@ -165,35 +274,48 @@ export class Worker {
     } catch (error) {
       if (isLost(error)) this.#forget(attempt)
       else await this.#end(attempt, thrown(attempt, error))
+    } finally {
+      this.#runs.delete(run)
     }
   }
 
-  async #end(attempt: Attempt, ending: Ending): Promise<void> {
-    let said = ending
+  /** Gives its lease back; a fence that is stale gives nothing back. */
+  async #putBack(attempt: Attempt): Promise<void> {
+    const { fence } = attempt.fence()
+    const { pid } = attempt.record
     await this.#insist(attempt, async () => {
-      try {
-        const act = { type: 'end', ...said } as const
-        const { fence } = attempt.fence()
-        await this.#reeve.doWork({ worker: this.#id, pid: attempt.record.pid, fence, act })
-      } catch (error) {
-        if (!(error instanceof RefusedError) || error.code !== 'payload_too_large') throw error
-        said = { status: 'failed', reason: error.message }
-        throw new ReeveError('outcome_unknown', error.message, error.remedy)
-      }
+      await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'release' } })
     })
     this.#forget(attempt)
   }
 
-  /** Until it is written, or is not ours to write any more. */
-  async #insist(attempt: Attempt, act: () => Promise<void>): Promise<void> {
+  async #end(attempt: Attempt, ending: Ending): Promise<void> {
+    const { pid } = attempt.record
+    const write = (said: Ending) =>
+      this.#insist(attempt, async () => {
+        const { fence } = attempt.fence()
+        await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'end', ...said } })
+      })
+    const no = await write(ending)
+    // An end that cannot be written is a failure of its own.
+    const still = no === undefined ? undefined : await write({ status: 'failed', reason: no.message })
+    if (still === undefined) return this.#forget(attempt)
+    // Forgotten, it would be claimed and run again and again.
+    process.emitWarning(`The end of ${pid} was refused: ${still.message}`, { type: 'ReeveWarning' })
+  }
+
+  /** Until it is written, or is not ours to write any more. Answers with a no that has another reason. */
+  async #insist(attempt: Attempt, act: () => Promise<void>): Promise<Error | undefined> {
     for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
-        return await act()
+        await act()
+        return undefined
       } catch (error) {
-        if (!(error instanceof ReeveError) || error instanceof RefusedError) return
+        if (!isTrouble(error)) return isOthers(error) ? undefined : (error as Error)
       }
-      await this.#pause(delay)
+      await this.#pause(delay, this.#closed.signal)
     }
+    return undefined
   }
 
   #forget(attempt: Attempt): void {
@@ -227,8 +349,7 @@ export class Worker {
     }
   }
 
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#closing
+  #pause(ms: number, signal = this.#closing.signal): Promise<void> {
     if (signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const over = () => {
@@ -248,6 +369,11 @@ function thrown(attempt: Attempt, error: unknown): Ending {
   if (attempt.stopped !== undefined) return { status: 'cancelled' }
   const message = error instanceof Error ? error.message : String(error)
   return { status: 'failed', reason: message, result: { error: message } satisfies Json }
+}
+
+/** It has ended, or is another's. */
+function isOthers(error: unknown): boolean {
+  return error instanceof RefusedError && (error.code === 'stale_fence' || error.code === 'already_ended')
 }
 
 function isLost(error: unknown): boolean {

@@ -6,18 +6,38 @@ import {
   embed,
   type Json,
 } from 'reeve'
-import { onTestFinished } from 'vitest'
+import { openMemory } from 'reeve/testing'
+import { onTestFinished, test } from 'vitest'
+import { MemoryTables } from '../../src/store/memory/open.ts'
+import { places } from '../crash/places.ts'
 
-/** A kernel over `store` that serves one durable function, closed with the test. */
+/** Where several kernels of one test find the same store. */
+export type Place = string | MemoryTables | Exclude<EmbedOptions['store'], string>
+
+const STORES: Readonly<Record<string, () => Promise<Place>>> = {
+  ...places,
+  memory: async () => new MemoryTables(),
+}
+
+/** A test on each of the stores; `place` makes one. */
+export function onEachStore(name: string, body: (place: () => Promise<Place>) => Promise<void>): void {
+  for (const [store, place] of Object.entries(STORES)) test(`${store}: ${name}`, () => body(place))
+}
+
+export async function storeAt(place: Place): Promise<EmbedOptions['store']> {
+  return place instanceof MemoryTables ? openMemory({ shared: place }) : place
+}
+
+/** A kernel over the store of a place that serves one durable function, closed with the test. */
 export async function serve(
-  store: EmbedOptions['store'],
+  place: Place,
   run: EngineFunction,
   options: EngineOptions = {},
   others: Omit<EmbedOptions, 'store'> = {},
 ): Promise<Embedded> {
-  const reeve = await embed({ store, ...others })
+  const reeve = await embed({ store: await storeAt(place), ...others })
   onTestFinished(() => reeve.close())
-  await reeve.engine('work', run, options)
+  await reeve.engine('work', run, { graceMs: 0, ...options })
   return reeve
 }
 
@@ -49,7 +69,7 @@ export function stuck<Value = null>(reached: { resolve(): void }): Promise<Value
   return new Promise(() => {})
 }
 
-export function noted<Value>(notes: string[], note: string, value: Value): Value {
+export function noted<Note, Value>(notes: Note[], note: Note, value: Value): Value {
   notes.push(note)
   return value
 }

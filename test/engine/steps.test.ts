@@ -1,86 +1,94 @@
 import { embed, StepError } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
-import { gate, logOf, noted, outcomeOf, serve, start, stuck } from './bed.ts'
+import { expect, onTestFinished } from 'vitest'
+import { gate, logOf, noted, onEachStore, outcomeOf, serve, start, storeAt, stuck } from './bed.ts'
 
-test('a durable function of embed ends with what it returns, and fails with what it throws', async () => {
-  const reeve = await embed({
-    store: tempFile(),
-    engines: {
-      double: async (ctx, input: number) => ctx.step('multiply', () => input * 2),
-      quiet: async (ctx) => {
-        await ctx.step('nothing', () => {})
-      },
-      broken: async (ctx) => ctx.step('read', () => Promise.reject(new Error('no such file'))),
-    },
-  })
-  const ends = async (engine: string, input: number) => {
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine, input } })
-    return outcomeOf(reeve, record.pid)
-  }
-  expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
-  expect(await ends('quiet', 0)).toMatchObject({ status: 'completed', result: null })
-  expect(await ends('broken', 0)).toMatchObject({ status: 'failed', reason: 'no such file' })
-  await reeve.close()
-})
-
-test('a step that is in the log is not run again by the next kernel, and the one that was cut off is', async () => {
-  const store = tempFile()
-  const ran: string[] = []
-  const reached = gate()
-  const code = (last: () => Promise<string>) =>
-    serve(store, async (ctx) => {
-      const one = await ctx.step('one', () => noted(ran, 'one', { a: [1, 'x'] }))
-      const nothing = await ctx.step('nothing', () => void ran.push('nothing'))
-      const two = await ctx.step('two', last)
-      return { one, isNothing: nothing === undefined, two }
-    })
-  const first = await code(() => noted(ran, 'two', stuck<string>(reached)))
-  const pid = await start(first)
-  await reached.promise
-  await first.close()
-  const second = await code(async () => noted(ran, 'two again', 'done'))
-  expect(await outcomeOf(second, pid)).toMatchObject({
-    status: 'completed',
-    result: { one: { a: [1, 'x'] }, isNothing: true, two: 'done' },
-  })
-  expect(ran).toEqual(['one', 'nothing', 'two', 'two again'])
-  expect(await logOf(second, pid, 'step_ended')).toMatchObject([
-    { place: 1, kind: 'step', name: 'one', how: 'done', tries: 1, value: { a: [1, 'x'] } },
-    { place: 2, name: 'nothing' },
-    { place: 3, name: 'two', value: 'done' },
-  ])
-})
-
-test('a step is tried again as its policy says, and the tries before a restart count', async () => {
-  const store = tempFile()
-  const tries: number[] = []
-  const reached = gate()
-  const code = (isStuck: boolean) =>
-    serve(store, async (ctx) =>
-      ctx.step(
-        'flaky',
-        ({ attempt }) => {
-          tries.push(attempt)
-          return isStuck && attempt === 2 ? stuck(reached) : Promise.reject(new Error(`try ${attempt}`))
+onEachStore(
+  'a durable function of embed ends with what it returns, and fails with what it throws',
+  async (place) => {
+    const reeve = await embed({
+      store: await storeAt(await place()),
+      engines: {
+        double: async (ctx, input: number) => ctx.step('multiply', () => input * 2),
+        quiet: async (ctx) => {
+          await ctx.step('nothing', () => {})
         },
-        { retry: { times: 2, backoffMs: 1 } },
-      ),
-    )
-  const first = await code(true)
-  const pid = await start(first)
-  await reached.promise
-  expect(await logOf(first, pid, 'step_tried')).toMatchObject([
-    { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
-  ])
-  await first.close()
-  const second = await code(false)
-  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'failed', reason: 'try 3' })
-  expect(tries).toEqual([1, 2, 2, 3])
-})
+        broken: async (ctx) => ctx.step('read', () => Promise.reject(new Error('no such file'))),
+      },
+    })
+    const ends = async (engine: string, input: number) => {
+      const { record } = await reeve.spawn({ kind: 'engine', spec: { engine, input } })
+      return outcomeOf(reeve, record.pid)
+    }
+    expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
+    expect(await ends('quiet', 0)).toMatchObject({ status: 'completed', result: null })
+    expect(await ends('broken', 0)).toMatchObject({ status: 'failed', reason: 'no such file' })
+    await reeve.close()
+  },
+)
 
-test('a backoff is kept across a restart', async () => {
-  const store = tempFile()
+onEachStore(
+  'a step that is in the log is not run again by the next kernel, and the one that was cut off is',
+  async (place) => {
+    const store = await place()
+    const ran: string[] = []
+    const reached = gate()
+    const code = (last: () => Promise<string>) =>
+      serve(store, async (ctx) => {
+        const one = await ctx.step('one', () => noted(ran, 'one', { a: [1, 'x'] }))
+        const nothing = await ctx.step('nothing', () => void ran.push('nothing'))
+        const two = await ctx.step('two', last)
+        return { one, isNothing: nothing === undefined, two }
+      })
+    const first = await code(() => noted(ran, 'two', stuck<string>(reached)))
+    const pid = await start(first)
+    await reached.promise
+    await first.close()
+    const second = await code(async () => noted(ran, 'two again', 'done'))
+    expect(await outcomeOf(second, pid)).toMatchObject({
+      status: 'completed',
+      result: { one: { a: [1, 'x'] }, isNothing: true, two: 'done' },
+    })
+    expect(ran).toEqual(['one', 'nothing', 'two', 'two again'])
+    expect(await logOf(second, pid, 'step_ended')).toMatchObject([
+      { place: 1, kind: 'step', name: 'one', how: 'done', tries: 1, value: { a: [1, 'x'] } },
+      { place: 2, name: 'nothing' },
+      { place: 3, name: 'two', value: 'done' },
+    ])
+  },
+)
+
+onEachStore(
+  'a step is tried again as its policy says, and the tries before a restart count',
+  async (place) => {
+    const store = await place()
+    const tries: number[] = []
+    const reached = gate()
+    const code = (isStuck: boolean) =>
+      serve(store, async (ctx) =>
+        ctx.step(
+          'flaky',
+          ({ attempt }) => {
+            tries.push(attempt)
+            return isStuck && attempt === 2 ? stuck(reached) : Promise.reject(new Error(`try ${attempt}`))
+          },
+          { retry: { times: 2, backoffMs: 1 } },
+        ),
+      )
+    const first = await code(true)
+    const pid = await start(first)
+    await reached.promise
+    expect(await logOf(first, pid, 'step_tried')).toMatchObject([
+      { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
+    ])
+    await first.close()
+    const second = await code(false)
+    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'failed', reason: 'try 3' })
+    expect(tries).toEqual([1, 2, 2, 3])
+  },
+)
+
+onEachStore('a backoff is kept across a restart', async (place) => {
+  const store = await place()
   const tries: number[] = []
   const flaky = ({ attempt }: { attempt: number }) => {
     tries.push(attempt)
@@ -98,12 +106,12 @@ test('a backoff is kept across a restart', async () => {
     return answer
   })
   await begun.promise
-  expect(await second.show({ pid })).toMatchObject({ status: 'running' })
+  expect(await second.show({ pid })).toMatchObject({ outcome: null })
   expect(tries).toEqual([1])
 })
 
-test('the last error is the one the process fails with, unless the code catches it', async () => {
-  const reeve = await serve(tempFile(), async (ctx, input) => {
+onEachStore('the last error is the one the process fails with, unless the code catches it', async (place) => {
+  const reeve = await serve(await place(), async (ctx, input) => {
     const flaky = () =>
       ctx.step('flaky', ({ attempt }) => Promise.reject(new Error(`try ${attempt}`)), {
         retry: { times: 2, backoffMs: 0 },
@@ -120,8 +128,8 @@ test('the last error is the one the process fails with, unless the code catches 
   expect(caught).toMatchObject({ status: 'completed', result: { caught: 'flaky: try 3' } })
 })
 
-test('a failed step fails in later attempts too, without being run', async () => {
-  const store = tempFile()
+onEachStore('a failed step fails in later attempts too, without being run', async (place) => {
+  const store = await place()
   const reached = gate()
   let ran = 0
   const code = (then: () => Promise<unknown>) =>
@@ -139,17 +147,17 @@ test('a failed step fails in later attempts too, without being run', async () =>
   expect(ran).toBe(1)
 })
 
-test('an error that is not worth another try gets none', async () => {
+onEachStore('an error that is not worth another try gets none', async (place) => {
   const reeve = await serve(
-    tempFile(),
+    await place(),
     async (ctx) => ctx.step('charge', ({ attempt }) => Promise.reject(new Error(`declined ${attempt}`))),
     { retry: { times: 5, backoffMs: 0, when: (error) => !String(error).includes('declined') } },
   )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ reason: 'declined 1' })
 })
 
-test('time, chance and ids are the same in every attempt', async () => {
-  const store = tempFile()
+onEachStore('time, chance and ids are the same in every attempt', async (place) => {
+  const store = await place()
   const seen: unknown[] = []
   const reached = gate()
   const code = (last: () => Promise<unknown>) =>
@@ -180,8 +188,8 @@ test('time, chance and ids are the same in every attempt', async () => {
   expect(new Set([random, otherRandom, uuid, otherUuid]).size).toBe(4)
 })
 
-test('a result that cannot be stored fails the step, and says why', async () => {
-  const reeve = await serve(tempFile(), async (ctx, input) =>
+onEachStore('a result that cannot be stored fails the step, and says why', async (place) => {
+  const reeve = await serve(await place(), async (ctx, input) =>
     ctx.step('strange', () => (input === 'large' ? 'x'.repeat(2 ** 21) : new Map())),
   )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
@@ -194,77 +202,83 @@ test('a result that cannot be stored fails the step, and says why', async () => 
   })
 })
 
-test('calls of the context inside a step are refused', async () => {
-  const reeve = await serve(tempFile(), async (ctx) => ctx.step('outer', () => ctx.step('inner', () => 1)))
+onEachStore('calls of the context inside a step are refused', async (place) => {
+  const reeve = await serve(await place(), async (ctx) => ctx.step('outer', () => ctx.step('inner', () => 1)))
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
     status: 'failed',
     reason: 'step inner was called inside the step outer.',
   })
 })
 
-test('several flows at once come to the same steps in the same order, whatever finished first', async () => {
-  const store = tempFile()
-  const slow = gate()
-  const cut = gate()
-  const ran: string[] = []
-  const code = (last: () => Promise<unknown>, isSlow: boolean) =>
-    serve(store, async (ctx) => {
-      const flow = async (name: string, first: () => Promise<unknown>) => {
-        await ctx.step(`${name}1`, () => noted(ran, `${name}1`, first()))
-        await Promise.resolve()
-        return ctx.step(`${name}2`, () => noted(ran, `${name}2`, name))
-      }
-      const both = await Promise.all([
-        flow('a', async () => (isSlow ? await slow.promise : undefined)),
-        flow('b', async () => {}),
-      ])
-      await ctx.step('last', last)
-      return both
+onEachStore(
+  'several flows at once come to the same steps in the same order, whatever finished first',
+  async (place) => {
+    const store = await place()
+    const slow = gate()
+    const cut = gate()
+    const ran: string[] = []
+    const code = (last: () => Promise<unknown>, isSlow: boolean) =>
+      serve(store, async (ctx) => {
+        const flow = async (name: string, first: () => Promise<unknown>) => {
+          await ctx.step(`${name}1`, () => noted(ran, `${name}1`, first()))
+          await Promise.resolve()
+          return ctx.step(`${name}2`, () => noted(ran, `${name}2`, name))
+        }
+        const both = await Promise.all([
+          flow('a', async () => (isSlow ? await slow.promise : undefined)),
+          flow('b', async () => {}),
+        ])
+        await ctx.step('last', last)
+        return both
+      })
+    const first = await code(() => stuck(cut), true)
+    const pid = await start(first)
+    await first.waitFor({ pid, types: ['step_ended'] })
+    await expect.poll(() => ran).toEqual(['a1', 'b1', 'b2'])
+    slow.resolve()
+    await cut.promise
+    await first.close()
+    const second = await code(async () => {}, false)
+    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['a', 'b'] })
+    expect(ran).toEqual(['a1', 'b1', 'b2', 'a2'])
+  },
+)
+
+onEachStore(
+  'code that was changed under a running process is found, with both lists of steps',
+  async (place) => {
+    const store = await place()
+    const reached = gate()
+    const first = await serve(store, async (ctx) => {
+      await ctx.step('draft', () => 1)
+      await ctx.step('review', () => 2)
+      await ctx.step('publish', () => stuck(reached))
     })
-  const first = await code(() => stuck(cut), true)
-  const pid = await start(first)
-  await first.waitFor({ pid, types: ['step_ended'] })
-  await expect.poll(() => ran).toEqual(['a1', 'b1', 'b2'])
-  slow.resolve()
-  await cut.promise
-  await first.close()
-  const second = await code(async () => {}, false)
-  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['a', 'b'] })
-  expect(ran).toEqual(['a1', 'b1', 'b2', 'a2'])
-})
+    const pid = await start(first)
+    await reached.promise
+    await first.close()
+    let ran = 0
+    const second = await serve(store, async (ctx) => {
+      await ctx.step('draft', () => ran++)
+      await ctx.sleep(1)
+      await ctx.step('review', () => ran++)
+    })
+    expect(await outcomeOf(second, pid)).toMatchObject({
+      status: 'failed',
+      reason: 'nondeterminism',
+      result: {
+        place: 2,
+        message: 'At step 2 the log has step review, and the code came to sleep.',
+        recorded: ['step draft', 'step review'],
+        met: ['step draft', 'sleep'],
+      },
+    })
+    expect(ran).toBe(0)
+  },
+)
 
-test('code that was changed under a running process is found, with both lists of steps', async () => {
-  const store = tempFile()
-  const reached = gate()
-  const first = await serve(store, async (ctx) => {
-    await ctx.step('draft', () => 1)
-    await ctx.step('review', () => 2)
-    await ctx.step('publish', () => stuck(reached))
-  })
-  const pid = await start(first)
-  await reached.promise
-  await first.close()
-  let ran = 0
-  const second = await serve(store, async (ctx) => {
-    await ctx.step('draft', () => ran++)
-    await ctx.sleep(1)
-    await ctx.step('review', () => ran++)
-  })
-  expect(await outcomeOf(second, pid)).toMatchObject({
-    status: 'failed',
-    reason: 'nondeterminism',
-    result: {
-      place: 2,
-      message: 'At step 2 the log has step review, and the code came to sleep.',
-      recorded: ['step draft', 'step review'],
-      met: ['step draft', 'sleep'],
-    },
-  })
-  expect(ran).toBe(0)
-})
-
-test('code that ends before it has come to all recorded steps is found too', async () => {
-  const store = tempFile()
+onEachStore('code that ends before it has come to all recorded steps is found too', async (place) => {
+  const store = await place()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
     await ctx.step('one', () => 1)
@@ -282,10 +296,10 @@ test('code that ends before it has come to all recorded steps is found too', asy
   })
 })
 
-test('a cancelled function hears of it at its next call, and may tidy up', async () => {
+onEachStore('a cancelled function hears of it at its next call, and may tidy up', async (place) => {
   const reached = gate()
   const tidied = gate<string>()
-  const reeve = await serve(tempFile(), async (ctx) => {
+  const reeve = await serve(await place(), async (ctx) => {
     try {
       await ctx.step('endless', ({ signal }) => {
         reached.resolve()
@@ -303,10 +317,10 @@ test('a cancelled function hears of it at its next call, and may tidy up', async
   expect(await logOf(reeve, pid, 'step_ended')).toEqual([])
 })
 
-test('a paused function begins no step until it is resumed', async () => {
+onEachStore('a paused function begins no step until it is resumed', async (place) => {
   const ran: string[] = []
   const [reached, go] = [gate(), gate()]
-  const reeve = await serve(tempFile(), async (ctx) => {
+  const reeve = await serve(await place(), async (ctx) => {
     await ctx.step('one', () => {
       reached.resolve()
       return go.promise
@@ -325,12 +339,12 @@ test('a paused function begins no step until it is resumed', async () => {
   expect(ran).toEqual(['two'])
 })
 
-test('a call that nobody waits for may fail without harm', async () => {
+onEachStore('a call that nobody waits for may fail without harm', async (place) => {
   const unheard: unknown[] = []
   const note = (reason: unknown) => void unheard.push(reason)
   process.on('unhandledRejection', note)
   onTestFinished(() => void process.off('unhandledRejection', note))
-  const reeve = await serve(tempFile(), async (ctx) => {
+  const reeve = await serve(await place(), async (ctx) => {
     void ctx.step('aside', () => Promise.reject(new Error('broken')))
     void ctx.signal('never')
     return ctx.signal('go')
@@ -343,8 +357,216 @@ test('a call that nobody waits for may fail without harm', async () => {
   expect(unheard).toEqual([])
 })
 
-test('a name is served once', async () => {
-  const reeve = await serve(tempFile(), async () => 1)
+onEachStore('a name is served once', async (place) => {
+  const reeve = await serve(await place(), async () => 1)
   await expect(reeve.engine('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
   await expect(reeve.engine('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
+onEachStore(
+  'a step that is under way when the program closes gets a moment, and is not run again',
+  async (place) => {
+    const store = await place()
+    const ran: string[] = []
+    const [reached, go] = [gate(), gate()]
+    const code = (who: string) =>
+      serve(
+        store,
+        async (ctx) => {
+          const charged = await ctx.step('charge', async () => {
+            reached.resolve()
+            await go.promise
+            return noted(ran, who, who)
+          })
+          const shipped = await ctx.step('ship', () => noted(ran, who, who))
+          return [charged, shipped]
+        },
+        { graceMs: 60_000 },
+      )
+    const first = await code('first')
+    const pid = await start(first)
+    await reached.promise
+    const closed = first.close()
+    go.resolve()
+    await closed
+    const second = await code('second')
+    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['first', 'second'] })
+    expect(ran).toEqual(['first', 'second'])
+  },
+)
+
+onEachStore('what a step did is in the log, though a stop was asked for meanwhile', async (place) => {
+  const [reached, go] = [gate(), gate()]
+  const reeve = await serve(
+    await place(),
+    async (ctx) =>
+      ctx.step('charge', async ({ signal }) => {
+        signal.addEventListener('abort', () => go.resolve())
+        reached.resolve()
+        await go.promise
+        return 'charged'
+      }),
+    { graceMs: 60_000 },
+  )
+  const pid = await start(reeve)
+  await reached.promise
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+  expect(await logOf(reeve, pid, 'step_ended')).toMatchObject([{ name: 'charge', value: 'charged' }])
+})
+
+onEachStore('a function that is spawned inside a step of another runs its own steps', async (place) => {
+  const reeve = await serve(await place(), async (ctx, input) => {
+    if (input === 'child') return ctx.step('inner', () => 1)
+    return ctx.step('outer', async () => {
+      const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: 'child' } })
+      return { child: (await outcomeOf(reeve, record.pid))?.status ?? 'none' }
+    })
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    status: 'completed',
+    result: { child: 'completed' },
+  })
+})
+
+onEachStore(
+  'a retry policy that cannot work is refused, and one of many tries without backoff works',
+  async (place) => {
+    const reeve = await serve(await place(), async (ctx, input) => {
+      const flaky = ({ attempt }: { attempt: number }) =>
+        attempt > 1_030 ? attempt : Promise.reject(new Error('not yet'))
+      return ctx.step('flaky', flaky, { retry: input as never })
+    })
+    expect(await outcomeOf(reeve, await start(reeve, { times: 2_000, backoffMs: 0 }))).toMatchObject({
+      status: 'completed',
+      result: 1_031,
+    })
+    for (const policy of [
+      { times: -1 },
+      { times: 2, backoffMs: -5 },
+      { times: 1, factor: 0 },
+      { times: 'x' },
+    ])
+      expect(await outcomeOf(reeve, await start(reeve, policy))).toMatchObject({
+        status: 'failed',
+        reason: expect.stringContaining('retry'),
+      })
+  },
+)
+
+onEachStore(
+  'a cancelled function that catches everything in a loop holds nobody up, and is ended',
+  async (place) => {
+    let loops = 0
+    const reeve = await serve(await place(), async (ctx) => {
+      for (;;) {
+        try {
+          await ctx.step('poll', () => 1)
+          await ctx.sleep(60_000)
+        } catch {
+          loops += 1
+        }
+      }
+    })
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['wait_entered'] })
+    await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+    expect(loops).toBeLessThan(2_000)
+  },
+)
+
+onEachStore('code that throws before it has come to all recorded steps was changed', async (place) => {
+  const store = await place()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('one', () => 1)
+    await ctx.step('two', () => 2)
+    await ctx.signal('go')
+  })
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['wait_entered'] })
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    await ctx.step('one', () => 1)
+    throw new Error('a new check failed')
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    status: 'failed',
+    reason: 'nondeterminism',
+    result: {
+      place: 2,
+      message: 'At step 2 the log has step two, and the code threw: a new check failed',
+      recorded: ['step one', 'step two', 'signal go'],
+      met: ['step one'],
+    },
+  })
+})
+
+onEachStore('steps that changed places are found', async (place) => {
+  const store = await place()
+  const reached = gate()
+  const first = await serve(store, async (ctx) => {
+    await ctx.step('pack', () => 1)
+    await ctx.step('ship', () => 2)
+    await ctx.step('bill', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    await ctx.step('ship', () => 2)
+    await ctx.step('pack', () => 1)
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({
+    reason: 'nondeterminism',
+    result: { place: 1, recorded: ['step pack', 'step ship'], met: ['step ship'] },
+  })
+})
+
+onEachStore('a history that is longer than one answer may be is replayed whole', async (place) => {
+  const store = await place()
+  const reached = gate()
+  const ran: number[] = []
+  const code = (last: () => Promise<unknown>) =>
+    serve(store, async (ctx) => {
+      let length = 0
+      for (let page = 0; page < 20; page++)
+        length += (await ctx.step('page', () => noted(ran, page, 'x'.repeat(900_000)))).length
+      await ctx.step('last', last)
+      return length
+    })
+  const first = await code(() => stuck(reached))
+  const pid = await start(first)
+  await reached.promise
+  const { events, count } = await first.events({ pid, limit: 1_000 })
+  expect(count).toBe(22)
+  expect(events.length).toBeLessThan(15)
+  await first.close()
+  const second = await code(async () => {})
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 18_000_000 })
+  expect(ran).toHaveLength(20)
+})
+
+onEachStore('code that was changed to wait for its calls in another order is let on', async (place) => {
+  const store = await place()
+  const [slow, reached] = [gate(), gate()]
+  const first = await serve(store, async (ctx) => {
+    const a = ctx.step('a', () => slow.promise)
+    await ctx.step('b', () => 'b')
+    await ctx.step('c', () => 'c')
+    slow.resolve()
+    await a
+    await ctx.step('last', () => stuck(reached))
+  })
+  const pid = await start(first)
+  await reached.promise
+  await first.close()
+  const second = await serve(store, async (ctx) => {
+    const a = ctx.step('a', () => {})
+    await ctx.step('b', () => 'not again')
+    await a
+    const c = await ctx.step('c', () => 'not again')
+    return ctx.step('last', () => c)
+  })
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 'c' })
 })

@@ -1,11 +1,11 @@
+import { MemoryTables } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
-import { gate, logOf, noted, outcomeOf, serve, start } from './bed.ts'
+import { gate, logOf, noted, onEachStore, outcomeOf, serve, start } from './bed.ts'
 
 const SOON = { parkAfterMs: 1 }
 
-test('signals are taken in order, sent before the wait or after it', async () => {
-  const reeve = await serve(tempFile(), async (ctx) =>
+onEachStore('signals are taken in order, sent before the wait or after it', async (place) => {
+  const reeve = await serve(await place(), async (ctx) =>
     [await ctx.signal('word'), await ctx.signal('word'), await ctx.signal('other', { timeoutMs: 0 })].map(
       (value) => value ?? 'nothing',
     ),
@@ -20,10 +20,10 @@ test('signals are taken in order, sent before the wait or after it', async () =>
   })
 })
 
-test('an answer by key is given once, before the wait or during it', async () => {
+onEachStore('an answer by key is given once, before the wait or during it', async (place) => {
   const keys = [gate<string>(), gate<string>()]
   const go = gate()
-  const reeve = await serve(tempFile(), async (ctx) => {
+  const reeve = await serve(await place(), async (ctx) => {
     keys[0]?.resolve(await ctx.keyFor('ok'))
     await ctx.step('work', () => go.promise)
     const one = await ctx.signal('ok')
@@ -40,8 +40,8 @@ test('an answer by key is given once, before the wait or during it', async () =>
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: ['yes', 'sure'] })
 })
 
-test('a function that waits leaves memory, and a signal brings it back', async () => {
-  const store = tempFile()
+onEachStore('a function that waits leaves memory, and a signal brings it back', async (place) => {
+  const store = await place()
   let begun = 0
   const steps: string[] = []
   const reeve = await serve(
@@ -67,29 +67,32 @@ test('a function that waits leaves memory, and a signal brings it back', async (
   expect(begun).toBe(2)
 })
 
-test('a parked function is begun again by any kernel that serves it, and its attempts do not count', async () => {
-  const store = tempFile()
-  const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
-    const got: unknown[] = []
-    for (let round = 0; round < 8; round++) got.push(await ctx.signal('next'))
-    return got as number[]
-  }
-  const first = await serve(store, code, SOON)
-  const pid = await start(first)
-  await first.waitFor({ pid, types: ['parked'] })
-  await first.close()
-  const second = await serve(store, code, SOON)
-  for (let round = 0; round < 8; round++) {
-    const { revision } = await second.show({ pid })
-    await second.send({ pid, name: 'next', value: round })
-    if (round < 7) await second.waitFor({ pid, types: ['parked'], after: revision })
-  }
-  const ended = await second.wait({ pid })
-  expect(ended).toMatchObject({ record: { attempts: 1, outcome: { result: [0, 1, 2, 3, 4, 5, 6, 7] } } })
-})
+onEachStore(
+  'a parked function is begun again by any kernel that serves it, and its attempts do not count',
+  async (place) => {
+    const store = await place()
+    const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
+      const got: unknown[] = []
+      for (let round = 0; round < 8; round++) got.push(await ctx.signal('next'))
+      return got as number[]
+    }
+    const first = await serve(store, code, SOON)
+    const pid = await start(first)
+    await first.waitFor({ pid, types: ['parked'] })
+    await first.close()
+    const second = await serve(store, code, SOON)
+    for (let round = 0; round < 8; round++) {
+      const { revision } = await second.show({ pid })
+      await second.send({ pid, name: 'next', value: round })
+      if (round < 7) await second.waitFor({ pid, types: ['parked'], after: revision })
+    }
+    const ended = await second.wait({ pid })
+    expect(ended).toMatchObject({ record: { attempts: 1, outcome: { result: [0, 1, 2, 3, 4, 5, 6, 7] } } })
+  },
+)
 
-test('a sleep ends when it is due, though nobody had the function in memory', async () => {
-  const store = tempFile()
+onEachStore('a sleep ends when it is due, though nobody had the function in memory', async (place) => {
+  const store = await place()
   const reeve = await serve(
     store,
     async (ctx) => {
@@ -105,8 +108,8 @@ test('a sleep ends when it is due, though nobody had the function in memory', as
   expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([{ on: 'timer', how: 'due', place: 1 }])
 })
 
-test('a sleep keeps to its time across a restart', async () => {
-  const store = tempFile()
+onEachStore('a sleep keeps to its time across a restart', async (place) => {
+  const store = await place()
   const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
     await ctx.sleep(3_600_000)
   }
@@ -120,9 +123,9 @@ test('a sleep keeps to its time across a restart', async () => {
   expect(entered[1]?.until).toBe(entered[0]?.until)
 })
 
-test('a time limit on a signal ends the wait of a parked function', async () => {
+onEachStore('a time limit on a signal ends the wait of a parked function', async (place) => {
   const reeve = await serve(
-    tempFile(),
+    await place(),
     async (ctx) => (await ctx.signal('never', { timeoutMs: 150 })) ?? 'timed out',
     SOON,
   )
@@ -131,8 +134,8 @@ test('a time limit on a signal ends the wait of a parked function', async () => 
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'timed out' })
 })
 
-test('a child is spawned once, and its end brings the parked parent back', async () => {
-  const store = tempFile()
+onEachStore('a child is spawned once, and its end brings the parked parent back', async (place) => {
+  const store = await place()
   const tools = {
     ask: async (tool: { waitSignal(name: string): Promise<unknown> }) => {
       await tool.waitSignal('answer')
@@ -162,13 +165,13 @@ test('a child is spawned once, and its end brings the parked parent back', async
   expect(await logOf(reeve, pid, 'child_registered')).toHaveLength(1)
 })
 
-test('many children at once: all of them, or the first', async () => {
+onEachStore('many children at once: all of them, or the first', async (place) => {
   const tools = {
     echo: ({ input }: { input: unknown }) => input as number,
     never: () => new Promise<null>(() => {}),
   }
   const reeve = await serve(
-    tempFile(),
+    await place(),
     async (ctx, input) => {
       if (input === 'all') {
         const run = async (n: number) => {
@@ -188,65 +191,145 @@ test('many children at once: all of them, or the first', async () => {
   expect(await outcomeOf(reeve, await start(reeve, 'race'))).toMatchObject({ result: 'fast' })
 })
 
-test('of a signal and a time the first wins, also when both were waited for out of memory', async () => {
-  const reeve = await serve(
-    tempFile(),
-    async (ctx) => {
-      const first = await Promise.race([
-        ctx.signal('go').then(() => 'signal'),
-        ctx.sleep(3_600_000).then(() => 'time'),
-      ])
-      return ctx.step('after', () => first)
-    },
-    SOON,
-  )
-  const pid = await start(reeve)
-  await reeve.waitFor({ pid, types: ['parked'] })
-  expect(await reeve.show({ pid })).toMatchObject({ wait: { on: 'signal' }, moreWaits: [{ on: 'timer' }] })
-  await reeve.send({ pid, name: 'go', value: null })
-  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'signal' })
-})
+onEachStore(
+  'of a signal and a time the first wins, also when both were waited for out of memory',
+  async (place) => {
+    const reeve = await serve(
+      await place(),
+      async (ctx) => {
+        const first = await Promise.race([
+          ctx.signal('go').then(() => 'signal'),
+          ctx.sleep(3_600_000).then(() => 'time'),
+        ])
+        return ctx.step('after', () => first)
+      },
+      SOON,
+    )
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['parked'] })
+    expect(await reeve.show({ pid })).toMatchObject({ wait: { on: 'signal' }, moreWaits: [{ on: 'timer' }] })
+    await reeve.send({ pid, name: 'go', value: null })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'signal' })
+  },
+)
 
-test('a parked function that is cancelled ends at once', async () => {
-  const reeve = await serve(tempFile(), (ctx) => ctx.signal('never'), SOON)
+onEachStore('a parked function that is cancelled ends at once', async (place) => {
+  const reeve = await serve(await place(), (ctx) => ctx.signal('never'), SOON)
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['parked'] })
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
   expect(await reeve.show({ pid })).toMatchObject({ status: 'cancelled', parked: false, wait: null })
 })
 
-test('a parked function that is paused takes its signal, and goes on when it is resumed', async () => {
-  const reeve = await serve(tempFile(), (ctx) => ctx.signal('go'), SOON)
-  const pid = await start(reeve)
-  await reeve.waitFor({ pid, types: ['parked'] })
-  await reeve.signal({ pid, signal: 'pause' })
-  await reeve.send({ pid, name: 'go', value: 7 })
-  expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', pausedFrom: 'ready', wait: null })
-  await reeve.signal({ pid, signal: 'resume' })
-  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 7 })
+onEachStore(
+  'a parked function that is paused takes its signal, and goes on when it is resumed',
+  async (place) => {
+    const reeve = await serve(await place(), (ctx) => ctx.signal('go'), SOON)
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['parked'] })
+    await reeve.signal({ pid, signal: 'pause' })
+    await reeve.send({ pid, name: 'go', value: 7 })
+    expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', pausedFrom: 'ready', wait: null })
+    await reeve.signal({ pid, signal: 'resume' })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 7 })
+  },
+)
+
+onEachStore(
+  'what a function may not spawn or wait for is an error that it can catch, in every attempt',
+  async (place) => {
+    const reeve = await serve(await place(), async (ctx) => {
+      const no = (error: Error) => error.message
+      const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'x' }, envRef: 'nowhere' }).catch(no)
+      return [child as string, await ctx.wait('p_nobodynobody').then(() => '', no)]
+    })
+    expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+      result: [
+        'spawn was given something it cannot use: envRef: must be the reference of an environment.',
+        'There is no process p_nobodynobody.',
+      ],
+    })
+  },
+)
+
+onEachStore('a time may have a fraction, and one that nobody lives to see is refused', async (place) => {
+  const reeve = await serve(
+    await place(),
+    async (ctx, ms) => {
+      await ctx.sleep(Number(ms))
+      await ctx.signal('never', { timeoutMs: Number(ms) })
+      return 'awake'
+    },
+    SOON,
+  )
+  expect(await outcomeOf(reeve, await start(reeve, 30.5))).toMatchObject({
+    status: 'completed',
+    result: 'awake',
+  })
+  expect(await outcomeOf(reeve, await start(reeve, 1e20))).toMatchObject({
+    status: 'failed',
+    reason: '100000000000000000000 is no time to wait.',
+  })
 })
 
-test('what a function may not spawn or wait for is an error that it can catch, in every attempt', async () => {
-  const reeve = await serve(tempFile(), async (ctx) => {
-    const no = (error: Error) => error.message
-    const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'x' }, envRef: 'nowhere' }).catch(no)
-    return [child as string, await ctx.wait('p_nobodynobody').then(() => '', no)]
+onEachStore(
+  'a step that is tried again much later is waited for out of memory, and tried when it is due',
+  async (place) => {
+    const tries: number[] = []
+    let begun = 0
+    const reeve = await serve(
+      await place(),
+      async (ctx) => {
+        begun += 1
+        return ctx.step(
+          'flaky',
+          ({ attempt }) => {
+            tries.push(attempt)
+            return attempt > 2 ? 'done' : Promise.reject(new Error('not now'))
+          },
+          { retry: { times: 2, backoffMs: 150, factor: 1 } },
+        )
+      },
+      SOON,
+    )
+    const pid = await start(reeve)
+    await reeve.waitFor({ pid, types: ['parked'] })
+    expect(await reeve.show({ pid })).toMatchObject({
+      status: 'waiting',
+      parked: true,
+      wait: { on: 'timer', name: 'retry-1', ordinal: 1 },
+    })
+    expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'done' })
+    expect(tries).toEqual([1, 2, 3])
+    expect(begun).toBe(3)
+    expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([
+      { on: 'timer', name: 'retry-1', ordinal: 1, how: 'due' },
+      { on: 'timer', name: 'retry-1', ordinal: 2, how: 'due' },
+    ])
+  },
+)
+
+test('more waits at once than a process may have fail, and the others go on', async () => {
+  const reeve = await serve(new MemoryTables(), async (ctx) => {
+    const waits = Array.from({ length: 1_001 }, () => ctx.signal('go', { timeoutMs: 600_000 }))
+    return waits.at(-1)?.catch((error: Error) => error.message)
   })
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
-    result: [
-      'spawn was given something it cannot use: envRef: must be the reference of an environment.',
-      'There is no process p_nobodynobody.',
-    ],
+    status: 'completed',
+    result: expect.stringMatching(/already waits on signal go and 999 more/),
   })
 })
 
-test('a function that has run for as long as it may is stopped, also by another kernel while it is parked', async () => {
-  const store = tempFile()
-  const first = await serve(store, (ctx) => ctx.signal('never'), SOON)
-  const spec = { engine: 'work', input: null }
-  const { record } = await first.spawn({ kind: 'engine', spec, limits: { runMs: 2_000 } })
-  await first.waitFor({ pid: record.pid, types: ['parked'] })
-  await first.close()
-  const second = await serve(store, (ctx) => ctx.signal('never'), SOON)
-  expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
-})
+onEachStore(
+  'a function that has run for as long as it may is stopped, also by another kernel while it is parked',
+  async (place) => {
+    const store = await place()
+    const first = await serve(store, (ctx) => ctx.signal('never'), SOON)
+    const spec = { engine: 'work', input: null }
+    const { record } = await first.spawn({ kind: 'engine', spec, limits: { runMs: 2_000 } })
+    await first.waitFor({ pid: record.pid, types: ['parked'] })
+    await first.close()
+    const second = await serve(store, (ctx) => ctx.signal('never'), SOON)
+    expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
+  },
+)

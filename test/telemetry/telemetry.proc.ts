@@ -58,6 +58,48 @@ test('every process that ends is one span below its parent, with how it ended an
   expect(outer.endTimeUnixNano).toBe(`${outcome?.endedAt}000000`)
 })
 
+test('a tree that was started within a trace is part of it, and what names none that is valid is a trace of its own', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const begin = async (name: string, traceparent: string) => {
+    const causedBy = { traceparent }
+    const parent = await reeve.spawn({ kind: 'command', name, causedBy, spec: { run: 'exec sleep 1000' } })
+    const { pid } = parent.record
+    const spec = { run: 'true' }
+    const child = await reeve.spawn({ kind: 'command', name: `${name}-child`, parent: pid, spec })
+    await reeve.wait({ pid: child.record.pid })
+    await reeve.kill({ pid })
+    const outer = await collector.until(() => collector.span(name))
+    return { outer, inner: await collector.until(() => collector.span(`${name}-child`)) }
+  }
+  const { outer, inner } = await begin('traced', `00-${trace}-${span}-01`)
+  expect(outer).toMatchObject({ traceId: trace, parentSpanId: span })
+  expect(inner).toMatchObject({ traceId: trace, parentSpanId: outer.spanId })
+  const own = await begin('own', `00-${'0'.repeat(32)}-${span}-01`)
+  expect(own.outer.traceId).not.toBe('0'.repeat(32))
+  expect(own.outer).not.toHaveProperty('parentSpanId')
+  expect(own.inner.traceId).toBe(own.outer.traceId)
+})
+
+test('the span of a durable function tells its last steps, without their values', async () => {
+  const collector = await TestCollector.open()
+  const { reeve } = await new Dwelling().up(told(collector))
+  await reeve.engine('count', async (ctx) => {
+    for (let at = 0; at < 200; at++) await ctx.step(`number ${at}`, () => 'hunter2')
+  })
+  const { record } = await reeve.spawn({ kind: 'engine', name: 'counting', spec: { engine: 'count' } })
+  await reeve.wait({ pid: record.pid })
+  const span = await collector.until(() => collector.span('counting'))
+  expect(span.events).toHaveLength(128)
+  expect(span.droppedEventsCount).toBe(73)
+  expect(span.events.at(-1)).toMatchObject({
+    name: 'step_ended',
+    attributes: { 'reeve.place': 200, 'reeve.kind': 'step', 'reeve.name': 'number 199', 'reeve.how': 'done' },
+  })
+  expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
+})
+
 test('neither a command line nor a value that was sent is in a span', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new Dwelling().up(told(collector))

@@ -190,3 +190,20 @@ test('a stale fence of a worker writes nothing, and one that is not announced cl
   await reeve.retireWorker({ worker })
   expect(await daemon.reeve.show({ pid: record.pid })).toMatchObject({ status: 'ready' })
 })
+
+test('a result that is too large for a request fails the step, or the function, and says so', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  await worker.engine('step', async (ctx) => ctx.step('read', () => 'x'.repeat(20_000_000)))
+  await worker.engine('all', async () => 'x'.repeat(20_000_000))
+  for (const [name, reason] of [
+    ['step', /^The result of step read cannot be stored: /],
+    ['all', /bytes/],
+  ] as const) {
+    const { record } = await reeve.spawn(engine(name))
+    expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(reason),
+    })
+  }
+})

@@ -23,7 +23,7 @@ export function tableLines(
 ): string[] {
   const shown = rows.map((row) => row.map(({ text, ...cell }) => ({ ...cell, text: onOneLine(text) })))
   const widths = columns.map(({ title }, at) =>
-    Math.max(title.length, ...shown.map((row) => widthOf(row[at]?.text ?? ''))),
+    shown.reduce((wide, row) => Math.max(wide, widthOf(row[at]?.text ?? '')), title.length),
   )
   fitInto(widths, columns, width)
   const titles = columns.map(({ title }) => ({ text: title, paint: paintTitle }))

@@ -77,7 +77,6 @@ const FAR = Number.MAX_SAFE_INTEGER
 const MOVES: Readonly<Record<string, (page: number) => number>> = {
   up: () => -1,
   down: () => 1,
-  j: () => 1,
   'page-up': (page) => -page,
   'page-down': (page) => page,
   home: () => -FAR,

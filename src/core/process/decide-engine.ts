@@ -48,6 +48,8 @@ export function decideRetryStep(
 export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'park' }>): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
+  // Asked again, because the answer was lost: nobody has claimed it since.
+  if (record.parked && row.holder === null && row.fence === intent.fence.fence) return { type: 'keep' }
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (record.stopRequest !== null) return refuse(stopping(record))
   const waits = waitsOf(record)

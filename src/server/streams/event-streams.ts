@@ -20,9 +20,9 @@ export function eventStream(acting: Acting, position: () => number, pid: string,
       // Before its events are read: the last of those it had is then among them.
       const { outcome, pid: of } = await acting.show({ pid })
       const limit = MOST_EVENTS[most]
-      const { events } = await acting.events({ pid, after: from, limit, reveal })
-      const upToDate = events.length < limit
+      const { events, count } = await acting.events({ pid, after: from, limit, reveal })
       const next = events.at(-1)?.seq ?? from
+      const upToDate = next >= count
       return pageOf(events, { of, next, upToDate, closed: upToDate && outcome !== null, heardUpTo })
     },
     async wait({ heardUpTo }, signal) {

@@ -140,7 +140,10 @@ export class Tables implements Transaction {
           .sort((a, b) => order(a.id, b.id))
           .slice(0, question.limit)
       case 'events':
-        return this.#eventsOf(question.pid).slice(question.after, question.after + question.limit)
+        return upTo(
+          this.#eventsOf(question.pid).slice(question.after, question.after + question.limit),
+          question.bytes,
+        )
       case 'tail':
         return question.limit === 0 ? [] : this.#eventsOf(question.pid).slice(-question.limit)
       case 'changes':
@@ -497,4 +500,14 @@ function order(a = '', b = ''): number {
 
 function earliest(times: readonly number[]): number | null {
   return times.length === 0 ? null : Math.min(...times)
+}
+
+function upTo(events: readonly StoredEvent[], bytes: number | undefined): readonly StoredEvent[] {
+  if (bytes === undefined) return events
+  let length = 0
+  const last = events.findIndex(({ payload }) => {
+    length += Buffer.byteLength(JSON.stringify(payload))
+    return length >= bytes
+  })
+  return last === -1 ? events : events.slice(0, last + 1)
 }

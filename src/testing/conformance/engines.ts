@@ -72,6 +72,17 @@ export function engines(behaves: Behaves): void {
     assert.equal(row?.fence, fence.fence + 1)
   })
 
+  behaves('a park that is asked for again is kept, until somebody has claimed it', async (bench) => {
+    const fence = await begun(bench, pid)
+    await park(bench, pid, fence, [GO])
+    const before = await photograph(bench.store)
+    await bench.performed('kept', { type: 'park', pid, fence, waits: [GO] })
+    assert.deepEqual(await photograph(bench.store), before)
+    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
+    await claimAndStart(bench.edges, [pid], 'h1')
+    await bench.refused('stale_fence', { type: 'park', pid, fence, waits: [GO] })
+  })
+
   behaves('what is parked until a time is due then, and still waits when it is begun', async (bench) => {
     const fence = await begun(bench, pid)
     const until = bench.clock.now() + 5_000

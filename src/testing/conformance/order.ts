@@ -51,6 +51,16 @@ export function order(behaves: Behaves): void {
     assert.deepEqual(await seqs(3, 3), [4, 5, 6])
     assert.deepEqual(await seqs(9, 3), [10])
     assert.deepEqual(await seqs(10, 3), [])
+    const upTo = async (after: number, bytes: number) =>
+      (await bench.store.ask({ ask: 'events', pid: pidOf('a'), after, limit: 3, bytes })).map(
+        ({ seq }) => seq,
+      )
+    const { length } = Buffer.from(JSON.stringify({ cwd: '/1' }))
+    assert.deepEqual(await upTo(1, 1), [2])
+    assert.deepEqual(await upTo(1, length), [2])
+    assert.deepEqual(await upTo(1, length + 1), [2, 3])
+    assert.deepEqual(await upTo(1, 1_000_000), [2, 3, 4])
+    assert.deepEqual(await upTo(10, 1), [])
     const { events, position } = await bench.store.ask({ ask: 'changes', after: 0, limit: 4 })
     const last = events.at(-1)?.position ?? 0
     const rest = await bench.store.ask({ ask: 'changes', after: last, limit: 100 })

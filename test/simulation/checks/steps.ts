@@ -1,14 +1,24 @@
+import type { Outcome } from '../../../src/core/process/record.ts'
 import type { Check } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 /** Each step is in the log once, written by whoever holds the process; and its end is its result. */
 export function checkSteps(stage: Stage): Check {
   const places = new Map<string, Set<number>>()
+  /** A simulated function fails by itself never: it comes to its end, is stopped, or is given up. */
+  const checkEnd = (pid: string, { status, reason, result }: Outcome) => {
+    const isOwn = status === 'completed' && Array.isArray(result)
+    const isGivenUp = status === 'failed' && /^(attempts_exhausted|limit:)/.test(String(reason))
+    if (!isOwn && !isGivenUp && status !== 'cancelled' && status !== 'abandoned')
+      stage.violated('trouble is no outcome', `${pid} ended as ${status}: ${reason}`)
+  }
   return {
     process(_change, before, stored) {
       for (const { pid, type, payload } of stored) {
         if (type === 'parked' && before?.row.holder !== (payload as { holder: string }).holder)
           stage.violated('one executor', `${pid} was parked by somebody who does not hold it`)
+        if (type === 'ended' && before?.row.record.kind === 'engine')
+          checkEnd(pid, payload as unknown as Outcome)
         if (type !== 'step_ended') continue
         const { place } = payload as { place: number }
         const known = places.get(pid) ?? new Set()

@@ -29,8 +29,17 @@ export function eventStatements(link: Link, at: string) {
       ),
     bySeq: async ({ pid, seq }: Questions['eventAt'][0]): Promise<StoredEvent | null> =>
       (await events(`${at}event e where e.pid = $1 and e.seq = $2`, [pid, seq]))[0] ?? null,
-    after: ({ pid, after, limit }: Questions['events'][0]): Promise<StoredEvent[]> =>
-      events(`${at}event e where e.pid = $1 and e.seq > $2 order by e.seq limit $3`, [pid, after, limit]),
+    after: ({ pid, after, limit, bytes }: Questions['events'][0]): Promise<StoredEvent[]> => {
+      const page = `${at}event e where e.pid = $1 and e.seq > $2 order by e.seq limit $3`
+      if (bytes === undefined) return events(page, [pid, after, limit])
+      const counted = `select ${COLUMNS}, sum(octet_length(e.payload)) over (order by e.seq) - octet_length(e.payload) as before`
+      return events(`(${counted} from ${page}) e where e.before < $4 order by e.seq`, [
+        pid,
+        after,
+        limit,
+        bytes,
+      ])
+    },
     tail: async ({ pid, limit }: Questions['tail'][0]): Promise<StoredEvent[]> =>
       (await events(`${at}event e where e.pid = $1 order by e.seq desc limit $2`, [pid, limit])).reverse(),
 

@@ -41,8 +41,18 @@ export function eventStatements(db: DatabaseSync) {
     },
     byKey: ({ pid, replayKey }: Questions['event'][0]): StoredEvent | null => one(byKey.get(pid, replayKey)),
     bySeq: ({ pid, seq }: Questions['eventAt'][0]): StoredEvent | null => one(bySeq.get(pid, seq)),
-    after: (question: Questions['events'][0]): StoredEvent[] =>
-      after.all(question.pid, question.after, question.limit).map(stored),
+    after: (question: Questions['events'][0]): StoredEvent[] => {
+      const { pid, after: seq, limit, bytes } = question
+      if (bytes === undefined) return after.all(pid, seq, limit).map(stored)
+      const found: StoredEvent[] = []
+      let length = 0
+      for (const row of after.iterate(pid, seq, limit)) {
+        found.push(stored(row))
+        length += Buffer.byteLength((row as unknown as Columns).payload)
+        if (length >= bytes) break
+      }
+      return found
+    },
     tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
     changes: (
       question: Questions['changes'][0],

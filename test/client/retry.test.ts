@@ -1,0 +1,43 @@
+import { ReeveError } from 'reeve'
+import { expect, test } from 'vitest'
+import { retrying } from '../../src/client/retry.ts'
+
+const FOR_MS = 200
+
+function away(sent: boolean): ReeveError {
+  return new ReeveError('daemon_unreachable', 'Away.', 'Wait.', { details: { sent } })
+}
+
+/** A call that lasts, and is then cut. */
+async function cutAfter(ms: number): Promise<never> {
+  await new Promise((resolve) => void setTimeout(resolve, ms))
+  throw away(true)
+}
+
+test('a call that was under way for long is repeated when its daemon is restarted, and restarted again', async () => {
+  let calls = 0
+  const answer = await retrying(
+    async () => {
+      calls += 1
+      if (calls === 1) return cutAfter(2 * FOR_MS)
+      if (calls === 2) throw away(false)
+      if (calls === 3) return cutAfter(2_100)
+      return 'done'
+    },
+    { safe: true, forMs: FOR_MS },
+  )
+  expect([answer, calls]).toEqual(['done', 4])
+})
+
+test('a daemon that stays away is missed for so long, and no longer', async () => {
+  let calls = 0
+  const call = retrying(
+    async () => {
+      calls += 1
+      throw away(calls > 1)
+    },
+    { safe: true, forMs: FOR_MS },
+  )
+  await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  expect(calls).toBeGreaterThan(1)
+})

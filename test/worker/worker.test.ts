@@ -1,0 +1,120 @@
+import { type Embedded, embed, RefusedError } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { refusal } from '../../src/core/refusal.ts'
+import { Worker } from '../../src/worker/worker.ts'
+import { tempFile } from '../temp-file.ts'
+
+/** A worker of a kernel that stands for a daemon, with some of that kernel's answers changed. */
+async function working(changed: (reeve: Embedded) => Partial<Embedded>) {
+  const reeve = await embed({ store: tempFile() })
+  const worker = new Worker({ ...reeve, ...changed(reeve) })
+  onTestFinished(async () => {
+    await worker.close()
+    await reeve.close()
+  })
+  const begin = async () => {
+    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' } })
+    return record.pid
+  }
+  const outcomeOf = async (pid: string) => {
+    const ended = await reeve.wait({ pid })
+    return ended.type === 'ended' ? ended.record.outcome : ended.type
+  }
+  return { reeve, worker, begin, outcomeOf }
+}
+
+const OPTIONS = { graceMs: 0 }
+
+test('a function that could not be announced may be added again', async () => {
+  let announced = 0
+  const { worker, begin, outcomeOf } = await working((reeve) => ({
+    announceWorker: async (input) => {
+      announced += 1
+      if (announced === 1) throw new RefusedError(refusal('denied', 'Not yet.', 'Ask again.'))
+      return reeve.announceWorker(input)
+    },
+  }))
+  await expect(worker.add('work', async () => 1, OPTIONS)).rejects.toMatchObject({ code: 'denied' })
+  await worker.add('work', async () => 2, OPTIONS)
+  expect(await outcomeOf(await begin())).toMatchObject({ status: 'completed', result: 2 })
+})
+
+test('functions that are added at once are announced one after the other', async () => {
+  const slow = Promise.withResolvers<void>()
+  let announced = 0
+  const { reeve, worker } = await working((real) => ({
+    announceWorker: async (input) => {
+      announced += 1
+      if (announced === 1) await slow.promise
+      return real.announceWorker(input)
+    },
+  }))
+  const one = worker.add('one', async () => 1, OPTIONS)
+  const two = worker.add('two', async () => 2, OPTIONS)
+  await new Promise((resolve) => void setImmediate(resolve))
+  slow.resolve()
+  await Promise.all([one, two])
+  expect((await reeve.engines()).engines.map(({ name }) => name).sort()).toEqual(['one', 'two'])
+})
+
+test('an end that is refused is a failure with that message, and is not tried for ever', async () => {
+  let run = 0
+  const { worker, begin, outcomeOf } = await working((reeve) => ({
+    doWork: async (input) => {
+      const { act } = input
+      if (act.type === 'end' && act.status === 'completed')
+        throw new RefusedError(refusal('conflict', 'That result is not wanted.', 'Give another.'))
+      return reeve.doWork(input)
+    },
+  }))
+  await worker.add('work', async () => ++run, OPTIONS)
+  const outcome = await outcomeOf(await begin())
+  expect(outcome).toMatchObject({ status: 'failed', reason: 'That result is not wanted.' })
+  expect(run).toBe(1)
+})
+
+test('a stop that is heard before the answer of the claim stops the function', async () => {
+  const claimed = Promise.withResolvers<string>()
+  const heard = Promise.withResolvers<void>()
+  const { reeve, worker, begin, outcomeOf } = await working((real) => ({
+    claimWork: async (input, options) => {
+      const answer = await real.claimWork(input, options)
+      const [first] = answer.work
+      if (first !== undefined) {
+        claimed.resolve(first.record.pid)
+        await heard.promise
+      }
+      return answer
+    },
+    async *follow(input, options) {
+      for await (const event of real.follow(input, options)) {
+        yield event
+        if (event.type === 'stop_requested') heard.resolve()
+      }
+    },
+  }))
+  await worker.add('work', (ctx) => ctx.signal('never'), OPTIONS)
+  const pid = await begin()
+  expect(await claimed.promise).toBe(pid)
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+})
+
+test('a stop that the stream left out is found when the stream is taken up again', async () => {
+  const broken = Promise.withResolvers<void>()
+  let streams = 0
+  const { reeve, worker, begin, outcomeOf } = await working((real) => ({
+    async *follow(input, options) {
+      streams += 1
+      if (streams > 1) yield* real.follow(input, options)
+      await broken.promise
+      throw new RefusedError(refusal('behind_pruned', 'Too late.', 'Begin anew.'))
+    },
+  }))
+  await worker.add('work', (ctx) => ctx.signal('never'), OPTIONS)
+  const pid = await begin()
+  await reeve.waitFor({ pid, types: ['wait_entered'] })
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  broken.resolve()
+  expect(await outcomeOf(pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+})
