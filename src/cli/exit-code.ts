@@ -38,10 +38,11 @@ const CONFLICTS = new Set([
 
 const TIME_IS_UP = ['timeout', 'idle', 'limit:runMs']
 
-/** The command's own: its exit code, 128 + n if a signal ended it, 124 if its time was up. */
+/** The command's own: its exit code, 128 + n if a signal ended it, 124 if its time was up; no 0 for what went beyond a limit. */
 export function exitCodeOf({ outcome }: ProcessRecord): number {
   if (outcome === null || outcome.status === 'abandoned') return OWN_ERROR
   if (TIME_IS_UP.includes(outcome.reason ?? '')) return TIMED_OUT
+  if (outcome.exitCode === 0 && outcome.reason?.startsWith('limit:') === true) return FAILED
   if (outcome.exitCode !== null) return outcome.exitCode
   if (outcome.signal !== null) return 128 + signalNumber(outcome.signal)
   return outcome.status === 'completed' ? 0 : FAILED

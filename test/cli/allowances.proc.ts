@@ -35,6 +35,14 @@ test('what a session was given and has used is in the list of sessions', async (
   expect(listed.map(({ budget }) => budget.total.outputBytes)).toEqual([5, undefined])
 })
 
+test('a command that printed more than it was given is told so, and its exit is none of success', async () => {
+  const reeve = new CommandLine()
+  expect(await reeve.run(['run', '--allow', 'outputBytes=20', '--', 'seq', '100'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('limit:outputBytes'),
+  })
+})
+
 test('more than is left, and what is no amount, is said so', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1', '--allow', 'cost=1'])

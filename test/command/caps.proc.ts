@@ -135,6 +135,16 @@ test('a limit of output ends the command, and says so', async () => {
   })
 })
 
+test('a command that printed more than its limit and was gone before that was seen is told so, with its exit code', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const { pid } = await start(reeve, { argv: ['seq', '100'], limits: { outputBytes: 20 } })
+  expect((await ended(reeve, pid)).outcome).toMatchObject({
+    ...{ status: 'cancelled', reason: 'limit:outputBytes' },
+    result: { outputBytes: 292 },
+  })
+})
+
 test('a reader that never comes does not slow the command down, nor a slow one', async () => {
   await using house = new Household()
   const reeve = await house.open()

@@ -211,6 +211,14 @@ test('a watch that cannot be is refused, and nothing is started', async () => {
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })
 
+test('the notice of a program that could not be started says why, and what to do', async () => {
+  await using house = new Household()
+  const reeve = await opened(house)
+  await start(reeve, { argv: ['no-such-program'] }, IN_S1)
+  const [told] = await notices(reeve, 1)
+  expect(told?.text).toMatch(/failed \(reason failed_start.*There is no program no-such-program in PATH/s)
+})
+
 test('an end is told as notify says: always, when it failed, or never', async () => {
   await using house = new Household()
   const reeve = await opened(house)

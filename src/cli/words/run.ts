@@ -168,6 +168,8 @@ it cannot be run; 127 if it is not there.`,
         message: `It was ${statusText(ended)}: nobody saw how it ended.`,
         remedy: `reeve show ${ended.pid}`,
       })
+    if (ended.outcome?.reason?.startsWith('limit:') === true)
+      print.failure({ message: `It was ${statusText(ended)}.`, remedy: `reeve show ${ended.pid}` })
     if (pty && atTerminal && ended.outcome?.signal === 'SIGINT') dieOfInterrupt()
     return exitCodeOf(ended)
   },

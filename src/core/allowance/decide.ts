@@ -83,7 +83,7 @@ export function refuseIdle(kind: Kind, account: Account | null): Refusal | undef
   if (name === undefined) return undefined
   return refusal(
     'limit_exceeded',
-    `limit:${name}: there is none of it for a command, which cannot run without any.`,
+    `limit:${name}${account.parent === null ? '' : ` of ${nameOf({ id: account.parent })}`}: nothing is left for a command, which cannot run without any.`,
     'Wait until what others hold comes back, or begin with a larger allowance.',
     { limit: name, left: 0, asked: 0 },
   )
@@ -209,6 +209,6 @@ function limitExceeded(account: Account, name: Counted, asked: number): Refusal 
   )
 }
 
-function nameOf({ id }: Account): string {
+function nameOf({ id }: Pick<Account, 'id'>): string {
   return id.startsWith('session:') ? `session ${sessionIn(id)}` : id.slice('process:'.length)
 }

@@ -108,14 +108,15 @@ function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Ou
 
 /**
  * Of its watches: matches that were held back for a next one that never came, and output that was not looked at. And
- * whether it is started again.
+ * whether it is started again, or why it could not be started at all.
  */
-function alsoIn({ result }: Outcome): JsonObject {
-  const { heldBack, missed, restart } = objectOf(result)
+function alsoIn({ result, reason }: Outcome): JsonObject {
+  const { heldBack, missed, restart, message, remedy } = objectOf(result)
   return {
     ...(heldBack === undefined ? {} : { heldBack }),
     ...(missed === undefined ? {} : { missed }),
     ...(restart === undefined ? {} : { restart }),
+    ...(reason === 'failed_start' && message !== undefined ? { message, remedy: remedy ?? null } : {}),
   }
 }
 

@@ -64,7 +64,12 @@ function completion(told: Told, payload: JsonObject): string {
     const { from, to } = objectOf(gap)
     return ` The watch ${watch} missed output between byte ${textOf(from)} and byte ${textOf(to)}.`
   })
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${whyNot(payload)}${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
+}
+
+/** Why a program could not be started, and what to do. */
+function whyNot({ message, remedy }: JsonObject): string {
+  return [message, remedy].map((text) => (typeof text === 'string' ? ` ${text}` : '')).join('')
 }
 
 function restartedAs({ restart }: JsonObject): string {

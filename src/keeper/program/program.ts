@@ -142,9 +142,11 @@ export class Program {
   exited(exitCode: number | null, signal: string | null): void {
     const { pid, tree, log } = this.#parts
     const at = Date.now()
-    const because = orNull(() => tree.wasOutOfMemory()) === true ? 'limit:memory' : this.#because
+    const stopped = orNull(() => tree.wasOutOfMemory()) === true ? 'limit:memory' : this.#because
     const leftBehind = orNull(() => tree.count())
     this.#drainLast(leftBehind === 0)
+    // It may have printed too much and been gone before that was seen: it is no less too much.
+    const because = stopped ?? (this.#hasPrintedTooMuch ? 'limit:output' : null)
     const usage = orNull(() => tree.lastUsage())
     const exit = { exitCode, signal, at, because, outputEnd: log.end, usage, leftBehind }
     this.#settleWhenWritten({ state: 'exited', pid, program: tree.identity, exit })
@@ -235,8 +237,12 @@ export class Program {
   }
 
   #checkOutput(): void {
+    if (this.#hasPrintedTooMuch) this.#exceeded('limit:output')
+  }
+
+  get #hasPrintedTooMuch(): boolean {
     const { outputBytes } = this.#limits
-    if (outputBytes !== null && this.#parts.log.end > outputBytes) this.#exceeded('limit:output')
+    return outputBytes !== null && this.#parts.log.end > outputBytes
   }
 
   #exceeded(because: EndedBecause): void {
