@@ -11,6 +11,8 @@ const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 export default defineConfig({
   test: {
+    // More than there are cores: tests of processes mostly wait.
+    maxWorkers: 5,
     globalSetup: 'test/postgres-server.ts',
     projects: [
       {
@@ -26,7 +28,6 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 3,
         },
       },
     ],

@@ -30,9 +30,12 @@ export class CommandSecrets {
     return this.#redaction.masker(await this.valuesOf(record, kernel))
   }
 
-  /** What this command was given by name, whatever the name; and what its own variables call a secret. */
-  async valuesOf({ spec, envRef }: Given, kernel: Kernel): Promise<string[]> {
-    const variables = await this.#learn()
+  /**
+   * What this command was given by name, whatever the name; and what its own variables call a secret. A login shell that takes
+   * long to say what it has keeps no list waiting for longer than `withinMs`: no command has run with that yet.
+   */
+  async valuesOf({ spec, envRef }: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
+    const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
     const { passEnv = [], env = {} } = spec as unknown as CommandSpec
     const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
     const passed = passEnv.map((name) => variables[name])
@@ -52,6 +55,17 @@ export class CommandSecrets {
     const [oldest] = this.#named.keys()
     if (this.#named.size > MOST_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)
     return names
+  }
+
+  async #learnWithin(ms: number): Promise<Variables> {
+    if (this.#known !== undefined) return this.#known
+    const late = Promise.withResolvers<Variables>()
+    const timer = setTimeout(late.resolve, ms, {})
+    try {
+      return await Promise.race([this.#learn(), late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Once for each time that the environment is read. */

@@ -152,7 +152,7 @@ export class Shown {
   async #valuesOf(registered: Registered): Promise<readonly string[]> {
     if (registered.kind !== 'command') return []
     const { env } = registered.spec as { readonly env?: Readonly<Record<string, string>> }
-    return this.#commands()?.valuesOf(registered, this.#kernel()) ?? secretsIn(env ?? {})
+    return this.#commands()?.valuesOf(registered, this.#kernel(), LEARN_MS) ?? secretsIn(env ?? {})
   }
 }
 
@@ -165,6 +165,8 @@ const GONE: Registered = { kind: null, spec: {}, envRef: null }
 const MOST_DEPTH = 3
 const MOST_KNOWN = 10_000
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
+/** How long an answer waits for the login shell to say what it has. */
+const LEARN_MS = 500
 /** An error names one process, or two. */
 const MOST_NAMED = 4
 

@@ -41,8 +41,10 @@ export type Place =
 const KEEP_ALIVE_MS = 5_000
 const PROBE_MS = 30_000
 const CHECK_MS = 1_000
-/** What changes something may finish when the server closes. Reads and waits are cut: whoever asked asks again. */
+/** What changes something may finish when the server closes. */
 const FINISH_MS = 5_000
+/** Waits and streams are over then, and say so if they can; what is still being read is cut, and whoever asked asks again. */
+const END_MS = 500
 
 /** One door: accepts connections up to the limit, and lets none of them be stuck. */
 export class Listener {
@@ -54,6 +56,7 @@ export class Listener {
   /** Those of them that may change something. */
   readonly #changing = new Set<IncomingMessage>()
   #whenDone: (() => void) | undefined
+  #whenQuiet: (() => void) | undefined
 
   private constructor(server: Server) {
     this.server = server
@@ -121,13 +124,8 @@ export class Listener {
     const closed = once(this.server, 'close')
     this.server.close()
     this.server.closeIdleConnections()
-    if (this.#changing.size > 0) {
-      const done = Promise.withResolvers<void>()
-      const timer = setTimeout(done.resolve, FINISH_MS)
-      this.#whenDone = done.resolve
-      await done.promise
-      clearTimeout(timer)
-    }
+    if (this.#changing.size > 0) await within(FINISH_MS, (done) => (this.#whenDone = done))
+    if (this.#asking.size > 0) await within(END_MS, (quiet) => (this.#whenQuiet = quiet))
     for (const socket of this.#open) socket.destroy()
     await closed
   }
@@ -142,6 +140,7 @@ export class Listener {
   #end(request: IncomingMessage): void {
     const { socket } = request
     this.#asking.delete(request)
+    if (this.#asking.size === 0) this.#whenQuiet?.()
     const left = (this.#busy.get(socket) ?? 1) - 1
     if (left === 0) this.#busy.delete(socket)
     else this.#busy.set(socket, left)
@@ -172,6 +171,14 @@ export class Listener {
       handle?.call(this.server, socket)
     })
   }
+}
+
+async function within(ms: number, tell: (over: () => void) => void): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  tell(over.resolve)
+  await over.promise
+  clearTimeout(timer)
 }
 
 async function listening(server: Server, place: Place): Promise<void> {

@@ -10,12 +10,14 @@ import { CommandLine } from './command-line.ts'
 
 test('a command in the background prints its pid, and outlives kill -9 of the daemon with every line and its exit code', async () => {
   const reeve = new CommandLine()
-  const line = 'for n in 1 2 3; do echo line $n; sleep 0.2; done; exit 3'
+  const go = join(reeve.dwelling.home.folder, 'go')
+  const line = `echo line 1; echo line 2; while [ ! -e ${go} ]; do sleep 0.02; done; echo line 3; exit 3`
   const { code, stdout, stderr } = await reeve.run(['run', '-d', '--name', 'job', '-c', line])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
   const status = await reeve.json<{ daemon: { osPid: number }; keeper: { osPid: number } }>('status')
   process.kill(status.daemon.osPid, 'SIGKILL')
+  writeFileSync(go, '')
   expect((await reeve.run(['wait', 'job'])).code).toBe(3)
   expect((await reeve.run(['logs', 'job'])).stdout).toBe('line 1\nline 2\nline 3\n')
   const after = await reeve.json<typeof status>('status')
