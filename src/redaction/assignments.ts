@@ -113,13 +113,15 @@ function valueAt(found: Findings, name: number, at: number): Value {
   while (from < end && isBlank(bytes[from]) && isBlank(bytes[at - 2])) from++
   const quote = bytes[from]
   if (isQuote(quote)) return { from: from + 1, to: until(bytes, from + 1, end, endsWith(quote)) }
-  return { from, to: until(bytes, from, end, endsWord) }
+  return { from, to: until(bytes, from, end, (byte, at) => endsWord(found, byte, at)) }
 }
 
-function endsWord(byte: number, at: number, bytes: Uint8Array): boolean {
-  const next = bytes[at + 1]
+function endsWord(found: Findings, byte: number, at: number): boolean {
   // One within a value belongs to it.
-  if (byte === COMMA) return next === undefined || isBlank(next) || isQuote(next) || endsLine(next)
+  if (byte === COMMA) {
+    const next = found.bytes[at + 1]
+    return at + 1 >= found.end ? !found.mayGoOn(found.end) : isBlank(next) || isQuote(next) || endsLine(next)
+  }
   return (
     isBlank(byte) ||
     endsLine(byte) ||
@@ -142,10 +144,10 @@ function until(
   bytes: Uint8Array,
   from: number,
   end: number,
-  stops: (byte: number, at: number, bytes: Uint8Array) => boolean,
+  stops: (byte: number, at: number) => boolean,
 ): number {
   let at = from
-  while (at < end && !stops(bytes[at] as number, at, bytes)) at++
+  while (at < end && !stops(bytes[at] as number, at)) at++
   return at
 }
 

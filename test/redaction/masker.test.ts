@@ -196,22 +196,21 @@ test('wherever a read begins and ends, it shows what a read of the whole shows',
   )
 })
 
-test('what is decided while a text still grows stays so, and none of the rest shows a secret', () => {
-  fc.assert(
-    fc.property(fc.constantFrom(...SECRETS), fc.nat(), (printed, cut) => {
-      const whole = Buffer.from(`before\n${printed.text}\n`)
-      const length = cut % whole.length
+test.each(SECRETS)(
+  '$name: what is decided while the text still grows stays so, and the rest shows no secret',
+  (printed) => {
+    const whole = Buffer.from(`before\n${printed.text}\n`)
+    const final = masker.bytes(whole)
+    for (let length = 0; length < whole.length; length++) {
       const bytes = Buffer.from(whole.subarray(0, length))
       const decided = masker.stretch({ bytes, from: 0, to: length, clean: true, open: true })
-      const final = masker.bytes(whole)
       expect(bytes.subarray(0, decided).toString('latin1')).toBe(
         final.subarray(0, decided).toString('latin1'),
       )
       expect(shows(bytes.toString(), printed)).toBe(false)
-    }),
-    { numRuns: 500 },
-  )
-})
+    }
+  },
+)
 
 test('text of any kind takes time in proportion to its length', () => {
   const shapes = [
