@@ -144,9 +144,11 @@ it cannot be run; 127 if it is not there.`,
       )
       return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
     }
+    // Somebody would else end or wait for another than they mean.
+    const mustHear = warning?.code === 'name_in_use' && options.detach
+    if (warning !== undefined && (mustHear || around.stderr.isTTY)) print.aside(warned(warning, record))
     if (options.detach) {
       if (around.stderr.isTTY) {
-        if (warning !== undefined) print.aside(warned(warning))
         if (record.owner.session === undefined && record.parent === null && options.notify !== 'none')
           print.aside(
             `reeve inbox tells ${options.notify === 'failure' ? 'if it fails' : 'when it has ended'}.`,
@@ -313,8 +315,16 @@ function environmentOf(
   return { ...Object.fromEntries(passed), PWD: cwd, ...Object.fromEntries(own) }
 }
 
-function warned(warning: NonNullable<OutputOf<'spawn'>['warning']>): string {
-  return warning.code === 'duplicate_of'
-    ? `The same command was started a moment ago, as ${warning.pid}.`
-    : `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+function warned(
+  warning: NonNullable<OutputOf<'spawn'>['warning']>,
+  { name, pid }: OutputOf<'spawn'>['record'],
+): string {
+  switch (warning.code) {
+    case 'duplicate_of':
+      return `The same command was started a moment ago, as ${warning.pid}.`
+    case 'name_in_use':
+      return `${warning.pid} has the name ${name}, too, and goes on: while ${pid} lives, ${name} means ${pid}.`
+    case 'unknown_variables':
+      return `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+  }
 }
