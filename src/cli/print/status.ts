@@ -45,6 +45,7 @@ export function commandText({ identity, spec, kind }: ProcessRecord): string {
   return argv === undefined ? identity.label : argv.map(quoted).join(' ')
 }
 
-function quoted(argument: string): string {
+/** As a shell takes it for one word. */
+export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }

@@ -38,6 +38,7 @@ export const engine = word({
     session: { type: 'text', value: 'id', about: 'start: the session it belongs to' },
     all: { type: 'flag', short: 'a', about: 'list: those that have ended, too' },
   },
+  fields: { name: 'name', 'owner.session': 'session' },
   about: `
 The function itself is served by a program of yours, with embed() or connect(). Until one serves that name, the
 process waits for it. The input is JSON, or - to read it from standard input.`,

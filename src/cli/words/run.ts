@@ -100,6 +100,22 @@ export const run = word({
   failure: OWN_ERROR,
   stopEarly: true,
   options: OPTIONS,
+  fields: {
+    name: 'name',
+    cwd: 'cwd',
+    allowance: 'allow',
+    'owner.session': 'session',
+    'spec.env': 'env',
+    'spec.passEnv': 'pass-env',
+    'spec.timeoutMs': 'timeout',
+    'spec.idleTimeoutMs': 'idle-timeout',
+    'spec.graceMs': 'grace',
+    'spec.watch': 'watch',
+    'spec.ready': 'ready',
+    'spec.ready.timeoutMs': 'ready-timeout',
+    'spec.heartbeatMs': 'heartbeat',
+    'spec.restart.limit': 'restart-limit',
+  },
   about: `
 In the foreground, output, input, window size, Ctrl-C and the exit code are the command's own. At a terminal it
 gets one too; elsewhere standard input, output and error are passed on byte for byte. If the daemon dies the
@@ -249,7 +265,8 @@ function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
       'Say what shows that it is ready, like --ready :8080',
     )
   return {
-    ...(watch.length === 0 ? {} : { watch: watch.map(watchedIn) }),
+    // Twice the same is once.
+    ...(watch.length === 0 ? {} : { watch: [...new Set(watch)].map(watchedIn) }),
     ...(ready === undefined
       ? {}
       : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
@@ -280,6 +297,8 @@ function readyIn(text: string): ReadyWhen {
   const { host, port } =
     /^(?:(?<host>[\w.-]+|\[[\da-f:]+\]|\*)?:)?(?<port>\d{1,5})$/i.exec(text)?.groups ?? {}
   if (port === undefined) return { command: text }
+  if (Number(port) < 1 || Number(port) > LAST_PORT)
+    throw new UsageError(`--ready was given ${text}.`, `A port is a number from 1 to ${LAST_PORT}.`)
   if (host === undefined || HERE.test(host)) return { port: Number(port) }
   throw new UsageError(
     `--ready ${text}: a port is looked at on this machine alone.`,
@@ -287,6 +306,7 @@ function readyIn(text: string): ReadyWhen {
   )
 }
 
+const LAST_PORT = 65_535
 const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
 
 /** As it is written elsewhere: between slashes. */
