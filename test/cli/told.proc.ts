@@ -54,3 +54,71 @@ test('what an option cannot take is said with its name and what it takes', async
   const asJson = await reeve.run(['run', '-d', '--heartbeat', '5s', '--json', '--', 'true'])
   expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'invalid_input' } })
 })
+
+test('a wait whose pattern cannot be read keeps no daemon from going', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'web', 'sleep', '60'])
+  expect(await reeve.run(['wait', 'web', '--pattern', '('])).toMatchObject({ code: 125 })
+  expect(await reeve.run(['down'])).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('a wait for what was not ready in its time says what was waited for and how the last try failed', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'web', '--ready', 'exit 7', '--ready-timeout', '1s', 'sleep', '60'])
+  const late = await reeve.run(['wait', 'web', '--ready'])
+  expect(late.code).toBe(124)
+  expect(late.stderr).toMatch(
+    /^reeve: web was not ready within 1s: it would be when 'exit 7' succeeds\. The last try: .*\. It runs on\.\n$/,
+  )
+  await reeve.run(['run', '-d', '--name', 'slow', '--ready', 'exit 7', 'sleep', '60'])
+  const early = await reeve.run(['wait', 'slow', '--ready', '-t', '1ms'])
+  expect(early).toMatchObject({ code: 124, stderr: 'reeve: slow has not become ready in time.\n' })
+})
+
+test('who waits for, or follows, what is started again is told as what', async () => {
+  const reeve = new CommandLine()
+  const restart = ['--restart', 'failure', '--restart-limit', '1']
+  const line = 'read go; echo one; exit 3'
+  const first = (await reeve.run(['run', '-di', '--name', 'web', ...restart, '-c', line])).stdout.trim()
+  const following = reeve.start(['logs', '-f', first])
+  const waiting = reeve.start(['wait', first])
+  await reeve.run(['send', first, 'go'])
+  const [followed, waited] = await Promise.all([following.ended, waiting.ended])
+  const { pid: second } = await reeve.json<{ pid: string }>('show', 'web')
+  expect(second).not.toBe(first)
+  expect(followed).toMatchObject({
+    stdout: 'one\n',
+    stderr: `reeve: web has ended (failed 3), and was started again, as ${second}: reeve logs -f ${second}\n`,
+  })
+  expect(waited).toMatchObject({
+    code: 3,
+    stderr: `reeve: web was started again, as ${second}: reeve wait ${second} waits for it.\n`,
+  })
+})
+
+test('show says what was asked for, and what a process other than a command came to', async () => {
+  const reeve = new CommandLine()
+  await reeve.run([
+    ...['run', '-d', '--name', 'web', '--ready', ':9', '--ready-timeout', '2m', '--watch', 'ERR'],
+    ...['--watch', '/a b/', '--heartbeat', '5m', '--restart', 'failure', '--timeout', '1h', 'sleep', '60'],
+  ])
+  const shown = (await reeve.run(['show', 'web'])).stdout
+  for (const fact of [
+    /^ready when +port 9 accepts connections, within 2m$/m,
+    /^watched for +ERR, \/a b\/$/m,
+    /^its end +is told$/m,
+    /^heartbeat +every 5m at most$/m,
+    /^restart +when it fails$/m,
+    /^time limit +1h$/m,
+  ])
+    expect(shown).toMatch(fact)
+  const spawned = await reeve.run([
+    'call',
+    'spawn',
+    '{"kind":"external","name":"job","spec":{"description":"x"}}',
+  ])
+  const { record } = JSON.parse(spawned.stdout) as { record: { pid: string } }
+  const end = { pid: record.pid, status: 'completed', result: { sent: 3 }, replayKey: 'e' }
+  await reeve.run(['call', 'end', JSON.stringify(end)])
+  expect((await reeve.run(['show', 'job'])).stdout).toMatch(/^result +\{"sent":3\}$/m)
+})

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { Acting } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, TIMED_OUT } from '../exit-code.ts'
 import { listProcesses } from '../list-processes.ts'
 import { didYouMean } from '../nearest.ts'
-import { statusText } from '../print/status.ts'
+import { progressText, statusText } from '../print/status.ts'
 import { ago, clockTime, shortTime } from '../print/times.ts'
 import { type Step, stepsOf } from '../steps.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-type Record = OutputOf<'show'>
 interface Options {
   readonly wait: boolean
   readonly timeout: number | undefined
@@ -143,7 +142,7 @@ async function list(context: Context<Options>): Promise<number> {
       { text: record.pid, paint: blue },
       { text: String(record.spec['engine']) },
       { text: String(record.journal?.last ?? 0) },
-      { text: progress(record) },
+      { text: progressText(record) },
       { text: ago(record.createdAt, now), paint: dim },
       { text: record.name ?? '' },
     ]),
@@ -173,7 +172,7 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
   print.facts([
     ['pid', record.pid],
     ['engine', String(record.spec['engine'])],
-    ['status', progress(record)],
+    ['status', progressText(record)],
     ['started', record.firstStarted === null ? undefined : clockTime(record.firstStarted.at)],
     ['reason', record.outcome?.reason ?? undefined],
     ['result', record.outcome === null ? undefined : JSON.stringify(record.outcome.result)],
@@ -200,13 +199,6 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
     ]),
   )
   return 0
-}
-
-function progress(record: Record): string {
-  const { wait, moreWaits, status } = record
-  if (status !== 'waiting' || wait === null) return statusText(record)
-  const what = wait.on === 'timer' ? `until ${clockTime(wait.until ?? 0)}` : `for ${wait.on} ${wait.name}`
-  return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
 function resultText({ error, value, tries, ended, retryAt }: Step): string {
