@@ -132,9 +132,9 @@ async function list(context: Context<Options>): Promise<number> {
   print.table(
     [
       { title: 'PID' },
-      { title: 'ENGINE' },
+      { title: 'ENGINE', shrinks: true },
       { title: 'STEPS', align: 'right' },
-      { title: 'STATUS' },
+      { title: 'STATUS', shrinks: true },
       { title: 'STARTED' },
       { title: 'NAME', flexible: true },
     ],
