@@ -22,7 +22,11 @@ type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 const KEEP_BYTES = 1024 ** 3
 
 const OPTIONS = {
-  detach: { type: 'flag', short: 'd', about: 'in the background: prints the pid and nothing else' },
+  detach: {
+    type: 'flag',
+    short: 'd',
+    about: 'in the background: the pid is all there is on standard output',
+  },
   name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
   shell: { type: 'text', short: 'c', value: 'line', about: 'a line for your shell, instead of a program' },
   cwd: { type: 'text', short: 'w', value: 'folder', about: 'where it runs; here unless it says otherwise' },
