@@ -287,6 +287,7 @@ describe('keys', () => {
     expect(press(read, 'k', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
     const help = pressing(estate(), '?')
     expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).toContain('Any key leads back.')
+    expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).not.toContain('…')
     expect(drawn(help, { cols: 20, rows: 3 })).toHaveLength(3)
     expect(press(help, 'q', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
     const engine = loaded(EMPTY, [record('publish', { kind: 'engine' })], NOW)

@@ -73,8 +73,10 @@ function fitInto(widths: number[], columns: readonly Column[], width: number | u
   }
   const others = columns.flatMap(({ shrinks }, at) => (shrinks === true ? [at] : []))
   shrink(flexible, READABLE)
-  // The widest first: it has the most to spare.
-  for (const at of others.sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0)))
-    shrink(at, Math.max(LEAST, columns[at]?.title.length ?? 0))
+  // By one at a time, and each time the widest: it has the most to spare.
+  while (tooMuch() > 0 && others.some((at) => (widths[at] ?? 0) > LEAST)) {
+    const at = others.reduce((most, each) => ((widths[each] ?? 0) > (widths[most] ?? 0) ? each : most))
+    widths[at] = (widths[at] ?? 0) - 1
+  }
   shrink(flexible, columns[flexible]?.title.length ?? 0)
 }

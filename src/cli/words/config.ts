@@ -25,7 +25,7 @@ the defaults. One that runs keeps what it was started with.`,
     }
     const running = around.stderr.isTTY ? await daemon.running(home) : null
     if (running !== null)
-      print.aside(`The daemon that runs, PID ${running.osPid}, keeps what it was started with, options too.`)
+      print.aside(`The daemon that runs (PID ${running.osPid}) keeps what it was started with.`)
     const { dim, bold } = print.colours
     print.table(
       [{ title: 'KEY' }, { title: 'VALUE', flexible: true }, { title: 'FROM' }],

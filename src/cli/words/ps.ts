@@ -56,7 +56,7 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
   const columns: Column[] = [
     { title: 'PID' },
     { title: 'NAME', shrinks: true },
-    { title: 'STATUS' },
+    { title: 'STATUS', shrinks: true },
     { title: 'SINCE' },
     ...(withSession ? [{ title: 'SESSION', shrinks: true as const }] : []),
     ...(withPorts ? [{ title: 'PORTS', shrinks: true as const }] : []),
