@@ -98,5 +98,5 @@ function greet(
   }
   print.line()
   print.line(dim(isDetached ? `${reeve} down stops it.` : 'Ctrl-C stops it.'))
-  print.line(dim('Commands end with it, unless they are run with --lifetime detached, or in a session.'))
+  print.line(dim('Commands end with it, unless run with --lifetime detached or in a session.'))
 }
