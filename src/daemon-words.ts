@@ -12,13 +12,24 @@ const LAUNCHER = fileURLToPath(new URL('../bin/reeve.mjs', import.meta.url))
 export const daemonWords: DaemonWords = {
   version,
   calledAs,
-  async up(home, flags, ready) {
+  async up(home, flags, { ready, stopping }) {
     const [{ run }, { runningDaemon }] = await Promise.all([
       import('./daemon/run.ts'),
       import('./daemon/home.ts'),
     ])
     const announced = () => ready(runningDaemon(homePaths(home)) as RunningDaemon)
-    return run({ home, flags, onReady: announced })
+    return run({
+      home,
+      flags,
+      onReady: announced,
+      async onStopping({ reeve }, how) {
+        const { processes } = await reeve.list({ filter: { kind: 'command' } })
+        stopping(
+          processes.map(({ record }) => record),
+          how,
+        )
+      },
+    })
   },
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])

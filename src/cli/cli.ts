@@ -2,6 +2,7 @@ import { ReeveError } from '../core/errors.ts'
 import { Context, type Surroundings } from './context.ts'
 import { exitCodeFor, FAILED, USAGE } from './exit-code.ts'
 import { GLOBAL_OPTIONS, type GlobalOptions } from './global-options.ts'
+import { type Called, inOptions } from './in-options.ts'
 import { didYouMean } from './nearest.ts'
 import type { OptionSpecs, Options } from './options.ts'
 import { parseArguments } from './parse.ts'
@@ -36,11 +37,16 @@ export async function cli(given: readonly string[], around: Surroundings): Promi
 
 async function perform(word: Word, given: readonly string[], around: Surroundings): Promise<number> {
   let context: Context<Options<OptionSpecs>> | undefined
+  let called: Called | undefined
   try {
     const more = word.moreOptions === undefined ? {} : await word.moreOptions(around.daemon)
     const specs = { ...GLOBAL_OPTIONS, ...more, ...word.options }
     const help = `Run reeve ${word.name} --help for what it takes.`
-    const { options, args } = parseArguments(given, specs, { stopEarly: word.stopEarly ?? false, help })
+    const { options, args, texts } = parseArguments(given, specs, {
+      stopEarly: word.stopEarly ?? false,
+      help,
+    })
+    called = { fields: word.fields ?? {}, specs, texts }
     context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
     if (!context.options.help) return await word.run(context)
     const { wordHelp } = await import('./help-text.ts')
@@ -48,7 +54,9 @@ async function perform(word: Word, given: readonly string[], around: Surrounding
     for (const line of lines) context.print.line(line)
     return 0
   } catch (error) {
-    return failed(error, context?.print ?? new Printer(around, jsonAsked(given)), word.failure ?? FAILED)
+    const print = context?.print ?? new Printer(around, jsonAsked(given))
+    const said = error instanceof ReeveError && called !== undefined ? inOptions(error, called) : error
+    return failed(said, print, word.failure ?? FAILED)
   } finally {
     await context?.close()
   }

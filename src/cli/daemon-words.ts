@@ -1,5 +1,5 @@
 import type { RunningDaemon } from '../client/home.ts'
-import type { Reeve } from '../verbs/reeve.ts'
+import type { OutputOf, Reeve } from '../verbs/reeve.ts'
 
 /**
  * What the command line needs of the daemon's own code. It is handed in by the program, which loads the code behind a member
@@ -11,7 +11,7 @@ export interface DaemonWords {
   /** How a person calls this program: `reeve`, if that is found in PATH. */
   calledAs(): string
   /** Becomes the daemon; resolves with the exit code when it has stopped. */
-  up(home: string, flags: UpFlags, ready: (daemon: RunningDaemon) => void): Promise<number>
+  up(home: string, flags: UpFlags, hears: UpHears): Promise<number>
   /** Starts one in the background, and resolves when it is ready. One that is there is fine too. */
   start(home: string, flags: UpFlags): Promise<RunningDaemon>
   /** The one that is ready or about to stop; null if there is none. */
@@ -30,6 +30,13 @@ export interface DaemonWords {
   /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
   mcp(reeve: Reeve, quiet: Reeve, session: string | null): Promise<number>
   demo(): Promise<number>
+}
+
+/** What a daemon in the foreground tells the command line that it is part of. */
+interface UpHears {
+  ready(daemon: RunningDaemon): void
+  /** The commands that run when it begins to stop. */
+  stopping(live: readonly OutputOf<'show'>[], options: { readonly keep: boolean }): void
 }
 
 /** What was given on the command line, by key of the setting. */

@@ -5,6 +5,8 @@ import { UsageError } from './usage-error.ts'
 export interface Parsed {
   readonly options: Readonly<Record<string, unknown>>
   readonly args: readonly string[]
+  /** The values of options as they were typed. */
+  readonly texts: ReadonlyMap<string, readonly string[]>
 }
 
 /**
@@ -17,6 +19,7 @@ export function parseArguments(
   { stopEarly = false, help }: { readonly stopEarly?: boolean; readonly help: string },
 ): Parsed {
   const values = new Map<string, unknown>()
+  const texts = new Map<string, readonly string[]>()
   const args: string[] = []
   const left = [...given]
   const set = (name: string, spec: OptionSpec, attached: string | undefined) => {
@@ -28,6 +31,7 @@ export function parseArguments(
     const text = attached ?? left.shift()
     if (text === undefined) throw new UsageError(`--${name} needs a value${hint(spec)}.`, help)
     const value = valueIn(name, spec, text)
+    texts.set(name, spec.type === 'texts' ? [...(texts.get(name) ?? []), text] : [text])
     if (spec.type === 'texts') values.set(name, [...((values.get(name) as string[]) ?? []), value])
     else values.set(name, value)
   }
@@ -56,7 +60,7 @@ export function parseArguments(
       break
     }
   }
-  return { options: withDefaults(specs, values), args }
+  return { options: withDefaults(specs, values), args, texts }
 }
 
 /** `-fn20` is `-f -n 20`. */

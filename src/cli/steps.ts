@@ -33,6 +33,20 @@ export async function stepsOf(reeve: Acting, pid: string): Promise<Step[]> {
   return [...steps.values()].sort((a, b) => a.place - b.place)
 }
 
+/** Enough to have the last steps in it, whatever came between them. */
+const TAIL = 50
+const ENDS = ['step_ended', 'wait_left', 'child_registered']
+
+/** How many it has behind it: the place of the last that has ended. Its record counts those alone that ran code. */
+export async function stepsBehind(reeve: Acting, { pid, journal }: OutputOf<'show'>): Promise<number> {
+  const { events } = await reeve.events({ pid, tail: TAIL })
+  const places = events.flatMap(({ type, payload }) => {
+    const { place } = Object(payload) as { readonly place?: unknown }
+    return ENDS.includes(type) && typeof place === 'number' ? [place] : []
+  })
+  return Math.max(journal?.last ?? 0, ...places)
+}
+
 function see(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
   const payload = event.payload as { readonly [key: string]: unknown }
   if (event.type.startsWith('signal.')) signals.set(event.seq, payload['value'])

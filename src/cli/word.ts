@@ -13,6 +13,8 @@ export interface Word<Specs extends OptionSpecs = OptionSpecs> {
   moreOptions?(daemon: DaemonWords): Promise<OptionSpecs>
   /** What each of its arguments is, for completion. */
   readonly completes?: 'process' | 'live process' | 'session' | 'command' | 'word' | readonly string[]
+  /** Which option gives which field of a verb, for what the verb says of the field. */
+  readonly fields?: Readonly<Record<string, keyof Specs & string>>
   readonly examples: readonly (readonly [line: string, meaning: string])[]
   /** What a person should know that the options do not say. */
   readonly about?: string

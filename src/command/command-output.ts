@@ -209,6 +209,8 @@ export class CommandOutput {
     readonly truncated: Gap[]
     readonly scannedTo: number
   }> {
+    // Before anything is begun that would go on: a pattern that can't be read is refused.
+    const finder = new LineFinder(wanted)
     const enough = new AbortController()
     const over = { timedOut: false }
     const cancel =
@@ -219,7 +221,6 @@ export class CommandOutput {
             enough.abort()
           })
     const both = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
-    const finder = new LineFinder(wanted)
     const gaps: Gap[] = []
     const answer = (waited: Waited<FoundLine | null>) => ({
       ...{ waited, truncated: joined(gaps), scannedTo: finder.scannedTo ?? from },

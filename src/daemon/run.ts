@@ -5,6 +5,8 @@ import type { Daemon, UpOptions } from './up.ts'
 export interface RunOptions extends UpOptions {
   /** Called once, when the daemon is ready. */
   readonly onReady?: (daemon: Daemon) => void | Promise<void>
+  /** Called once, when it is asked to stop, while it still serves. What goes wrong there stops nobody. */
+  readonly onStopping?: (daemon: Daemon, options: { readonly keep: boolean }) => Promise<void>
 }
 
 /** How a signal is meant. A terminal that is closed, or a `down --keep`, ends no command. */
@@ -43,6 +45,7 @@ export async function run(options: RunOptions = {}): Promise<number> {
     await options.onReady?.(daemon)
     const signal = await first.promise
     daemon.log.info({ signal }, 'asked to stop')
+    await options.onStopping?.(daemon, STOPS[signal]).catch(() => undefined)
     try {
       await daemon.close(STOPS[signal])
     } catch {

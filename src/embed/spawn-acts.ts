@@ -8,6 +8,7 @@ import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Registering } from '../kernel/register.ts'
+import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { ActsFor } from './act.ts'
@@ -23,8 +24,9 @@ export function spawnActs(
 ): ActsFor<'spawn' | 'spawnMany'> {
   return {
     async spawn(input) {
+      const sharing = await sharedName(kernel, actor, input.name)
       const [registered] = await kernel.register([registering(input, actor, commands)])
-      return whenBegun(kernel, commands, spawnAnswer(registered))
+      return whenBegun(kernel, commands, { ...spawnAnswer(registered), ...sharing })
     },
     async spawnMany({ processes }) {
       const registered = await kernel.register(processes.map((one) => registering(one, actor, commands)))
@@ -35,21 +37,30 @@ export function spawnActs(
   }
 }
 
+type Warning = Pick<OutputOf<'spawn'>, 'warning'>
+
+/** Whether a process that lives has this name: whoever says it from now on means the new one. */
+async function sharedName(kernel: Kernel, actor: Actor, name: string | undefined): Promise<Warning> {
+  const pid = name === undefined ? undefined : await liveNamed(kernel.edges, actor, name)
+  return pid === undefined ? {} : { warning: { code: 'name_in_use', pid } }
+}
+
 /** A command is answered for when its program is there, or could not be started. */
 export async function whenBegun(
   kernel: Kernel,
   commands: Commands | undefined,
-  answer: OutputOf<'spawn'>,
+  { warning, ...answer }: OutputOf<'spawn'>,
 ): Promise<OutputOf<'spawn'>> {
   const { type, record } = answer
-  if (type === 'existing' || record.kind !== 'command' || commands === undefined) return answer
+  if (type === 'existing') return answer
+  const known: Warning = warning === undefined ? {} : { warning }
+  if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
   const duplicateOf = commands.duplicateOf(record)
   const begun = await kernel.whenBegun(record, START_MS)
   const names = await commands.missingEnv(record)
   if (names.length > 0) return { type, record: begun, warning: { code: 'unknown_variables', names } }
-  const warning =
-    duplicateOf === undefined ? {} : { warning: { code: 'duplicate_of' as const, pid: duplicateOf } }
-  return { type, record: begun, ...warning }
+  if (duplicateOf === undefined) return { type, record: begun, ...known }
+  return { type, record: begun, warning: { code: 'duplicate_of', pid: duplicateOf } }
 }
 
 /** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */

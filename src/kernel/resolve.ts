@@ -10,15 +10,35 @@ import type { Edges } from './edges.ts'
 const CANDIDATES = 10
 const PAGE = 50
 
-/** A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach. */
+/**
+ * A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach that
+ * lives, and the newest that has ended only if none does.
+ */
 export async function resolve(edges: Edges, actor: Actor, text: string): Promise<Pid> {
   if (isPid(text)) return text
   if (isPidPrefix(text)) return fromPrefix(edges, actor, text)
-  // A session looks among its own first: others may have used the name often since.
-  const own = actor.startsWith('session:') ? { owner: { session: [actor.slice('session:'.length)] } } : {}
-  const found = (await newestNamed(edges, actor, text, own)) ?? (await newestNamed(edges, actor, text, {}))
-  if (found !== undefined) return found
+  for (const owned of reachOf(actor)) {
+    const found =
+      (await newestNamed(edges, actor, text, owned)) ??
+      (await newestNamed(edges, actor, text, { ...owned, status: 'any' }))
+    if (found !== undefined) return found
+  }
   throw new RefusedError(unknown(text))
+}
+
+/** The newest process of this name within reach that lives. */
+export async function liveNamed(edges: Edges, actor: Actor, name: string): Promise<Pid | undefined> {
+  for (const owned of reachOf(actor)) {
+    const found = await newestNamed(edges, actor, name, owned)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A session looks among its own first: others may have used the name often since. */
+function reachOf(actor: Actor): Filter[] {
+  const own = { owner: { session: [actor.slice('session:'.length)] } }
+  return actor.startsWith('session:') ? [own, {}] : [{}]
 }
 
 async function newestNamed(
@@ -31,7 +51,7 @@ async function newestNamed(
   do {
     const page: Page<ProcessRow> = await edges.store.ask({
       ask: 'processes',
-      filter: { ...filter, name: [name], status: 'any' },
+      filter: { ...filter, name: [name] },
       newestFirst: true,
       after,
       limit: PAGE,

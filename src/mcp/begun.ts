@@ -28,6 +28,7 @@ export const begunOutput = z.strictObject({
   answer: z.literal('ended').exactOptional().describe('of a task: what was waited for'),
   line: z.null().exactOptional(),
   duplicateOf: z.string().exactOptional().describe('a process that runs the same command since moments ago'),
+  sameName: z.string().exactOptional().describe('an older process of this name, which goes on'),
 })
 
 const NEXT =

@@ -18,6 +18,8 @@ export const spawn = verb({
         z.strictObject({ code: z.literal('unknown_variables'), names: z.array(z.string()) }),
         /** The same command was started by the same owner moments ago. */
         z.strictObject({ code: z.literal('duplicate_of'), pid: z.string() }),
+        /** A process that lives has this name already: from now on it means the new one. */
+        z.strictObject({ code: z.literal('name_in_use'), pid: z.string() }),
       ])
       .exactOptional(),
   }),

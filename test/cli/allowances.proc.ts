@@ -16,7 +16,14 @@ test('what a process was given and has used is in show, ps and tree, and nothing
   const shown = (await reeve.run(['show', 'top'])).stdout
   expect(shown).toMatch(/used in all +3 of 20 tool calls, 0.25 of 1 cost, 1 children/)
   expect(shown).toMatch(/left +10 tool calls, 0.5 cost/)
-  expect((await reeve.run(['ps'])).stdout).toMatch(/below .* 3 of 10 tool calls, 0.25 of 0.5 cost/)
+  expect((await reeve.run(['ps'])).stdout).toMatch(/below .* cost 0.25\/0.5, tools 3\/10 {2}/)
+  expect((await reeve.run(['ps'])).stdout).toMatch(/top .* cost 0.25\/1, tools 3\/20 \+1 {2}/)
+  const narrow = reeve.terminal(['ps'])
+  await narrow.ended
+  const lines = narrow.shown.trimEnd().split('\r\n')
+  expect(lines).toHaveLength(4)
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+  expect(lines[2]).toMatch(/sleep 1000$/)
   expect((await reeve.run(['tree', 'top'])).stdout).toMatch(/└─ below .*\(3 of 10 tool calls/)
   const [listed] = await reeve.json<{ budget: { total: unknown } }[]>('ps', '--name', 'top')
   expect(listed?.budget.total).toEqual({ toolCalls: 3, cost: 0.25, children: 1 })

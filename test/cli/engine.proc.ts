@@ -44,6 +44,28 @@ test('an engine is started, listed and shown with its steps; who serves nothing 
   expect(steps).toHaveLength(3)
 })
 
+test('the list counts every step that is behind an engine, sleeps and signals too', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['ps'])
+  const worker = await connect({ home: reeve.dwelling.home.folder })
+  onTestFinished(() => worker.close())
+  await worker.engine('wander', async (ctx) => {
+    await ctx.step('one', () => 1)
+    await ctx.sleep(1)
+    await ctx.signal('on')
+    await ctx.signal('home')
+  })
+  const pid = (await reeve.run(['engine', 'start', 'wander', '--name', 'walk'])).stdout.trim()
+  await reeve.run(['send', '--signal', 'on', pid])
+  const isHome = (name: unknown) => name === 'home'
+  for await (const { type, payload } of worker.follow({ filter: { pid } }))
+    if (type === 'wait_entered' && isHome(Object(payload).name)) break
+  expect((await reeve.run(['engine', 'list'])).stdout).toMatch(
+    new RegExp(`${pid} +wander +3 +waiting for signal home`),
+  )
+  expect((await reeve.run(['show', 'walk'])).stdout).toMatch(/^status +waiting for signal home$/m)
+})
+
 test('engine start --wait prints the result, and fails as the function does', async () => {
   const reeve = new CommandLine()
   // Starts a daemon.

@@ -20,6 +20,11 @@ const parse = (given: readonly string[], stopEarly = false) =>
 
 test('options may be long or short, bundled, repeated, and stand anywhere', () => {
   expect(parse(['web', '-fn', '20', '--env', 'A=1', '-eB=2', '--timeout=1m30s'])).toEqual({
+    texts: new Map([
+      ['tail', ['20']],
+      ['env', ['A=1', 'B=2']],
+      ['timeout', ['1m30s']],
+    ]),
     options: { follow: true, tail: 20, env: ['A=1', 'B=2'], role: undefined, timeout: 90_000 },
     args: ['web'],
   })

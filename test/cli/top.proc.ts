@@ -64,7 +64,7 @@ test('k kills what is chosen when the answer is yes, p pauses and resumes it', a
   at.type('k')
   await untilSeen(at, 'Kill web and everything it started?')
   at.type('n')
-  await untilSeen(at, 'arrows move')
+  await untilSeen(at, '? help')
   at.type(`${down}k`)
   await untilSeen(at, 'Kill shell and everything it started?')
   at.type('y')
@@ -102,6 +102,37 @@ test('Enter sits down at the terminal of a command, and Ctrl-] comes back', asyn
   expect(await at.ended).toBe(0)
 })
 
+test('who quits after sitting down at a terminal is at a clean one, with what the shell showed above it', async () => {
+  const reeve = await estate()
+  const size = { cols: 200, rows: 24 }
+  const at = reeve.shell()
+  at.type(`echo be''fore; ${reeve.called} top\r`)
+  await untilSeen(at, /^> .* web /, size)
+  at.type(`${down}\r`)
+  await untilSeen(at, /^ready/, size)
+  expect((await seen(at, size)).join('\n')).not.toContain('before')
+  at.type('\u001d')
+  await untilSeen(at, 'Back from shell; it goes on.', size)
+  at.type('q')
+  await untilSeen(at, /^\$ $/, size)
+  expect((await seen(at, size)).filter((line) => line.trim() !== '')).toEqual(['$ '])
+  at.type('exit\r')
+  await at.ended
+})
+
+test('l shows what a command prints, as it comes', async () => {
+  const reeve = await estate()
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, /^> .* web /)
+  at.type('l')
+  await untilSeen(at, 'The end of what web has printed')
+  await untilSeen(at, /^tick$/)
+  at.type('l')
+  await untilSeen(at, /^> .* web /)
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
+
 test('a filter shows what fits, and the picture follows the size of the terminal', async () => {
   const reeve = await estate()
   const at = reeve.terminal(['top'], SIZE)
@@ -116,10 +147,10 @@ test('a filter shows what fits, and the picture follows the size of the terminal
   at.shown = ''
   const small = { cols: 70, rows: 6 }
   at.resize(small.cols, small.rows)
-  await untilSeen(at, 'arrows move', small)
+  await untilSeen(at, '? help', small)
   const lines = await seen(at, small)
   expect(lines[0]).toMatch(/^reeve top · 2 running/)
-  expect(lines[5]).toMatch(/^arrows move/)
+  expect(lines[5]).toMatch(/^\? help/)
   at.type('q')
   expect(await at.ended).toBe(0)
 })
@@ -152,7 +183,7 @@ test.each([
   const reeve = await estate()
   const shell = reeve.shell()
   shell.type(`stty -a > ${reeve.dwelling.home.folder}/before; ${reeve.called} top; echo "code $?"\r`)
-  await shell.until('sorted by tree')
+  await shell.until('? help')
   if (end.startsWith('SIG')) process.kill(topUnder(shell.osPid), end as NodeJS.Signals)
   else shell.type(end)
   await shell.until(`code ${code}`)
@@ -169,12 +200,12 @@ test('Ctrl-Z gives the terminal back, and fg goes on', async () => {
   const reeve = await estate()
   const shell = reeve.shell()
   shell.type(`${reeve.called} top\r`)
-  await shell.until('sorted by tree')
+  await shell.until('? help')
   shell.type('\u001a')
   await shell.until('Stopped')
   shell.shown = ''
   shell.type('fg\r')
-  await shell.until('sorted by tree')
+  await shell.until('? help')
   shell.type('q')
   await shell.until(/\$ $/)
   shell.type('exit\r')

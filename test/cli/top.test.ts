@@ -68,14 +68,14 @@ function pressing(picture: Picture, ...keys: string[]): Picture {
 describe('the picture', () => {
   test('is a tree with what each process uses, totals above and keys below, as high as the terminal', () => {
     expect(drawn(estate())).toEqual([
-      'reeve top · 4 running · CPU 160% · memory 6.0 MiB · output 1.0 KiB/s · sorted by tree',
-      '    CPU     MEMORY     OUTPUT/S  STATUS        AGE  PROCESS',
-      '>                                running        1m  server  run-server',
-      '   150%    5.0 MiB    1.0 KiB/s  running        1m  ├─ busy  run-busy',
-      '                                 running        1m  └─ quiet  run-quiet',
-      '  10.0%    1.0 MiB        0 B/s  running       50s  build  run-build',
+      'reeve top · 4 running · CPU 160% · memory 6.0 MiB · output 1.0 KiB/s',
+      '    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PROCESS',
+      '>                                running       1m  server  run-server',
+      '   150%    5.0 MiB    1.0 KiB/s  running       1m  ├─ busy  run-busy',
+      '                                 running       1m  └─ quiet  run-quiet',
+      '  10.0%    1.0 MiB        0 B/s  running      50s  build  run-build',
       '',
-      'arrows move · k kill · p pause · a attach · / filter · s sort · q quit',
+      '? help · q quit · l logs · a attach · k kill · p pause · / filter · s sort',
     ])
   })
 
@@ -85,7 +85,7 @@ describe('the picture', () => {
       ['p_build', [1, 2, 3, 4]],
     ])
     const open = listening(estate(), ['p_busy', 'p_build'], found)
-    expect(drawn(open)[1]).toBe('    CPU     MEMORY     OUTPUT/S  STATUS        AGE  PORTS       PROCESS')
+    expect(drawn(open)[1]).toBe('    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PORTS       PROCESS')
     expect(drawn(open)[3]).toContain(':8080       ├─ busy')
     expect(drawn(open)[5]).toContain(':1 :2 :3 …  build')
     const closed = listening(open, ['p_busy', 'p_build'], new Map())
@@ -104,6 +104,65 @@ describe('the picture', () => {
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(size.cols)
     }
     expect(drawn(long, { cols: 1, rows: 1 })).toHaveLength(1)
+  })
+
+  test('marks the column that it is sorted by, and none for the tree', () => {
+    const titles = (...keys: string[]) => drawn(pressing(estate(), ...keys))[1]
+    expect(titles()).not.toMatch(/[▼▲]/)
+    expect(titles('s')).toBe('   CPU▼     MEMORY     OUTPUT/S  STATUS       AGE  PROCESS')
+    expect(titles('s', 's')).toContain('    MEMORY▼ ')
+    expect(titles('s', 's', 's')).toContain('    OUTPUT/S▼ ')
+    expect(titles('s', 's', 's', 's')).toContain('  AGE▲ ')
+    expect(titles('s', 's', 's', 's', 's')).toMatch(/ PROCESS▲$/)
+  })
+
+  test('on a narrow terminal leaves facts out whole, and room for names', () => {
+    const narrow = { cols: 80, rows: 10 }
+    const ended = { status: 'cancelled', exitCode: null, reason: 'killed', signal: 'SIGTERM', endedAt: NOW }
+    const killed = record('build', { outcome: ended, status: 'cancelled', revision: 4 })
+    const paused = record('quiet', { parent: 'p_server', status: 'paused', revision: 4 })
+    const picture = changed(estate(), [killed, paused], NOW)
+    expect(drawn(picture, narrow)[0]).toBe(
+      'reeve top · 2 running, 1 paused · CPU 150% · memory 5.0 MiB · output 1.0 KiB/s',
+    )
+    expect(drawn(picture, { cols: 70, rows: 10 })[0]).toBe(
+      'reeve top · 2 running, 1 paused · CPU 150% · memory 5.0 MiB',
+    )
+    expect(drawn(picture, narrow).find((line) => line.includes('build'))).toBe(
+      '>                                cancelled     1m  build  run-build',
+    )
+    expect(drawn(picture).join('\n')).toContain('cancelled SIGTERM')
+  })
+
+  test('says of what waits for what it waits', () => {
+    const waiting = (name: string, wait: object, moreWaits: object[] = []) =>
+      record(name, { kind: 'engine', status: 'waiting', wait, moreWaits })
+    const picture = loaded(
+      EMPTY,
+      [
+        waiting('ask', { on: 'signal', name: 'go', until: null }),
+        waiting('nap', { on: 'timer', name: 'nap', until: NOW + 90_000 }, [{}]),
+      ],
+      NOW,
+    )
+    expect(drawn(picture)[2]).toContain('ask  waits for signal go · engine ask')
+    expect(drawn(picture)[3]).toContain('nap  waits 1m30s and 1 more · engine nap')
+  })
+
+  test('breaks what it says into lines rather than cutting it, and keeps the chosen one in sight', () => {
+    const many = loaded(
+      EMPTY,
+      Array.from({ length: 20 }, (_, at) => record(`n${at + 10}`)),
+      NOW,
+    )
+    const said = { ...pressing(many, 'end'), said: 'There was no more room for it. '.repeat(3).trim() }
+    const lines = drawn(said, { cols: 50, rows: 8 })
+    expect(lines.slice(-2)).toEqual([
+      'There was no more room for it. There was no more',
+      'room for it. There was no more room for it.',
+    ])
+    expect(lines).toHaveLength(8)
+    expect(lines[5]).toMatch(/^> .*n29/)
   })
 
   test('shows no control character of what a process calls itself', () => {
@@ -185,7 +244,7 @@ describe('keys', () => {
     const filtered = pressing(estate(), '/', 'B', 'u', 's', 'y', 'x', 'backspace', 'enter')
     const shown = (picture: Picture) => drawn(picture).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
     expect(shown(filtered)).toEqual(['server', 'busy'])
-    expect(drawn(filtered)[0]).toContain('only "Busy"')
+    expect(drawn(filtered).at(-1)).toMatch(/^only "Busy" \(Esc: all\) · \? help · q quit/)
     expect(shown(pressing(filtered, 'esc'))).toHaveLength(4)
     expect(drawn(pressing(estate(), '/', 'z', 'z', 'enter'))[2]).toContain('Nothing fits "zz"')
   })
@@ -217,6 +276,27 @@ describe('keys', () => {
     expect(press(shell, 'a', 5).act).toEqual({ act: 'attach', pid: 'p_shell' })
   })
 
+  test('l shows the end of what a command prints, ? what the keys do; any key leads back', () => {
+    const { picture, act } = press(estate(), 'l', 5)
+    expect(act).toEqual({ act: 'logs', pid: 'p_server' })
+    expect(drawn(picture).slice(0, 2)).toEqual(['The end of what server has printed', 'Looking …'])
+    const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\u001b[2J`)
+    const read: Picture = { ...picture, mode: { in: 'logs', pid: 'p_server', lines } }
+    expect(drawn(read)).toHaveLength(8)
+    expect(drawn(read)[6]).toBe('line 19 [2J')
+    expect(press(read, 'k', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
+    const help = pressing(estate(), '?')
+    expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).toContain('Any key leads back.')
+    expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).not.toContain('…')
+    expect(drawn(help, { cols: 20, rows: 3 })).toHaveLength(3)
+    expect(press(help, 'q', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
+    const engine = loaded(EMPTY, [record('publish', { kind: 'engine' })], NOW)
+    expect(press(engine, 'l', 5).act).toBeNull()
+    expect(drawn(pressing(engine, 'l'), { cols: 200, rows: 8 }).at(-1)).toContain(
+      'reeve engine show p_publish',
+    )
+  })
+
   test('with nothing to choose from, nothing is done', () => {
     for (const key of ['k', 'p', 'a', 'enter', 'down', 'end', 's', '/'])
       expect(press(EMPTY, key, 5).act).toBeNull()
@@ -237,14 +317,14 @@ describe('the daemon', () => {
   test('that does not answer is named after a moment', () => {
     const asked = { ...estate(), askedAt: NOW - 3_000 }
     expect(drawn(asked).at(-1)).toContain('The daemon has not answered for 3s')
-    expect(drawn({ ...asked, askedAt: NOW - 1_000 }).at(-1)).toContain('arrows move')
+    expect(drawn({ ...asked, askedAt: NOW - 1_000 }).at(-1)).toContain('? help')
   })
 
   test('that was replaced is named once', () => {
     const first = answeredBy(estate(), { id: 'k_1', osPid: 11 })
-    expect(drawn(first).at(-1)).toContain('arrows move')
+    expect(drawn(first).at(-1)).toContain('? help')
     const second = answeredBy(first, { id: 'k_2', osPid: 12 })
     expect(drawn(second).at(-1)).toContain('The daemon was replaced; the new one has the PID 12.')
-    expect(drawn(pressing(second, 'down')).at(-1)).toContain('arrows move')
+    expect(drawn(pressing(second, 'down')).at(-1)).toContain('? help')
   })
 })

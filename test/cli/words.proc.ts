@@ -203,12 +203,17 @@ test('up in the foreground says where it is and what to try, and goes at SIGTERM
   const second = await reeve.run(['up'])
   expect(second).toMatchObject({ code: 5 })
   expect(second.stderr).toContain('already runs')
+  await reeve.run(['run', '-d', '--name', 'bound', 'sleep', '300'])
+  await reeve.run(['run', '-d', '--name', 'free', '--lifetime', 'detached', 'sleep', '300'])
   up.child.kill('SIGTERM')
   const { code, stdout } = await up.ended
   expect(code).toBe(0)
+  expect(stdout).toMatch(/^Stopped\. Ended with it: bound\. Goes on: free\.$/m)
+  expect(stdout).toContain('--lifetime detached')
   expect(stdout).toMatch(/address {2}http:\/\/127\.0\.0\.1:\d+\n/)
   expect(stdout).toContain('claude mcp add reeve -- ')
   expect(stdout.match(/^ {2}\S+ (run|logs|ps)/gm)).toHaveLength(3)
+  await reeve.run(['kill', 'free'])
 })
 
 test('configuration is shown with its origin, and a value that cannot be is refused with its name', async () => {

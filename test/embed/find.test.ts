@@ -20,6 +20,44 @@ test('a process is found by its pid, by an unambiguous beginning of it, and by i
   await reeve.close()
 })
 
+test('a name means the newest process that lives; if none lives, the newest', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const meant = async () => (await reeve.show({ pid: 'web' })).pid
+  const end = (pid: string) => reeve.end({ pid, status: 'completed', replayKey: 'e' })
+  const [old, middle, young] = ['p_aaaa22222222', 'p_bbbb22222222', 'p_cccc22222222'] as const
+  expect(await reeve.spawn({ ...OUTSIDE, pid: old, name: 'web' })).not.toHaveProperty('warning')
+  for (const pid of [middle, young])
+    expect((await reeve.spawn({ ...OUTSIDE, pid, name: 'web' })).warning?.code).toBe('name_in_use')
+  await end(young)
+  expect(await meant()).toBe(middle)
+  await end(middle)
+  expect(await meant()).toBe(old)
+  await end(old)
+  expect(await meant()).toBe(young)
+  expect(await reeve.spawn({ ...OUTSIDE, name: 'web' })).not.toHaveProperty('warning')
+  await reeve.close()
+})
+
+test('a name means a process of the session that says it, before one that others let it see', async () => {
+  const reeve = await embed({ store: tempFile() })
+  for (const session of ['s1', 's2']) await reeve.openSession({ session })
+  const own = await reeve.as('session:s1').spawn({ ...OUTSIDE, name: 'web' })
+  await reeve.end({ pid: own.record.pid, status: 'completed', replayKey: 'e' })
+  const granted = { ...OUTSIDE, name: 'web', grants: [{ session: 's1' }] }
+  await reeve.as('session:s2').spawn(granted)
+  expect((await reeve.as('session:s1').show({ pid: 'web' })).pid).toBe(own.record.pid)
+  await reeve.close()
+})
+
+test('whoever gives a name that a living process has is told whose it is', async () => {
+  const reeve = await embed({ store: tempFile() })
+  const { record } = await reeve.spawn({ ...OUTSIDE, name: 'web' })
+  const second = { ...OUTSIDE, name: 'web', idempotencyKey: 'second' }
+  expect((await reeve.spawn(second)).warning).toEqual({ code: 'name_in_use', pid: record.pid })
+  expect(await reeve.spawn(second)).not.toHaveProperty('warning')
+  await reeve.close()
+})
+
 test('pages go on where the last one ended, also when processes come and go', async () => {
   const reeve = await embed({ store: tempFile() })
   const { processes } = await reeve.spawnMany({

@@ -28,6 +28,38 @@ export function usedText({ given, total }: Budget): string {
     .join(', ')
 }
 
+/** `tools 3/10, cost 0.2/5 +2`: the two that come nearest to their limit, for a table. */
+export function briefUse({ given, total }: Budget): string {
+  const share = (name: Counted) => (total[name] ?? 0) / (given[name] || Number.POSITIVE_INFINITY)
+  const counted = NAMES.filter((name) => given[name] !== undefined || (total[name] ?? 0) > 0).sort(
+    (a, b) => share(b) - share(a) || Number(given[b] !== undefined) - Number(given[a] !== undefined),
+  )
+  const shown = counted.slice(0, MOST_BRIEF).map((name) => {
+    const most = given[name] === undefined ? '' : `/${briefAmount(name, given[name])}`
+    return `${BRIEF[name]} ${briefAmount(name, total[name] ?? 0)}${most}`
+  })
+  const more = counted.length - shown.length
+  return `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`
+}
+
+const MOST_BRIEF = 2
+const BRIEF: { readonly [name in Counted]-?: string } = {
+  toolCalls: 'tools',
+  modelCalls: 'models',
+  tokensIn: 'in',
+  tokensOut: 'out',
+  cost: 'cost',
+  cpuSeconds: 'CPU',
+  outputBytes: 'output',
+  children: 'children',
+}
+
+function briefAmount(name: Counted, amount: number): string {
+  if (name === 'outputBytes') return byteCount(amount).replace(/(\.0)? /, '')
+  const short = amount.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 3 })
+  return name === 'cpuSeconds' ? `${short}s` : short
+}
+
 export function amountsText(amounts: Amounts): string | undefined {
   const named = NAMES.filter((name) => amounts[name] !== undefined)
   return named.map((name) => `${amountText(name, amounts[name] ?? 0)} ${WORDS[name]}`).join(', ') || undefined

@@ -95,7 +95,7 @@ export class Printer {
     }
     const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     this.#around.stderr.write(code === 'usage' ? `${message}\n` : `${red('reeve:')} ${message}\n`)
-    const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy })
+    const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy, details })
     if (todo !== '') this.#around.stderr.write(`${todo}\n`)
   }
 }

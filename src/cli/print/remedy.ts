@@ -1,8 +1,22 @@
 import type { ReeveError } from '../../core/errors.ts'
+import { quoted } from './status.ts'
+
+interface Failure {
+  readonly code?: string
+  readonly remedy: string
+  readonly details?: unknown
+}
 
 /** What to do, for somebody at a command line. What is said elsewhere speaks of verbs and their members. */
-export function remedyFor({ code, remedy }: { readonly code?: string; readonly remedy: string }): string {
+export function remedyFor({ code, remedy, details }: Failure): string {
+  if (code === 'session_unknown') return forSession(details) ?? remedy
   return (code === undefined ? undefined : REMEDIES[code as ReeveError['code']]) ?? remedy
+}
+
+function forSession(details: unknown): string | undefined {
+  const { session } = Object(details) as { readonly session?: unknown }
+  if (typeof session !== 'string') return undefined
+  return `reeve session open ${quoted(session)} opens it; reeve session list shows which there are.`
 }
 
 const REMEDIES: { readonly [code in ReeveError['code']]?: string } = {

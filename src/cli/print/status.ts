@@ -1,6 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Colours } from './colour.ts'
 import type { Cell } from './table.ts'
+import { clockTime } from './times.ts'
 
 export type ProcessRecord = OutputOf<'show'>
 
@@ -12,6 +13,14 @@ export function statusText({ status, outcome }: ProcessRecord): string {
   const how = outcome.reason === null || outcome.reason === 'killed' ? undefined : outcome.reason
   const by = how ?? outcome.signal ?? (outcome.exitCode === null ? undefined : String(outcome.exitCode))
   return by === undefined || by === status ? status : `${status} ${by}`
+}
+
+/** The same; of one that waits, for what. */
+export function progressText(record: ProcessRecord): string {
+  const { wait, moreWaits, status } = record
+  if (status !== 'waiting' || wait === null) return statusText(record)
+  const what = wait.on === 'timer' ? `until ${clockTime(wait.until ?? 0)}` : `for ${wait.on} ${wait.name}`
+  return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
 export function statusCell(record: ProcessRecord, colours: Colours): Cell {
@@ -45,6 +54,7 @@ export function commandText({ identity, spec, kind }: ProcessRecord): string {
   return argv === undefined ? identity.label : argv.map(quoted).join(' ')
 }
 
-function quoted(argument: string): string {
+/** As a shell takes it for one word. */
+export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }

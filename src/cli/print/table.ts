@@ -8,6 +8,8 @@ export interface Column {
   readonly align?: 'right'
   /** Cut when the line is longer than the terminal is wide; one column at most. */
   readonly flexible?: true
+  /** Cut too, when little is left of the flexible one. */
+  readonly shrinks?: true
 }
 
 const BETWEEN = '  '
@@ -55,10 +57,26 @@ function widthOf(text: string): number {
   return [...text].length
 }
 
+/** Below this the flexible column says too little, and others give way. */
+const READABLE = 20
+/** And below this those do. */
+const LEAST = 8
+
 function fitInto(widths: number[], columns: readonly Column[], width: number | undefined): void {
   const flexible = columns.findIndex((column) => column.flexible === true)
   if (width === undefined || flexible === -1) return
-  const all = widths.reduce((sum, each) => sum + each, 0) + BETWEEN.length * (columns.length - 1)
-  const least = columns[flexible]?.title.length ?? 0
-  if (all > width) widths[flexible] = Math.max(least, (widths[flexible] ?? 0) - (all - width))
+  const tooMuch = () =>
+    widths.reduce((sum, each) => sum + each, 0) + BETWEEN.length * (columns.length - 1) - width
+  const shrink = (at: number, least: number) => {
+    const wide = widths[at] ?? 0
+    widths[at] = Math.max(Math.min(wide, least), wide - Math.max(0, tooMuch()))
+  }
+  const others = columns.flatMap(({ shrinks }, at) => (shrinks === true ? [at] : []))
+  shrink(flexible, READABLE)
+  // By one at a time, and each time the widest: it has the most to spare.
+  while (tooMuch() > 0 && others.some((at) => (widths[at] ?? 0) > LEAST)) {
+    const at = others.reduce((most, each) => ((widths[each] ?? 0) > (widths[most] ?? 0) ? each : most))
+    widths[at] = (widths[at] ?? 0) - 1
+  }
+  shrink(flexible, columns[flexible]?.title.length ?? 0)
 }

@@ -17,6 +17,8 @@ import { settled } from './settle.ts'
 import { ROUND_MS, Watch } from './watch.ts'
 
 const LETS_GO = 'ctrl-]'
+/** All lines scroll again, all are empty, and the cursor is at the first. */
+const SWEEP = '\u001b[r\u001b[2J\u001b[H'
 
 /** The live tree at a terminal, until somebody quits. */
 export async function liveTop(
@@ -41,6 +43,8 @@ class LiveTop {
   readonly #over = new AbortController()
   #picture: Picture
   #isDrawing = false
+  /** The shell's screen was cleared for a command's terminal. */
+  #isSwept = false
   /** One thing after the other: who is attached does not press keys here. */
   #acts: Promise<unknown> = Promise.resolve()
 
@@ -119,6 +123,9 @@ class LiveTop {
       case 'suspend':
         this.#next(() => this.#suspend())
         break
+      case 'logs':
+        void this.#read(act.pid).catch(this.#sayFailure)
+        break
       case 'attach':
         this.#next(() => this.#attach(act.pid))
         break
@@ -138,6 +145,21 @@ class LiveTop {
     this.#reeve.kill({ pid }).then(() => this.#say(`${name} was ended.`), this.#sayFailure)
   }
 
+  /** The end of its output, as long as somebody looks at it. */
+  async #read(pid: string): Promise<void> {
+    const isLookedAt = () => this.#picture.mode.in === 'logs' && this.#picture.mode.pid === pid
+    while (isLookedAt() && !this.#over.signal.aborted) {
+      const limit = this.#size().rows
+      const { lines } = await this.#reeve.log({ pid, limit }).catch((error: unknown) => {
+        if (isLookedAt()) this.#change((picture) => ({ ...picture, mode: { in: 'list' } }))
+        throw error
+      })
+      const texts = lines.map(({ text }) => text)
+      if (isLookedAt()) this.#change((picture) => ({ ...picture, mode: { in: 'logs', pid, lines: texts } }))
+      await sleep(ROUND_MS, undefined, { signal: this.#over.signal }).catch(() => undefined)
+    }
+  }
+
   #next(act: () => Promise<unknown>): void {
     this.#acts = this.#acts
       .then(() => (this.#over.signal.aborted ? undefined : act()))
@@ -147,13 +169,17 @@ class LiveTop {
   async #attach(pid: string): Promise<void> {
     const name = this.#nameOf(pid)
     this.#screen.leave()
-    this.#context.around.stdout.write(`At the terminal of ${name}; Ctrl-] leads back.\r\n`)
+    const { stdout } = this.#context.around
+    // What the shell showed is kept above; the command's terminal gets a clean one, and leaves one behind.
+    if (!this.#isSwept) stdout.write(`\u001b[${this.#size().rows};1H${'\n'.repeat(this.#size().rows)}`)
+    this.#isSwept = true
+    stdout.write(`${SWEEP}At the terminal of ${name}; Ctrl-] leads back.\r\n`)
     try {
       const letGo = keyBytes(LETS_GO).charCodeAt(0)
       const how = await sitDown(this.#reeve, pid, this.#terminal, { letGo })
       this.#say(how === 'ended' ? `${name} has ended.` : `Back from ${name}; it goes on.`)
     } finally {
-      this.#context.around.stdout.write(RESTORE)
+      stdout.write(`${RESTORE}${SWEEP}`)
       this.#screen.enter()
     }
   }

@@ -10,13 +10,16 @@ export type Sort = (typeof SORTS)[number]
  * Who gets the keys.
  *
  * | mode   | a key                                      | leads to                        |
- * | list   | moves, or asks for something               | list; `/` filter, `k` kill      |
+ * | list   | moves, or asks for something               | list; `/` filter, `k` kill, `l` logs, `?` help |
  * | filter | is a letter of the filter                  | list at Enter, and at Esc without a filter |
  * | kill   | `y` kills; any other is a no               | list                            |
+ * | logs   | goes back                                  | list                            |
+ * | help   | goes back                                  | list                            |
  */
 type Mode =
-  | { readonly in: 'list' }
-  | { readonly in: 'filter' }
+  | { readonly in: 'list' | 'filter' | 'help' }
+  /** The end of what it has printed; null until it has been read. */
+  | { readonly in: 'logs'; readonly pid: string; readonly lines: readonly string[] | null }
   | { readonly in: 'kill'; readonly pid: string }
 
 /** Everything that `reeve top` shows, as plain facts. */

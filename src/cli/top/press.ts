@@ -5,7 +5,7 @@ import { selectedIn } from './settle.ts'
 /** What a key asks for that only the world can do. */
 export type Act =
   | { readonly act: 'quit' | 'suspend' | 'redraw' }
-  | { readonly act: 'kill' | 'pause' | 'resume' | 'attach'; readonly pid: string }
+  | { readonly act: 'kill' | 'pause' | 'resume' | 'attach' | 'logs'; readonly pid: string }
 
 export interface Pressed {
   readonly picture: Picture
@@ -22,6 +22,9 @@ export function press(picture: Picture, key: string, page: number): Pressed {
       return { picture: inFilter(picture, key), act: null }
     case 'kill':
       return answered(picture, key, picture.mode.pid)
+    case 'logs':
+    case 'help':
+      return { picture: { ...picture, mode: { in: 'list' } }, act: null }
     case 'list':
       return inList({ ...picture, said: null }, key, page)
   }
@@ -65,6 +68,10 @@ function inList(picture: Picture, key: string, page: number): Pressed {
       return { picture: asked(picture, row), act: null }
     case 'p':
       return onLiving(picture, row, ({ status }) => (status === 'paused' ? 'resume' : 'pause'))
+    case '?':
+      return { picture: { ...picture, mode: { in: 'help' } }, act: null }
+    case 'l':
+      return reading(picture, row)
     case 'a':
     case 'enter':
       return attaching(picture, row)
@@ -118,7 +125,20 @@ function attaching(picture: Picture, row: Row | undefined): Pressed {
   const { pid, spec, outcome } = row.record
   if (outcome !== null) return { picture: hasEnded(picture, row), act: null }
   if (spec['pty']) return { picture: { ...picture, selected: pid }, act: { act: 'attach', pid } }
-  const said = `${nameOf(row.record)} has no terminal to sit down at; reeve logs -f ${nameOf(row.record)} shows what it prints.`
+  const said = `${nameOf(row.record)} has no terminal to sit down at; l shows what it prints.`
+  return { picture: { ...picture, said }, act: null }
+}
+
+function reading(picture: Picture, row: Row | undefined): Pressed {
+  if (row === undefined) return { picture, act: null }
+  const { pid, kind } = row.record
+  if (kind === 'command') {
+    const mode = { in: 'logs', pid, lines: null } as const
+    return { picture: { ...picture, selected: pid, mode }, act: { act: 'logs', pid } }
+  }
+  const where =
+    kind === 'engine' ? `reeve engine show ${pid} shows its steps.` : `reeve show ${pid} shows it.`
+  const said = `${nameOf(row.record)} prints nothing: only commands do. ${where}`
   return { picture: { ...picture, said }, act: null }
 }
 

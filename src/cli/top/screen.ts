@@ -59,7 +59,10 @@ export class Screen {
   show(lines: readonly string[]): void {
     if (this.#leave === null) return
     const drawn = lines.flatMap((line, at) =>
-      line === this.#shown[at] ? [] : [`\u001b[${at + 1};1H${line}\u001b[0m\u001b[K`],
+      line === this.#shown[at]
+        ? []
+        : // Cleared first: behind a line as wide as the terminal the cursor stands on its last character.
+          [`\u001b[${at + 1};1H\u001b[K${line}\u001b[0m`],
     )
     if (drawn.length > 0) this.#write(drawn.join(''))
     this.#shown = lines

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts'
 import type { ProcessFilter } from '../list-processes.ts'
 import { commandText } from '../print/status.ts'
 import { EMPTY, type Picture, type Sort } from './picture.ts'
-import { tableOf } from './render.ts'
 import { type Row, rowsOf } from './rows.ts'
+import { tableOf } from './table.ts'
 import { ROUND_MS, Watch } from './watch.ts'
 
 /** For programs and pipes: what is used in one round, or, with `goOn`, in each as a line of JSON. */

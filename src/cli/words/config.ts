@@ -17,12 +17,15 @@ the defaults. One that runs keeps what it was started with.`,
   ],
   async run(context) {
     nothingMore(context, { name: 'config' })
-    const { daemon, home, options, print } = context
+    const { daemon, home, options, print, around } = context
     const settings = await daemon.configuration(home, await flagsGiven(daemon, options))
     if (print.isJson) {
       print.jsonList(settings)
       return 0
     }
+    const running = around.stderr.isTTY ? await daemon.running(home) : null
+    if (running !== null)
+      print.aside(`The daemon that runs (PID ${running.osPid}) keeps what it was started with.`)
     const { dim, bold } = print.colours
     print.table(
       [{ title: 'KEY' }, { title: 'VALUE', flexible: true }, { title: 'FROM' }],

@@ -1,6 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
+import { fateOf } from '../fate.ts'
 import { word } from '../word.ts'
 
 /** After this, whoever waits is told for what. */
@@ -53,18 +54,4 @@ async function liveOf(context: Context<unknown>): Promise<ProcessRecord[]> {
   }
 }
 
-function fateOf(live: readonly ProcessRecord[], keep: boolean): string {
-  const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
-  const others = live.filter((record) => !ended.includes(record))
-  const ends = ended.length === 0 ? '' : ` Ended with it: ${namesOf(ended)}.`
-  return others.length === 0 ? ends : `${ends} ${others.length === 1 ? 'Goes' : 'Go'} on: ${namesOf(others)}.`
-}
-
-function namesOf(records: readonly ProcessRecord[]): string {
-  const names = records.map(({ name, pid }) => name ?? pid)
-  const more = names.length - MOST_NAMES
-  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ')
-}
-
 const LIST_MS = 1_000
-const MOST_NAMES = 5

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { Acting } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, TIMED_OUT } from '../exit-code.ts'
 import { listProcesses } from '../list-processes.ts'
 import { didYouMean } from '../nearest.ts'
-import { statusText } from '../print/status.ts'
+import { progressText, statusText } from '../print/status.ts'
 import { ago, clockTime, shortTime } from '../print/times.ts'
-import { type Step, stepsOf } from '../steps.ts'
+import { type Step, stepsBehind, stepsOf } from '../steps.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-type Record = OutputOf<'show'>
 interface Options {
   readonly wait: boolean
   readonly timeout: number | undefined
@@ -20,6 +19,8 @@ interface Options {
 }
 
 const SUBWORDS = ['start', 'list', 'show']
+/** A daemon has others to answer, too. */
+const AT_ONCE = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const engine = word({
@@ -38,6 +39,7 @@ export const engine = word({
     session: { type: 'text', value: 'id', about: 'start: the session it belongs to' },
     all: { type: 'flag', short: 'a', about: 'list: those that have ended, too' },
   },
+  fields: { name: 'name', 'owner.session': 'session' },
   about: `
 The function itself is served by a program of yours, with embed() or connect(). Until one serves that name, the
 process waits for it. The input is JSON, or - to read it from standard input.`,
@@ -127,22 +129,27 @@ async function list(context: Context<Options>): Promise<number> {
     print.jsonList(found)
     return 0
   }
+  const steps: number[] = []
+  for (let at = 0; at < found.length; at += AT_ONCE) {
+    const some = found.slice(at, at + AT_ONCE).map(({ record }) => stepsBehind(reeve, record))
+    steps.push(...(await Promise.all(some)))
+  }
   const now = Date.now()
   const { blue, dim } = print.colours
   print.table(
     [
       { title: 'PID' },
-      { title: 'ENGINE' },
+      { title: 'ENGINE', shrinks: true },
       { title: 'STEPS', align: 'right' },
-      { title: 'STATUS' },
+      { title: 'STATUS', shrinks: true },
       { title: 'STARTED' },
       { title: 'NAME', flexible: true },
     ],
-    found.map(({ record }) => [
+    found.map(({ record }, at) => [
       { text: record.pid, paint: blue },
       { text: String(record.spec['engine']) },
-      { text: String(record.journal?.last ?? 0) },
-      { text: progress(record) },
+      { text: String(steps[at] ?? 0) },
+      { text: progressText(record) },
       { text: ago(record.createdAt, now), paint: dim },
       { text: record.name ?? '' },
     ]),
@@ -172,7 +179,7 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
   print.facts([
     ['pid', record.pid],
     ['engine', String(record.spec['engine'])],
-    ['status', progress(record)],
+    ['status', progressText(record)],
     ['started', record.firstStarted === null ? undefined : clockTime(record.firstStarted.at)],
     ['reason', record.outcome?.reason ?? undefined],
     ['result', record.outcome === null ? undefined : JSON.stringify(record.outcome.result)],
@@ -199,13 +206,6 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
     ]),
   )
   return 0
-}
-
-function progress(record: Record): string {
-  const { wait, moreWaits, status } = record
-  if (status !== 'waiting' || wait === null) return statusText(record)
-  const what = wait.on === 'timer' ? `until ${clockTime(wait.until ?? 0)}` : `for ${wait.on} ${wait.name}`
-  return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
 function resultText({ error, value, tries, ended, retryAt }: Step): string {

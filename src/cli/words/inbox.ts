@@ -63,6 +63,7 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
       ...(options.all ? { all: true } : {}),
     }
     const { notices: found, next: behind, more } = await reeve.notices(about)
+    if (found.length === 0) await refuseUnknown(reeve, scope)
     const notices = isNew ? found.slice(0, most) : found.slice(-most)
     if (options.follow || !print.isJson) for (const notice of notices) show(context, notice)
     else print.jsonList(notices)
@@ -84,6 +85,11 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
   },
 })
 
+/** An inbox that nobody has is empty, too: whoever names a session that is not there would wait for ever. */
+async function refuseUnknown(reeve: Acting, scope: string): Promise<void> {
+  if (scope.startsWith('session:')) await reeve.budget({ session: scope.slice('session:'.length) })
+}
+
 function howToSee(isAcknowledged: boolean): string {
   return isAcknowledged ? 'the same again goes on.' : '-n shows them.'
 }
@@ -95,6 +101,7 @@ async function settle(
   { scope, consumer }: { readonly scope: string; readonly consumer: string },
 ): Promise<number> {
   const places = options.done.map(placeIn)
+  await refuseUnknown(reeve, scope)
   const answer = await reeve.acknowledge({ scope, consumer, places })
   const { acknowledged, lost } = answer
   const missing = places.filter((place) => !acknowledged.includes(place) && !lost.includes(place))

@@ -14,6 +14,7 @@ export const kill = word({
     grace: {
       type: 'duration',
       short: 'g',
+      fields: { graceMs: 'grace' },
       about: 'how long it may take before it is forced; 0: it is never forced',
     },
     reason: { type: 'text', value: 'text', about: 'why, for the record' },

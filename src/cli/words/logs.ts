@@ -2,6 +2,8 @@ import type { Acting, OutputOf, OutputPiece } from '../../verbs/reeve.ts'
 import { oneProcess } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { LineSplitter } from '../line-splitter.ts'
+import { startedAgainAs } from '../print/asked-for.ts'
+import { statusText } from '../print/status.ts'
 import { byteCount } from '../print/times.ts'
 import { tagged } from '../tagged.ts'
 import { UsageError } from '../usage-error.ts'
@@ -59,9 +61,21 @@ error. With --jsonl: a line each, with its number and offset; with -f its offset
     const shown = options.stream === undefined ? pieces : ofStream(reeve, pid, pieces, options.stream)
     if (from < end || options.follow) await printPieces(context, shown)
     stop.abort()
+    if (options.follow) await sayNext(context, reeve, pid)
     return 0
   },
 })
+
+/** Its output ends with it; what was started in its place has an output of its own. */
+async function sayNext({ print }: Context<unknown>, reeve: Acting, pid: string): Promise<void> {
+  const record = await reeve.show({ pid })
+  const next = startedAgainAs(record)
+  if (next === undefined) return
+  const name = record.name ?? pid
+  print.aside(
+    `${name} has ended (${statusText(record)}), and was started again, as ${next}: reeve logs -f ${next}`,
+  )
+}
 
 interface LogOptions {
   readonly tail: number | undefined

@@ -1,7 +1,7 @@
 import { nothingMore } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
-import { usedText } from '../print/budget.ts'
+import { briefUse } from '../print/budget.ts'
 import type { Colours } from '../print/colour.ts'
 import { commandText, statusCell } from '../print/status.ts'
 import type { Cell, Column } from '../print/table.ts'
@@ -19,6 +19,7 @@ export const ps = word({
     reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the processes' },
     ...FILTER_OPTIONS,
   },
+  about: 'USED is what comes nearest to its limit, of what was given; reeve show has all of it.',
   examples: [
     ['reeve ps', 'what runs'],
     ['reeve ps -a --session s1', 'everything of a session'],
@@ -54,12 +55,12 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
   const withBudget = processes.some(({ budget }) => budget !== undefined)
   const columns: Column[] = [
     { title: 'PID' },
-    { title: 'NAME' },
-    { title: 'STATUS' },
+    { title: 'NAME', shrinks: true },
+    { title: 'STATUS', shrinks: true },
     { title: 'SINCE' },
-    ...(withSession ? [{ title: 'SESSION' }] : []),
-    ...(withPorts ? [{ title: 'PORTS' }] : []),
-    ...(withBudget ? [{ title: 'USED' }] : []),
+    ...(withSession ? [{ title: 'SESSION', shrinks: true as const }] : []),
+    ...(withPorts ? [{ title: 'PORTS', shrinks: true as const }] : []),
+    ...(withBudget ? [{ title: 'USED', shrinks: true as const }] : []),
     { title: 'COMMAND', flexible: true },
   ]
   const rows = processes.map(({ record, shared, ports, budget }): Cell[] => {
@@ -74,7 +75,7 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
       { text: since, paint: colours.dim },
       ...(withSession ? [{ text: session }] : []),
       ...(withPorts ? [{ text: (ports ?? []).map((port) => `:${port}`).join(' ') }] : []),
-      ...(withBudget ? [{ text: budget === undefined ? '' : usedText(budget) }] : []),
+      ...(withBudget ? [{ text: budget === undefined ? '' : briefUse(budget) }] : []),
       { text: commandText(record) },
     ]
   })

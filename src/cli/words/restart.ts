@@ -10,6 +10,7 @@ export const restart = word({
   options: {
     grace: { type: 'duration', short: 'g', about: 'how long the old one may take before it is forced' },
   },
+  fields: { graceMs: 'grace' },
   about: 'Prints the pid of each new process; the old one keeps its record and its output.',
   examples: [['reeve restart web', 'a new process of the same name']],
   async run(context) {

@@ -22,7 +22,11 @@ type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 const KEEP_BYTES = 1024 ** 3
 
 const OPTIONS = {
-  detach: { type: 'flag', short: 'd', about: 'in the background: prints the pid and nothing else' },
+  detach: {
+    type: 'flag',
+    short: 'd',
+    about: 'in the background: the pid is all there is on standard output',
+  },
   name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
   shell: { type: 'text', short: 'c', value: 'line', about: 'a line for your shell, instead of a program' },
   cwd: { type: 'text', short: 'w', value: 'folder', about: 'where it runs; here unless it says otherwise' },
@@ -100,6 +104,22 @@ export const run = word({
   failure: OWN_ERROR,
   stopEarly: true,
   options: OPTIONS,
+  fields: {
+    name: 'name',
+    cwd: 'cwd',
+    allowance: 'allow',
+    'owner.session': 'session',
+    'spec.env': 'env',
+    'spec.passEnv': 'pass-env',
+    'spec.timeoutMs': 'timeout',
+    'spec.idleTimeoutMs': 'idle-timeout',
+    'spec.graceMs': 'grace',
+    'spec.watch': 'watch',
+    'spec.ready': 'ready',
+    'spec.ready.timeoutMs': 'ready-timeout',
+    'spec.heartbeatMs': 'heartbeat',
+    'spec.restart.limit': 'restart-limit',
+  },
   about: `
 In the foreground, output, input, window size, Ctrl-C and the exit code are the command's own. At a terminal it
 gets one too; elsewhere standard input, output and error are passed on byte for byte. If the daemon dies the
@@ -144,9 +164,11 @@ it cannot be run; 127 if it is not there.`,
       )
       return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
     }
+    // Somebody would else end or wait for another than they mean.
+    const mustHear = warning?.code === 'name_in_use' && options.detach
+    if (warning !== undefined && (mustHear || around.stderr.isTTY)) print.aside(warned(warning, record))
     if (options.detach) {
       if (around.stderr.isTTY) {
-        if (warning !== undefined) print.aside(warned(warning))
         if (record.owner.session === undefined && record.parent === null && options.notify !== 'none')
           print.aside(
             `reeve inbox tells ${options.notify === 'failure' ? 'if it fails' : 'when it has ended'}.`,
@@ -249,7 +271,8 @@ function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
       'Say what shows that it is ready, like --ready :8080',
     )
   return {
-    ...(watch.length === 0 ? {} : { watch: watch.map(watchedIn) }),
+    // Twice the same is once.
+    ...(watch.length === 0 ? {} : { watch: [...new Set(watch)].map(watchedIn) }),
     ...(ready === undefined
       ? {}
       : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
@@ -280,6 +303,8 @@ function readyIn(text: string): ReadyWhen {
   const { host, port } =
     /^(?:(?<host>[\w.-]+|\[[\da-f:]+\]|\*)?:)?(?<port>\d{1,5})$/i.exec(text)?.groups ?? {}
   if (port === undefined) return { command: text }
+  if (Number(port) < 1 || Number(port) > LAST_PORT)
+    throw new UsageError(`--ready was given ${text}.`, `A port is a number from 1 to ${LAST_PORT}.`)
   if (host === undefined || HERE.test(host)) return { port: Number(port) }
   throw new UsageError(
     `--ready ${text}: a port is looked at on this machine alone.`,
@@ -287,6 +312,7 @@ function readyIn(text: string): ReadyWhen {
   )
 }
 
+const LAST_PORT = 65_535
 const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
 
 /** As it is written elsewhere: between slashes. */
@@ -315,8 +341,16 @@ function environmentOf(
   return { ...Object.fromEntries(passed), PWD: cwd, ...Object.fromEntries(own) }
 }
 
-function warned(warning: NonNullable<OutputOf<'spawn'>['warning']>): string {
-  return warning.code === 'duplicate_of'
-    ? `The same command was started a moment ago, as ${warning.pid}.`
-    : `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+function warned(
+  warning: NonNullable<OutputOf<'spawn'>['warning']>,
+  { name, pid }: OutputOf<'spawn'>['record'],
+): string {
+  switch (warning.code) {
+    case 'duplicate_of':
+      return `The same command was started a moment ago, as ${warning.pid}.`
+    case 'name_in_use':
+      return `${warning.pid} has the name ${name}, too, and goes on: while ${pid} lives, ${name} means ${pid}.`
+    case 'unknown_variables':
+      return `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+  }
 }

@@ -85,7 +85,7 @@ async function list({ print, options }: Context<{ readonly all: boolean }>, reev
         { title: 'OPENED' },
         { title: 'USED' },
         { title: 'ENDED' },
-        ...(withBudget ? [{ title: 'BUDGET' }] : []),
+        ...(withBudget ? [{ title: 'BUDGET', shrinks: true as const }] : []),
         { title: 'LABEL', flexible: true },
       ],
       found.map(({ id, openedAt, touchedAt, endedAt, label, budget }) => [

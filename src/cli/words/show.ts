@@ -1,7 +1,8 @@
 import { oneProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
+import { askedFor } from '../print/asked-for.ts'
 import { amountsText, usedText } from '../print/budget.ts'
-import { commandText, type ProcessRecord, statusColour, statusText } from '../print/status.ts'
+import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
 import { word } from '../word.ts'
@@ -41,14 +42,16 @@ export const show = word({
       ['pid', colours.blue(record.pid)],
       ['name', record.name ?? undefined],
       ['command', onOneLine(commandText(record))],
-      ['status', statusColour(record.status, colours)(onOneLine(statusText(record)))],
+      ['status', statusColour(record.status, colours)(onOneLine(progressText(record)))],
       ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
       ['because', clean(failure?.message)],
       ['to do', clean(failure?.remedy)],
+      ['result', clean(resultText(record))],
       ['folder', clean(record.cwd)],
       ['PID', outcome === null ? program?.osPid.toString() : undefined],
       ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
       ['ready', readyText(record)],
+      ...askedFor(record).map(([key, value]) => [key, clean(value)] as const),
       ['started', startedText(record, now)],
       [
         'ended',
@@ -81,6 +84,12 @@ export const show = word({
     return 0
   },
 })
+
+/** What a command prints is its output; what anything else came to is here. */
+function resultText({ kind, outcome }: ProcessRecord): string | undefined {
+  if (kind === 'command' || outcome == null || outcome.result == null) return undefined
+  return JSON.stringify(outcome.result)
+}
 
 function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
   if (spec['ready'] === undefined) return undefined

@@ -14,8 +14,9 @@ export const top = word({
     sort: { type: 'text', value: 'order', choices: SORTS, about: 'tree unless it says otherwise' },
   },
   about: `
-Arrows, j, PgUp, PgDn, g and G move; k kills, and asks first; p pauses and resumes; a or Enter sits down at the
-terminal of a command, and Ctrl-] comes back; / shows only what has a text in it; s sorts otherwise; q quits.
+Arrows, j, PgUp, PgDn, g and G move; l shows what a command has printed; k kills, and asks first; p pauses and
+resumes; a or Enter sits down at the terminal of a command, and Ctrl-] comes back; / shows only what has a text in
+it; s sorts otherwise; ? says what the keys do; q quits.
 CPU is of one core. What has ended is shown for ten seconds more. Without a terminal, and with --json, it is as
 with --once; --jsonl is a line for each second.`,
   examples: [

@@ -2,6 +2,7 @@ import type { RunningDaemon } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
+import { fateOf } from '../fate.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
 import { word } from '../word.ts'
 
@@ -18,7 +19,8 @@ export const up = word({
 Every word that needs a daemon starts one in the background, so this is for services, and for looking on.
 Ctrl-C stops it in order; commands with the lifetime daemon end with it, and all others go on. SIGHUP, and
 reeve down --keep, leave all of them running. Options go before the environment (REEVE_LISTEN …), and that
-before reeve.json in the home; reeve config shows what is in force.`,
+before reeve.json in the home. reeve config shows what a daemon would start with; one that runs keeps what it was
+started with.`,
   examples: [
     ['reeve up', 'here, until Ctrl-C'],
     ['reeve up -d --listen off', 'in the background, on its Unix socket alone'],
@@ -36,10 +38,17 @@ before reeve.json in the home; reeve config shows what is in force.`,
       greet(context, running, before?.osPid === running.osPid ? 'runs already' : 'is ready', true)
       return 0
     }
-    const code = await daemon.up(home, flags, (running) => {
-      if (!options.quiet) greet(context, running, 'is ready', false)
+    let fate = ''
+    const code = await daemon.up(home, flags, {
+      ready(running) {
+        if (!options.quiet) greet(context, running, 'is ready', false)
+      },
+      stopping(live, { keep }) {
+        fate = fateOf(live, keep)
+      },
     })
-    if (context.around.stdout.isTTY && !options.quiet) context.print.line('\nStopped.')
+    const { print, around } = context
+    if (!options.quiet && !print.isJson) print.line(`${around.stdout.isTTY ? '\n' : ''}Stopped.${fate}`)
     return code
   },
 })
@@ -76,12 +85,18 @@ function greet(
   print.line()
   print.line('Try:')
   const lines = [
-    [`${reeve} run -d --name clock -c 'while date; do sleep 1; done'`, 'a command that outlives you'],
+    [`${reeve} run -d --name clock -c 'while date; do sleep 1; done'`, 'a command in the background'],
     [`${reeve} logs -f clock`, 'what it prints'],
     [`${reeve} ps`, 'what runs'],
   ] as const
   const wide = Math.max(...lines.map(([line]) => line.length))
-  for (const [line, meaning] of lines) print.line(`  ${line.padEnd(wide)}   ${dim(meaning)}`)
+  const widest = Math.max(...lines.map(([, meaning]) => `  ${' '.repeat(wide)}   ${meaning}`.length))
+  const fits = print.width === undefined || widest <= print.width
+  for (const [line, meaning] of lines) {
+    if (!fits) print.line(dim(`  # ${meaning}`))
+    print.line(fits ? `  ${line.padEnd(wide)}   ${dim(meaning)}` : `  ${line}`)
+  }
   print.line()
   print.line(dim(isDetached ? `${reeve} down stops it.` : 'Ctrl-C stops it.'))
+  print.line(dim('Commands end with it, unless run with --lifetime detached or in a session.'))
 }

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OutputOf } from '../../verbs/reeve.ts'
+import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
+import { readyWhen, startedAgainAs } from '../print/asked-for.ts'
 import { statusText } from '../print/status.ts'
+import { onOneLine } from '../print/table.ts'
+import { shortTime } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
@@ -57,8 +60,18 @@ Of several processes it is the first that is not 0, in the order they are given.
     const answers = await Promise.all(pids.map(waitOn))
     if (print.isJson) print.jsonList(answers)
     else for (const answer of answers) for (const line of said(answer, answers.length > 1)) print.line(line)
+    const sought = options.ready ? 'become ready' : (text ?? pattern) && `printed ${text ?? pattern}`
     const wanted = text !== undefined || pattern !== undefined || options.ready
-    for (const line of answers.flatMap((answer) => inVain(answer, text ?? pattern))) print.aside(line)
+    for (const answer of answers) {
+      const why = answer.type === 'not_ready' ? await notReady(reeve, answer.record) : inVain(answer, sought)
+      if (why !== undefined) print.aside(why)
+      if (answer.type !== 'ended') continue
+      const next = startedAgainAs(answer.record)
+      if (next !== undefined)
+        print.aside(
+          `${nameOf(answer.record)} was started again, as ${next}: reeve wait ${next} waits for it.`,
+        )
+    }
     return answers.map((answer) => codeOf(answer, wanted)).find((code) => code !== 0) ?? 0
   },
 })
@@ -71,14 +84,26 @@ function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
   return answer.type === 'interrupted' ? OWN_ERROR : 0
 }
 
-/** Why a wait for a line, or a wait with a time, came to nothing. */
-function inVain(answer: OutputOf<'wait'>, wanted: string | undefined): string[] {
-  if (answer.type === 'timed_out')
-    return [
-      `${nameOf(answer.record)} has not ${wanted === undefined ? 'ended' : `printed ${wanted}`} in time.`,
-    ]
-  if (answer.type !== 'ended' || wanted === undefined) return []
-  return [`${nameOf(answer.record)} is ${statusText(answer.record)}, and has not printed ${wanted}.`]
+/** Why a wait for more than an end, or a wait with a time, came to nothing. `sought`: what it has not done. */
+function inVain(answer: OutputOf<'wait'>, sought: string | undefined): string | undefined {
+  if (answer.type === 'timed_out') return `${nameOf(answer.record)} has not ${sought ?? 'ended'} in time.`
+  if (answer.type !== 'ended' || sought === undefined) return undefined
+  return `${nameOf(answer.record)} is ${statusText(answer.record)}, and has not ${sought}.`
+}
+
+/** Its record says that it was not ready; an event has how the last try failed. */
+async function notReady(reeve: Acting, record: OutputOf<'show'>): Promise<string> {
+  const { pid, spec } = record
+  const heard = await reeve.waitFor({ pid, types: ['ready_timed_out'], after: 0, timeoutMs: 0 })
+  const { timeoutMs, last } = Object(heard.type === 'heard' ? heard.event?.payload : {}) as {
+    readonly timeoutMs?: number
+    readonly last?: string
+  }
+  const time = timeoutMs === undefined ? 'in its time' : `within ${shortTime(timeoutMs)}`
+  const how = last === undefined ? '' : ` The last try: ${last}.`
+  return onOneLine(
+    `${nameOf(record)} was not ready ${time}: it would be when ${readyWhen(spec)}.${how} It runs on.`,
+  )
 }
 
 function nameOf({ name, pid }: OutputOf<'show'>): string {

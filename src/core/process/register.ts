@@ -7,7 +7,7 @@ import { canonical } from '../json/canonical.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { type Fence, holds } from '../lease/lease.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import type { Session, Turn } from '../session/session.ts'
+import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
 import { type NewEvent, newEvent, type Rules, staleFence } from './decision.ts'
 import { isReserved } from './event.ts'
@@ -368,7 +368,7 @@ export function refuseScope(
   { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,
 ): Refusal | undefined {
   if (owner.session !== undefined && session === null) {
-    return refusal('session_unknown', `There is no session ${owner.session}.`, 'Open it first.')
+    return sessionUnknown(owner.session)
   }
   if (session !== null && session.endedAt !== null) {
     return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')

@@ -119,7 +119,7 @@ function no<Thing>(refused: Refusal): ScopeDecision<Thing> {
 }
 
 export function sessionUnknown(id: string): Refusal {
-  return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.')
+  return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.', { session: id })
 }
 
 export function sessionEnded(session: Session): Refusal {

@@ -39,7 +39,7 @@ export const processLog = tool({
     const where =
       lines.length === 0
         ? `No lines here; ${total} in all.`
-        : `Lines ${first} to ${behind - 1} of ${total}${earlier === null ? '' : `; earlier: ${JSON.stringify(earlier)}`}${later === null ? '' : `; later: ${JSON.stringify(later)}`}`
+        : `Lines ${first} to ${behind - 1} of ${total}, counted from 0${earlier === null ? '' : `; earlier: ${JSON.stringify(earlier)}`}${later === null ? '' : `; later: ${JSON.stringify(later)}`}`
     const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
     return {
       structured: { lines, total, earlier, later, lost },

@@ -85,12 +85,17 @@ export const processStart = tool({
       })
       const answer = await begunOrTask(acting, record.pid, { waitMs, maxChars: most }, call)
       if ('task' in answer) return answer
-      if (warning?.code !== 'duplicate_of') return answer
-      const note = `Note: ${warning.pid} runs the same command, started moments ago.`
-      return {
-        structured: { ...answer.structured, duplicateOf: warning.pid },
-        text: `${answer.text}\n${note}`,
-      }
+      if (warning === undefined || !('pid' in warning)) return answer
+      const { pid } = warning
+      return warning.code === 'duplicate_of'
+        ? {
+            structured: { ...answer.structured, duplicateOf: pid },
+            text: `${answer.text}\nNote: ${pid} runs the same command, started moments ago.`,
+          }
+        : {
+            structured: { ...answer.structured, sameName: pid },
+            text: `${answer.text}\nNote: ${pid} has the name ${record.name}, too, and goes on.`,
+          }
     })
   },
 })

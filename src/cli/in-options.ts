@@ -1,0 +1,61 @@
+import { ReeveError } from '../core/errors.ts'
+import type { OptionSpecs } from './options.ts'
+import { shortTime } from './print/times.ts'
+
+/** What of a word's call is needed to say which option was wrong. */
+export interface Called {
+  /** Which option gives which field of the verb; a field stands for what is below it, too. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly specs: OptionSpecs
+  /** Options as they were typed. */
+  readonly texts: ReadonlyMap<string, readonly string[]>
+}
+
+interface Issue {
+  readonly path: readonly (string | number)[]
+  readonly code: string
+  readonly message: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** A refusal of fields that were given by options, in the words of the options. Any other error is left as it is. */
+export function inOptions(error: ReeveError, called: Called): ReeveError {
+  const issues = (error.details['issues'] ?? []) as readonly Issue[]
+  if (error.code !== 'invalid_input' || issues.length === 0) return error
+  const said = issues.map((issue) => wrongIn(issue, called))
+  // One that cannot be said here would be left out.
+  const wrong = said.flatMap((one) => (one === null ? [] : [one]))
+  if (wrong.length < said.length) return error
+  const options = new Set(wrong.map(({ option }) => option))
+  const given = [...options].map((option) => `--${option} was given ${called.texts.get(option)?.join(', ')}.`)
+  const takes = wrong.map(
+    ({ option, takes: what }) => `${options.size === 1 ? 'It' : `--${option}`} ${what}.`,
+  )
+  return new ReeveError(error.code, given.join(' '), [...new Set(takes)].join(' '), {
+    details: error.details,
+    cause: error,
+  })
+}
+
+function wrongIn(issue: Issue, { fields, specs, texts }: Called): { option: string; takes: string } | null {
+  const path = issue.path.map(String)
+  const known = path
+    .map((_, at) => path.slice(0, path.length - at).join('.'))
+    .find((field) => field in fields)
+  const option = known === undefined ? undefined : fields[known]
+  if (option === undefined || !texts.has(option)) return null
+  return { option, takes: takesText(issue, specs[option]?.type) }
+}
+
+/** What follows the name of the option. */
+function takesText({ code, message, minimum, maximum }: Issue, type: string | undefined): string {
+  const amount = (value: number) => (type === 'duration' ? shortTime(value) : String(value))
+  if (code === 'too_small' && minimum !== undefined && type !== 'texts')
+    return `takes ${amount(minimum)} or more`
+  if (code === 'too_big' && maximum !== undefined && type !== 'texts')
+    return `takes ${amount(maximum)} at most`
+  if (message.startsWith('must be ')) return `takes ${message.slice('must be '.length)}`
+  if (message.startsWith('must ')) return message
+  return `cannot be this: ${message}`
+}
