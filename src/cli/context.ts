@@ -32,6 +32,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   /** Set while a program has the screen: nothing else is written there. */
   screenIsTaken = false
   #reeve: Reeve | undefined
+  #starting: Promise<void> | undefined
   #stoppedSince: number | null = null
 
   constructor(options: Options & GlobalOptions, args: readonly string[], around: Surroundings, words: Words) {
@@ -113,7 +114,15 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     )
   }
 
-  async #start(): Promise<void> {
+  /** Several calls may miss the daemon at once. */
+  #start(): Promise<void> {
+    this.#starting ??= this.#startOne().finally(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  async #startOne(): Promise<void> {
     const before = await this.daemon.running(this.home)
     const { osPid } = await this.daemon.start(this.home, {})
     if (before?.osPid === osPid || !this.around.stderr.isTTY || this.screenIsTaken) return

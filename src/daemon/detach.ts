@@ -44,7 +44,11 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   const until = Date.now() + (options.timeoutMs ?? TIMEOUT_MS)
   for (;;) {
     const daemon = readyDaemon(home)
-    if (daemon !== null) return daemon
+    if (daemon !== null) {
+      // One that comes too late would come when this one is stopped, though nobody wants it then.
+      if (daemon.osPid !== child.pid) child.kill('SIGKILL')
+      return daemon
+    }
     if (hasEnded(child)) {
       const why = lastWords(home.log, logFrom)
       if (why?.code !== 'daemon_already_running') throw why ?? silent(home, child)

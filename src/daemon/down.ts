@@ -1,4 +1,6 @@
-import { homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { isAlive } from './os-process.ts'
 import { presentDaemon } from './running.ts'
@@ -13,13 +15,14 @@ export interface DownOptions {
 
 const TIMEOUT_MS = 60_000
 const LOOK_MS = 20
+const BEGIN_MS = 5_000
 
 /** Stops the daemon of a home in order, and answers with which one it was when it is gone. */
 export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   const { keep = false, timeoutMs = TIMEOUT_MS } = options
   const home = homePaths(options.home ?? homeFolder())
   // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
-  const running = presentDaemon(home)
+  const running = presentDaemon(home) ?? (await justBegun(home))
   if (running === null) {
     throw new ReeveError(
       'daemon_not_running',
@@ -36,6 +39,29 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
   return running
+}
+
+/** It answers before its home says who it is. */
+async function justBegun(home: HomePaths): Promise<RunningDaemon | null> {
+  if (!(await isAnswered(home.socket))) return null
+  for (const until = Date.now() + BEGIN_MS; Date.now() < until; ) {
+    const running = presentDaemon(home)
+    if (running !== null) return running
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  return null
+}
+
+async function isAnswered(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }
 
 function signalled(osPid: number, signal: NodeJS.Signals): void {

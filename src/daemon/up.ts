@@ -135,12 +135,13 @@ async function start(
       limits: options.limits ?? {},
       streams: options.streams ?? {},
     })
-    const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })
     const { url } = server
     const startTime = startTimeOf(process.pid)
     const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: version() }
     const announced = { ...running, startedAt: Date.now() }
+    // At once: whoever was answered can also stop it.
     announce(home, announced)
+    const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })
     log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
     const close = closer(home, announced, { reeve, server, guests, telemetry, log })
     return { home, url, token, configuration: config, reeve, log, close }

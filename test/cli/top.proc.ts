@@ -20,7 +20,11 @@ async function seen(at: AtTerminal, { cols, rows } = SIZE): Promise<string[]> {
   return lines
 }
 
+/** Longer than anything takes, and shorter than a test may: then the screen says more than that it took too long. */
+const MOST_MS = 45_000
+
 async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): Promise<string> {
+  const until = Date.now() + MOST_MS
   while (true) {
     const more = at.heard()
     const lines = await seen(at, size)
@@ -28,7 +32,8 @@ async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): 
       typeof wanted === 'string' ? line.includes(wanted) : wanted.test(line),
     )
     if (found !== undefined) return found
-    await more
+    if (Date.now() > until) throw new Error(`${wanted} is not on the screen:\n${lines.join('\n')}`)
+    await Promise.race([more, new Promise((resolve) => setTimeout(resolve, 1_000))])
   }
 }
 
@@ -158,13 +163,14 @@ test('a filter shows what fits, and the picture follows the size of the terminal
 test('a daemon that is killed is named and followed by the next; one that is stopped is waited for', async () => {
   const reeve = await estate()
   const at = reeve.terminal(['top'], SIZE)
-  await untilSeen(at, /^> .* web /)
+  // What it uses is asked of a daemon that has said who it is.
+  await untilSeen(at, /^> +[\d.]+% .* web /)
   const first = reeve.dwelling.announced()!.osPid
   await endForCertain({ osPid: first, startTime: startTimeOf(first) })
   await untilSeen(at, /The daemon was replaced; the new one has the PID \d+\./)
   await untilSeen(at, /^> .* running .* web /)
 
-  await reeve.run(['down', '--keep'])
+  expect((await reeve.run(['down', '--keep'])).stdout).toMatch(/^Stopped the daemon/)
   await untilSeen(at, /The daemon (was stopped|has not answered)/)
   await reeve.run(['run', '-d', '--name', 'later', '--', 'sleep', '1000'])
   await untilSeen(at, /running .* later /)

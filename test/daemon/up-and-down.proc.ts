@@ -208,6 +208,23 @@ test('of several that are started at once in the background one remains, and all
   expect(new Set(started.map(({ osPid }) => osPid)).size).toBe(1)
 })
 
+test('one that comes too late, because another was faster, does not come when that one is stopped', async () => {
+  const dwelling = new Dwelling()
+  const [late, osPid] = [join(dwelling.home.folder, 'late.mjs'), join(dwelling.home.folder, 'late-pid')]
+  mkdirSync(dwelling.home.folder, { recursive: true })
+  writeFileSync(
+    late,
+    `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(osPid)}, String(process.pid))\nsetInterval(() => {}, 1e6)\n`,
+  )
+  const env = { ...process.env, ...dwelling.env }
+  const coming = detach({ home: dwelling.home.folder, env, args: [], program: late })
+  await until('it is coming', () => existsSync(osPid) && readFileSync(osPid, 'utf8') !== '')
+  const daemon = await background(dwelling)
+  expect(await coming).toMatchObject({ osPid: daemon.osPid })
+  const identity = Number(readFileSync(osPid, 'utf8'))
+  await until('the late one is gone', () => !existsSync(`/proc/${identity}`))
+})
+
 test('a daemon that cannot start in the background says why', async () => {
   const dwelling = new Dwelling()
   writeFileSync(dwelling.home.config, '{ "mostCommands": "many" }')
