@@ -12,7 +12,7 @@ const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 export default defineConfig({
   test: {
     // More than there are cores: tests of processes mostly wait.
-    maxWorkers: 5,
+    maxWorkers: 4,
     globalSetup: 'test/postgres-server.ts',
     projects: [
       {

@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
+import { quickFolder } from './quick-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -23,7 +24,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject) {
-  const server = await startPostgres()
+  const server = await startPostgres(quickFolder)
   project.provide('postgresUrl', server.url)
   return () => server.stop()
 }
@@ -41,9 +42,9 @@ export type PostgresServer = {
   stop(): Promise<void>
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(below: string = tmpdir()): Promise<PostgresServer> {
   const user = unprivilegedUser()
-  const folder = mkdtempSync(join(tmpdir(), 'reeve-postgres-'))
+  const folder = mkdtempSync(join(below, 'reeve-postgres-'))
   const sweeper = sweepWhenThisProcessIsGone(folder)
   const removeAll = () => {
     rmSync(folder, { recursive: true, force: true })

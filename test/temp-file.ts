@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { quickFolder } from './quick-folder.ts'
 
 /** A folder of its own for one test, removed when the test is over. */
 export function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'reeve-test-'))
+  const folder = mkdtempSync(join(quickFolder, 'reeve-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

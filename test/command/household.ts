@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbedOptions, embed, type InputOf, type ProcessRecord, type Reeve, ReeveError } from 'reeve'
 import { onTestFinished } from 'vitest'
 import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
+import { quickFolder } from '../quick-folder.ts'
 import { cgroupsNamed, endForCertain, isAlive, markedWith } from './os-processes.ts'
 import { textOf } from './read-output.ts'
 
@@ -20,7 +20,7 @@ export type CommandRequest = Omit<Extract<InputOf<'spawn'>, { kind: 'command' }>
  * a keeper with nothing to keep, a program, a pipe, a descriptor, a cgroup. What is, fails the test.
  */
 export class Household implements AsyncDisposable {
-  readonly folder = mkdtempSync(join(tmpdir(), 'reeve-commands-'))
+  readonly folder = mkdtempSync(join(quickFolder, 'reeve-commands-'))
   readonly store = join(this.folder, 'reeve.db')
   readonly home: Home = homeAt(join(this.folder, 'home'), PROTOCOL)
   /** What went wrong in work that nobody waited for, over all daemons of this household. */

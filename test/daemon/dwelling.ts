@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -11,6 +10,7 @@ import { homeAt } from '../../src/keeper/protocol/home.ts'
 import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
+import { quickFolder } from '../quick-folder.ts'
 
 const UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -24,7 +24,7 @@ export class Dwelling {
   readonly #children: { osPid: number; startTime: string }[] = []
 
   constructor() {
-    const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+    const folder = mkdtempSync(join(quickFolder, 'reeve-home-'))
     this.home = homePaths(folder)
     onTestFinished(() => this.#tidy(folder))
   }

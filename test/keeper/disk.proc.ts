@@ -76,7 +76,7 @@ test('a flooding program stops while the disk is nearly full', async (context) =
   const daemon = await estate.daemon()
   for (const output of ['merged', 'direct'] as const) {
     const pid = `p_${output}`
-    await daemon.sh(pid, 'while :; do head -c 500000 /dev/zero; sleep 0.01; done', {
+    await daemon.sh(pid, 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
       ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output },
     })
     await until('it is held back', () =>
@@ -110,7 +110,7 @@ test('a program that is stopped because the disk is nearly full is not called id
   if (disk === undefined) return context.skip()
   const { estate } = disk
   const daemon = await estate.daemon()
-  await daemon.sh('p_held', 'while :; do head -c 500000 /dev/zero; sleep 0.01; done', {
+  await daemon.sh('p_held', 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
     ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 1000 },
   })
   await until('it is held back', () => daemon.tells.some((tell) => tell.tell === 'trouble'))

@@ -60,7 +60,8 @@ test('whoever dies and whoever writes late, a step is in the log once, and the f
     expect(refold([...begin(), ...events])).toEqual(row.record)
   })
   fc.assert(property, { numRuns: 1_000 })
-  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(50)
+  // Far fewer than there are on average: chance decides.
+  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20)
 })
 
 type Move = typeof move extends fc.Arbitrary<infer One> ? One : never

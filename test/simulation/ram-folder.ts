@@ -1,12 +1,8 @@
 import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { quickFolder } from '../quick-folder.ts'
 
-/** A new folder in memory, where there is such a place: a world makes thousands of commits, and none must outlive it. */
+/** A new folder, in memory where there is such a place: a world makes thousands of commits, and none must outlive it. */
 export function ramFolder(): string {
-  try {
-    return mkdtempSync('/dev/shm/reeve-simulation-')
-  } catch {
-    return mkdtempSync(join(tmpdir(), 'reeve-simulation-'))
-  }
+  return mkdtempSync(join(quickFolder, 'reeve-simulation-'))
 }
