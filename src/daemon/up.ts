@@ -115,7 +115,7 @@ async function start(
   )
   // Loaded while the keeper starts: that is most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
-    embedded(home, config.values, log, redaction, options.times),
+    embedded({ home, values: config.values, log, redaction, times: options.times }),
     import('../server/server.ts'),
   ])
   let guests: Guests | undefined
@@ -217,35 +217,29 @@ const NOTICE_MS = 5_000
 const LOOK_MS = 20
 
 /** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
-async function embedded(
-  home: HomePaths,
-  values: Settings,
-  log: Log,
-  redaction: Redaction,
-  times: Times,
-): Promise<Embedded> {
+async function embedded(parts: EmbeddedParts): Promise<Embedded> {
   for (const until = Date.now() + NOTICE_MS; ; ) {
     try {
-      return await embeddedOnce(home, values, log, redaction, times)
+      return await embeddedOnce(parts)
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
       const isDead = osPid !== null && osPid !== process.pid && startTimeOf(osPid) === null
-      if (!isDead || Date.now() > until) throw second(home, osPid)
+      if (!isDead || Date.now() > until) throw second(parts.home, osPid)
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
   }
 }
 
-type Times = EmbedOptions['times'] | undefined
+interface EmbeddedParts {
+  readonly home: HomePaths
+  readonly values: Settings
+  readonly log: Log
+  readonly redaction: Redaction
+  readonly times: EmbedOptions['times'] | undefined
+}
 
-async function embeddedOnce(
-  home: HomePaths,
-  values: Settings,
-  log: Log,
-  redaction: Redaction,
-  times: Times,
-): Promise<Embedded> {
+async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedParts): Promise<Embedded> {
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
   const options: EmbedOptions = {
     store: values.store ?? home.store,

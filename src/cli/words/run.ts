@@ -132,8 +132,8 @@ read the key themselves get it (a shell stops its job; vi has nowhere to go back
 The command starts in this folder, with this PATH, -e, and the daemon's login environment: nothing else of the
 environment of here.
 
-Exit codes: the command's own; 128 + n if a signal ended it; 124 if its time was up; 125 if Reeve failed; 126 if
-it cannot be run; 127 if it is not there.`,
+Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal ended it; 124 if its time was up;
+125 if Reeve failed; 126 if it cannot be run; 127 if it is not there.`,
   examples: [
     ['reeve run -- npm test', 'in the foreground'],
     ['reeve run -d --name web -- npm run dev', 'in the background, under a name'],
