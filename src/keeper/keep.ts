@@ -62,7 +62,8 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   const server: Server = new Server({
     ...{ keeper, token, programs, note },
     recover: () => recovery.run(),
-    changed: () => stay.look(),
+    came: () => stay.serve(),
+    went: () => stay.look(),
     left: () => stay.leave(),
   })
   const stay = new Stay({

@@ -8,14 +8,18 @@ export interface StayOptions {
 /**
  * How long the keeper stays. With anything to keep it always does.
  *
- * | state    | looks, and there is a daemon | looks, and there is none | the daemon leaves | the time is up |
- * | stays    | stays                        | → lingers                | → goes            | –              |
- * | lingers  | → stays                      | goes on lingering        | → goes            | → goes         |
- * | goes     | –                            | –                        | –                 | –              |
+ * | state    | looks, and there is a daemon | looks, and there is none | the daemon leaves               | the time is up |
+ * | stays    | stays                        | → lingers                | → goes, or is left if it keeps  | –              |
+ * | lingers  | → stays                      | goes on lingering        | → goes                          | → goes         |
+ * | left     | stays                        | → goes                   | –                               | –              |
+ * | goes     | –                            | –                        | –                               | –              |
+ *
+ * A daemon that takes leave is connected for a moment still. Whoever says hello after it makes the keeper stay as before.
  */
 export class Stay {
   readonly #options: StayOptions
   #lingering: NodeJS.Timeout | null = null
+  #isLeft = false
   #isGoing = false
 
   constructor(options: StayOptions) {
@@ -33,12 +37,20 @@ export class Stay {
   look(): void {
     const { keeps, hasDaemon, lingerMs } = this.#options
     if (keeps() || hasDaemon()) this.#stopLingering()
+    else if (this.#isLeft) this.leave()
     else this.#lingering ??= setTimeout(() => this.leave(), lingerMs)
+  }
+
+  /** A daemon is there. */
+  serve(): void {
+    this.#isLeft = false
+    this.look()
   }
 
   /** Nobody will need it before long. */
   leave(): void {
     this.#stopLingering()
+    this.#isLeft = true
     if (this.#isGoing || this.#options.keeps()) return
     this.#isGoing = true
     void this.#options.go()

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import type { Lifetime, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
+import { until } from '../keeper/client.ts'
 import { startDaemon } from './daemon-program.ts'
 import { ended, Household, start } from './household.ts'
+import { isAlive } from './os-processes.ts'
 
 const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }
 const owner = { session: 's', turn: 't' }
@@ -128,6 +130,7 @@ test('closing a daemon with nothing to keep lets its keeper go, and the next dae
   const before = house.keeper()
   await start(first, 'sleep 1000')
   await first.close()
+  await until('the keeper is gone', () => !isAlive(before))
   const second = await house.open()
   expect(house.keeper().id).not.toBe(before.id)
   expect((await second.status()).keeper).toMatchObject({ available: true, osPid: house.keeper().osPid })

@@ -20,8 +20,10 @@ export interface ServerOptions {
   readonly programs: Programs
   /** Takes over what other keepers have left. */
   recover(): Promise<void>
-  /** A daemon came or went. */
-  changed(): void
+  /** A daemon came. */
+  came(): void
+  /** Its connection has ended. */
+  went(): void
   /** It said that it goes. */
   left(): void
   note(message: string): void
@@ -91,7 +93,7 @@ export class Server {
     if (this.#daemon?.connection !== connection) return
     this.#daemon = null
     this.#options.programs.unfollow()
-    this.#options.changed()
+    this.#options.went()
   }
 
   async #heard(connection: Connection, message: unknown): Promise<void> {
@@ -170,7 +172,7 @@ export class Server {
       other.connection.destroy()
     }
     this.#daemon = { connection, osPid: daemon.osPid, startTime: daemon.startTime, id: daemon.id }
-    this.#options.changed()
+    this.#options.came()
     return { keeper, programs: programs.states() }
   }
 
