@@ -346,7 +346,7 @@ test('a commit whose connection is killed happens once, and is acknowledged once
     // From amid the next commit to a few commits on.
     await work.acknowledges(1 + ((kills * 7) % 13))
     await admin.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity
-      where query like '%"${schema}".commit_changes%' and pid <> pg_backend_pid()`)
+      where query like '%"${schema}".commit\\_%' and pid <> pg_backend_pid()`)
   }
   for (const { pid, acknowledged } of await work.stop()) {
     const events = (await stores[0]?.ask({ ask: 'events', pid, after: 1, limit: 100_000 })) ?? []
@@ -437,7 +437,7 @@ async function backendInCommit(admin: postgres.Sql): Promise<number> {
   let found = 0
   const look = async () => {
     const [row] = await admin<{ pid: number }[]>`select pid from pg_stat_activity
-      where query like '%commit_changes%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
+      where query like '%.commit\\_%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
     found = row?.pid ?? 0
     return found
   }

@@ -249,22 +249,15 @@ create or replace function ${at}commit_changes(
 $body$
 #variable_conflict use_column
 declare
-  v_is_one boolean;
   v_stale text[];
   v_pruned bigint;
   v_position bigint;
   v_events bigint := coalesce(cardinality(p_event_pids), 0);
 begin
-  -- One row that was seen and is changed, the commonest commit by far: comparing it and changing it are one, and nothing
-  -- was written before.
-  v_is_one := p_pids is not null and p_pids = p_guard_pids and cardinality(p_pids) = 1
-    and p_guard_scopes is null and p_new_pids is null;
-  if not v_is_one then
-    v_stale := ${at}lock_and_find_stale(p_guard_pids, p_guard_versions, p_guard_scopes);
-    if v_stale is not null then
-      stale := to_json(v_stale)::text;
-      return;
-    end if;
+  v_stale := ${at}lock_and_find_stale(p_guard_pids, p_guard_versions, p_guard_scopes);
+  if v_stale is not null then
+    stale := to_json(v_stale)::text;
+    return;
   end if;
 
   if p_new_pids is not null then
@@ -289,11 +282,7 @@ begin
       from unnest(p_pids, p_revisions, p_fences, p_holders, p_carries, p_dues, p_sessions, p_wake_targets, p_ended_ats,
         string_to_array(p_moving, E'\\x1e'))
         as n (pid, revision, fence, holder, carry, due, session, wake_target, ended_at, moving)
-      where p.pid = n.pid and (not v_is_one or p.version = p_guard_versions[1]);
-    if v_is_one and not found then
-      stale := to_json(array['process:' || p_pids[1]])::text;
-      return;
-    end if;
+      where p.pid = n.pid;
   end if;
   if p_lease_pids is not null then
     update ${at}process p set version = p.version + 1, fence = n.fence, holder = n.holder, carry = n.carry, due = n.due
@@ -325,19 +314,56 @@ begin
     end if;
   end if;
 
-  update ${at}writer w set commit = p_commit, position = v_position, at = clock_timestamp()
-    where w.store = p_store and w.fence = p_fence;
-  if not found then
-    raise exception 'This store has given up this commit' using errcode = 'RV002';
+${closing(at)}  position := v_position;
+end
+$body$;
+
+-- The commonest commit by far, with little around it: one process is new (version 0) or changed, with events of its own,
+-- and nothing else was seen. Comparing it and changing it are one. Answers with nothing when it is not as it was seen.
+create or replace function ${at}commit_one(
+  p_store text, p_fence bigint, p_commit bigint, p_channel text,
+  p_pid text, p_version bigint, p_revision bigint, p_process_fence bigint, p_holder text, p_carry text, p_due bigint,
+  p_session text, p_wake_target text, p_ended_at bigint, p_moving text,
+  p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint,
+  p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text
+) returns bigint language plpgsql as
+$body$
+declare
+  v_position bigint;
+  v_events integer := cardinality(p_event_types);
+  v_payloads text[];
+begin
+  if p_version > 0 then
+    update ${at}process p set version = p.version + 1, revision = p_revision, fence = p_process_fence, holder = p_holder,
+        carry = p_carry, due = p_due, session = p_session, wake_target = p_wake_target, ended_at = p_ended_at,
+        moving = p_moving
+      where p.pid = p_pid and p.version = p_version;
+    if not found then
+      return null;
+    end if;
+  else
+    insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
+        session, wake_target, created_at, ended_at, moving)
+      values (p_pid, 1, p_revision, p_process_fence, p_holder, p_carry, p_due, p_kind, p_target, p_name, p_parent, p_root,
+        p_session, p_wake_target, p_created_at, p_ended_at, p_moving);
+    if exists (select from ${at}tombstone t where t.pid = p_pid) then
+      raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';
+    end if;
   end if;
-  -- To tell costs everybody who commits a lock, so it is done where others are. Whoever comes makes its row, then listens,
-  -- then waits for the counter: it finds what was committed before by reading, and all later commits find its row here.
-  if p_channel is not null and (v_position is null or exists (
-      select from ${at}writer w where w.store <> p_store and w.at > clock_timestamp() - interval '3 minutes')) then
-    perform pg_notify(p_channel,
-      p_store || ':' || coalesce(v_position, (select m.position from ${at}meta m)));
+  update ${at}meta m set position = m.position + v_events, live = m.live + p_live returning m.position into v_position;
+  if v_events = 1 then
+    insert into ${at}event (position, pid, seq, type, at, actor, replay_key, payload)
+      values (v_position, p_pid, p_revision, p_event_types[1], p_event_ats[1], p_event_actors[1], p_event_keys[1],
+        p_event_payloads);
+  else
+    v_payloads := string_to_array(p_event_payloads, E'\\x1e');
+    for i in 1 .. v_events loop
+      insert into ${at}event (position, pid, seq, type, at, actor, replay_key, payload)
+        values (v_position - v_events + i, p_pid, p_revision - v_events + i, p_event_types[i], p_event_ats[i],
+          p_event_actors[i], p_event_keys[i], v_payloads[i]);
+    end loop;
   end if;
-  position := v_position;
+${closing(at)}  return v_position;
 end
 $body$;
 
@@ -362,4 +388,21 @@ begin
   return v_position;
 end
 $body$;
+`
+
+/** How every commit ends: its number is written, and others are told. */
+const closing = (
+  at: string,
+) => `  update ${at}writer w set commit = p_commit, position = v_position, at = clock_timestamp()
+    where w.store = p_store and w.fence = p_fence;
+  if not found then
+    raise exception 'This store has given up this commit' using errcode = 'RV002';
+  end if;
+  -- To tell costs everybody who commits a lock, so it is done where others are. Whoever comes makes its row, then listens,
+  -- then waits for the counter: it finds what was committed before by reading, and all later commits find its row here.
+  if p_channel is not null and (v_position is null or exists (
+      select from ${at}writer w where w.store <> p_store and w.at > clock_timestamp() - interval '3 minutes')) then
+    perform pg_notify(p_channel,
+      p_store || ':' || coalesce(v_position, (select m.position from ${at}meta m)));
+  end if;
 `

@@ -9,7 +9,10 @@ import { sql as allowance } from './migrations/0003-allowance.ts'
 const functionsAlone = () => ''
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly ((at: string) => string)[] = [process, inbox, allowance, functionsAlone]
+const MIGRATIONS: readonly ((at: string) => string)[] = [
+  ...[process, inbox, allowance],
+  ...[functionsAlone, functionsAlone],
+]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
 export async function migrate(link: Link, schema: string, at: string): Promise<void> {

@@ -42,7 +42,7 @@ export interface Guard {
 }
 
 /** A row as it becomes, or null if it goes; `version` is the one it has in the database, 0 if it is not there. */
-interface StagedRow<Value> {
+export interface StagedRow<Value> {
   readonly version: number
   readonly next: number
   readonly base: Value | null
@@ -151,6 +151,17 @@ export class Staged {
       for (const change of changes) if (change.type === 'process') prove(change, open)
     }
     return [...open.values()]
+  }
+
+  /** Whether anything but processes, their events and notices is to be written. */
+  get hasRest(): boolean {
+    const rows = [this.sessions, this.turns, this.groups, this.inboxes, this.accounts]
+    const others = [this.goneSessions, this.tombstones, this.environments, this.holders]
+    const told = [this.grants, this.revoked, this.dropped]
+    return (
+      [...rows, ...others, ...told].some(({ size }) => size > 0) ||
+      this.noticesDone.length + this.observed.length > 0
+    )
   }
 
   /** Whether something goes with all that hangs on it: nothing to build on before it is gone. */

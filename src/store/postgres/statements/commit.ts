@@ -3,7 +3,7 @@ import type { ProcessRow } from '../../../core/process/row.ts'
 import { dueOf } from '../../due.ts'
 import { movingText } from '../../record-text.ts'
 import type { Link, Value } from '../link.ts'
-import type { Staged } from '../staged.ts'
+import type { Staged, StagedRow } from '../staged.ts'
 
 /** A store as the server knows it: its own id, and the number that every commit of it carries. */
 export interface Writer {
@@ -15,19 +15,33 @@ export type CommitAnswer =
   | { readonly type: 'stale'; readonly keys: readonly string[] }
   | { readonly type: 'committed'; readonly position: number | null }
 
+type StagedProcess = StagedRow<ProcessRow>
+
 /** No JSON text contains it: control characters are always escaped. */
 const RECORD_SEPARATOR = '\x1e'
 const PARAMETERS = 54
+const PARAMETERS_OF_ONE = 27
 
 export function commitStatements(link: Link, at: string) {
-  const marks = Array.from({ length: PARAMETERS }, (_, index) => `$${index + 1}`).join(', ')
-  const commit = `select stale, "position" from ${at}commit_changes(${marks})`
+  const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`
+  const commitOne = `select ${at}commit_one(${marks(PARAMETERS_OF_ONE)}) as "position"`
   const check = `select to_json(${at}stale_keys($1, $2, $3))::text as stale`
   const settle = `select fence, commit, "position" from ${at}settle($1)`
 
   return {
     /** Writes all that is staged, unless a row is not as it was seen. */
     async commit(staged: Staged, writer: Writer, number: number, channel: string): Promise<CommitAnswer> {
+      const one = onlyProcess(staged)
+      if (one !== undefined) {
+        const values = [writer.store, writer.fence, number, channel, ...process(one), staged.live]
+        const [found] = await link.query<{ position: number | null }>(commitOne, [
+          ...values,
+          ...ownEvents(staged),
+        ])
+        if (found === undefined) throw new Error('commit_one() answered nothing')
+        if (found.position === null) return { type: 'stale', keys: [...staged.guards.keys()] }
+        return { type: 'committed', position: found.position }
+      }
       const values = [
         ...[writer.store, writer.fence, number, isNews(staged) ? channel : null],
         ...guards(staged),
@@ -65,6 +79,41 @@ export function commitStatements(link: Link, at: string) {
       await link.query(`delete from ${at}writer where store = $1 or at < now() - interval '7 days'`, [store])
     },
   }
+}
+
+function marks(count: number): string {
+  return Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ')
+}
+
+/** The process that was seen and is written with its events, if that is all. */
+function onlyProcess(staged: Staged): StagedProcess | undefined {
+  const { guards, processes, events, notices } = staged
+  if (guards.size !== 1 || processes.size !== 1 || events.length === 0 || notices.length > 0) return undefined
+  if (staged.hasRest) return undefined
+  const [one] = processes.values()
+  return one
+}
+
+function process({ version, value }: StagedProcess): Value[] {
+  const { record, fence, holder, carry } = value
+  const changing = [
+    ...[record.pid, version, record.revision, fence, holder, carry, dueOf(value)],
+    ...[record.owner.session ?? null, record.wakeTarget, record.outcome?.endedAt ?? null, movingText(record)],
+  ]
+  if (version > 0) return [...changing, null, null, null, null, null, null]
+  const { kind, spec, name, parent, root, createdAt } = record
+  return [...changing, kind, targetOf(kind, spec), name, parent, root, createdAt]
+}
+
+/** All of one process, the last with its revision. */
+function ownEvents({ events }: Staged): Value[] {
+  return [
+    events.map(({ type }) => type),
+    events.map(({ at }) => at),
+    events.map(({ actor }) => actor),
+    events.map(({ replayKey }) => replayKey),
+    packed(events.map(({ payload }) => JSON.stringify(payload))),
+  ]
 }
 
 /** Whether others have reason to look. Renewals and claims come often, and nobody waits for them. */
