@@ -60,6 +60,11 @@ export class GroupCommit {
     this.#options = options
   }
 
+  /** Whether a transaction begins on the next turn of the loop. */
+  get isArmed(): boolean {
+    return this.#state === 'armed'
+  }
+
   write<Answer>(plan: Plan<Answer>): Promise<Answer> {
     if (this.#state === 'closed') return Promise.reject(closed())
     return new Promise((resolve, reject) => {

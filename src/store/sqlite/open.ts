@@ -115,7 +115,7 @@ class SqliteStore implements Store {
     db: DatabaseSync,
     options: SqliteOptions & { clock: Clock; random: () => number },
   ) {
-    const { clock, random } = options
+    const { clock, random, soon = nextTurn } = options
     this.#file = file
     this.#db = db
     this.#tables = new Tables(db, file, () => clock.now())
@@ -124,16 +124,20 @@ class SqliteStore implements Store {
     this.#group = new GroupCommit(options.wrap?.(this.#tables) ?? this.#tables, {
       clock,
       random,
-      soon: options.soon ?? ((task) => void setImmediate(task)),
+      soon: (task) =>
+        soon(() => {
+          task()
+          this.#tellForeign('noticed')
+        }),
       onCommit: (commit) => this.#listeners.tell(commit),
     })
-    this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#look())
+    this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#written())
   }
 
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
     if (this.#closed) throw closed()
     try {
-      this.#look()
+      this.#tellForeign('look')
       return this.#tables.answer(question) as AnswerTo<Q>
     } catch (error) {
       throw trouble(error, this.#file)
@@ -156,11 +160,20 @@ class SqliteStore implements Store {
     this.#db.close()
   }
 
-  #look(): void {
-    if (this.#closed || !this.#tables.noticeForeignCommits()) return
+  /** By this store too: while it writes, every transaction of its own looks, and costs less. */
+  #written(): void {
+    if (!this.#group.isArmed) this.#tellForeign('look')
+  }
+
+  #tellForeign(how: 'look' | 'noticed'): void {
+    if (this.#closed || !this.#tables.noticeForeignCommits(how)) return
     const position = this.#tables.position()
     this.#listeners.tell({ after: position, position, events: null })
   }
+}
+
+function nextTurn(task: () => void): void {
+  setImmediate(task)
 }
 
 function durabilityOf(db: DatabaseSync): Durability {

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Change, Commit, Question } from '../contract.ts'
@@ -21,6 +21,8 @@ export class Tables implements Transaction {
   readonly #db: DatabaseSync
   readonly #file: string
   readonly #now: () => number
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
   readonly #process: ReturnType<typeof processStatements>
   readonly #event: ReturnType<typeof eventStatements>
   readonly #scope: ReturnType<typeof scopeStatements>
@@ -35,6 +37,8 @@ export class Tables implements Transaction {
   #foreignVersion: number
   /** Seen, and not yet told: a transaction that comes upon them clears the cache, but tells nobody. */
   #foreignCommits = false
+  /** The counters as the last commit left them; valid as long as no other connection has committed. */
+  #known: Meta | undefined
   /** The counters as this transaction found them, and as they become. */
   #before: Meta | undefined
   #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
@@ -44,6 +48,8 @@ export class Tables implements Transaction {
     this.#db = db
     this.#file = file
     this.#now = now
+    this.#begin = db.prepare('begin immediate')
+    this.#commit = db.prepare('commit')
     this.#process = processStatements(db)
     this.#event = eventStatements(db)
     this.#scope = scopeStatements(db)
@@ -54,9 +60,9 @@ export class Tables implements Transaction {
     this.#foreignVersion = this.#meta.foreignVersion()
   }
 
-  /** Whether another connection has committed since this was last asked. */
-  noticeForeignCommits(): boolean {
-    this.#lookForForeignCommits()
+  /** Whether another connection has committed since this was last asked: what transactions have noticed, or a look now. */
+  noticeForeignCommits(how: 'look' | 'noticed'): boolean {
+    if (how === 'look') this.#lookForForeignCommits()
     const noticed = this.#foreignCommits
     this.#foreignCommits = false
     return noticed
@@ -67,7 +73,7 @@ export class Tables implements Transaction {
   }
 
   begin(): void {
-    this.#db.exec('begin immediate')
+    this.#begin.run()
     this.#lookForForeignCommits()
     this.#before = undefined
     this.#events = []
@@ -76,7 +82,8 @@ export class Tables implements Transaction {
 
   commit(): Commit | null {
     if (this.#before !== undefined) this.#meta.write(this.#counters)
-    this.#db.exec('commit')
+    this.#commit.run()
+    this.#known = this.#before === undefined ? this.#known : this.#counters
     for (const [pid, row] of this.#touched) this.#remember(pid, row)
     this.#touched.clear()
     if (this.#before === undefined) return null
@@ -86,7 +93,7 @@ export class Tables implements Transaction {
   rollback(): void {
     this.#touched.clear()
     // A commit that failed may have happened all the same: rows are read anew, and whoever follows has to look.
-    this.#cache.clear()
+    this.#forget()
     this.#foreignCommits = true
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
@@ -234,7 +241,12 @@ export class Tables implements Transaction {
     if (version === this.#foreignVersion) return
     this.#foreignVersion = version
     this.#foreignCommits = true
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#cache.clear()
+    this.#known = undefined
   }
 
   #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
@@ -266,7 +278,7 @@ export class Tables implements Transaction {
 
   #count(): Meta {
     if (this.#before === undefined) {
-      this.#before = this.#meta.read()
+      this.#before = this.#known ?? this.#meta.read()
       this.#counters = { ...this.#before }
     }
     return this.#counters
