@@ -101,9 +101,16 @@ export class Shown {
     const registered = this.#know(record.pid, record)
     const masker = this.#redaction.masker(await this.#valuesOf(registered))
     const isData = manner === 'values' && registered.kind !== 'command'
-    const leave = (member: string, depth: number, of: object) =>
-      (depth === 0 && PLAIN.has(member)) || (isData && isHandedOn(member, of))
-    return maskJson(masker, record, { leave })
+    const leave = isData ? (member: string, _: number, of: object) => isHandedOn(member, of) : () => false
+    let changed: Record<string, unknown> | undefined
+    for (const [member, value] of Object.entries(record)) {
+      if (value === null || PLAIN.has(member) || (isData && isHandedOn(member, record))) continue
+      const shown = maskJson(masker, value, { leave })
+      if (shown === value) continue
+      changed ??= { ...record }
+      changed[member] = shown
+    }
+    return (changed as ProcessRecord | undefined) ?? record
   }
 
   /** A parent is told the label of its child, which of a command is its command line. */
@@ -143,9 +150,13 @@ export class Shown {
         : GONE
     this.#registered.delete(pid)
     this.#registered.set(pid, registered)
-    const [oldest] = this.#registered.keys()
-    if (this.#registered.size > MOST_KNOWN && oldest !== undefined) this.#registered.delete(oldest)
+    if (this.#registered.size > MOST_KNOWN) this.#forgetOldest()
     return registered
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#registered.keys()
+    if (oldest !== undefined) this.#registered.delete(oldest)
   }
 
   /** Of commands the same as in their output. Where none are run, their own variables are all that is known. */
@@ -170,7 +181,7 @@ const LEARN_MS = 500
 /** An error names one process, or two. */
 const MOST_NAMED = 4
 
-/** What a record has that is no text of its own: much of it, and looked at often. */
+/** What a record has that is no text of its own: much of it, and looked at often. What is not named here is masked. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...['pid', 'kind', 'parent', 'root', 'restartOf', 'group', 'owner', 'originator', 'lifetime', 'recovery'],
   ...['envRef', 'registrationHash', 'wakeTarget', 'limits', 'status', 'pausedFrom', 'wait', 'signals'],
@@ -184,6 +195,8 @@ const PLAIN: ReadonlySet<string> = new Set([
     'revision',
     'createdAt',
     'updatedAt',
+    'parked',
+    'awaitedBy',
   ],
 ])
 
