@@ -1,10 +1,10 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Packaged } from './packaged.ts'
+import type { Built } from '../durable/build.ts'
 
 /** Where a measurement takes place. */
 export interface Site {
-  readonly built: Packaged
+  readonly built: Built
   readonly folder: string
 }
 

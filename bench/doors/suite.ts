@@ -1,10 +1,10 @@
+import { build } from '../durable/build.ts'
 import type { Figure } from '../figure.ts'
 import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
 import { type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
 import { api } from './api.ts'
 import { catchUp } from './catch-up.ts'
 import { memory } from './memory.ts'
-import { packaged } from './packaged.ts'
 import { ps } from './ps.ts'
 import type { Site } from './site.ts'
 import { start } from './start.ts'
@@ -43,7 +43,7 @@ export const doors: Suite = {
 
 async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')
-  const site: Site = { built: await packaged(), folder: options.folder }
+  const site: Site = { built: await build(), folder: options.folder }
   const size = options.quick ? QUICK : FULL
   const measurements: Measurements = {
     start: () => start(site, size.start),

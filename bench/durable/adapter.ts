@@ -3,15 +3,15 @@
  * may run again after a crash; steps and signals are those of a durable function. bench/README.md says what `--peers` expects of an adapter.
  */
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import manifest from '../../package.json' with { type: 'json' }
 import type { EngineFunction, Reeve, ToolHandler } from '../../src/index.ts'
-import { BUILD } from './build.ts'
 
-const built = process.env[BUILD]
+// Beside the build of Reeve: see peers.ts.
 const { embed } = (await import(
-  built === undefined ? '../../src/index.ts' : pathToFileURL(built).href
+  new URL('./index.js', import.meta.url).href
 )) as typeof import('../../src/index.ts')
+const { default: manifest } = await import(new URL('../package.json', import.meta.url).href, {
+  with: { type: 'json' },
+})
 
 interface Context {
   /** The URL of an empty database. */

@@ -1,29 +1,34 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { bundle } from '../../scripts/build.ts'
 
-/** How a child process learns where the build is. */
-export const BUILD = 'REEVE_BENCH_BUILD'
+export interface Built {
+  /** The entry point of the SDK. */
+  readonly reeve: string
+  /** What `reeve` on a command line is. */
+  readonly launcher: string
+}
 
 /**
- * Reeve as it is published, for measurements in which a process is started: stripping the types of every source at
- * each start costs more than the recovery that is measured. Below `node_modules`, so that dependencies are found.
+ * Reeve as an installed package has it, for measurements in which a process is started: stripping the types of every source
+ * at each start costs more than what is measured. Below `node_modules`, so that dependencies are found.
  */
-export async function build(): Promise<string> {
+export async function build(): Promise<Built> {
   const root = fileURLToPath(import.meta.resolve('../../'))
   const folder = join(root, 'node_modules/.cache/reeve-bench')
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
-  const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
-  const args = [join(dirname(typescript), 'bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', folder]
-  await promisify(execFile)(
-    process.execPath,
-    [...args, '--noCheck', '--declaration', 'false', '--sourceMap', 'false'],
-    { cwd: root },
-  )
-  return join(folder, 'index.js')
+  await bundle(join(folder, 'dist'))
+  for (const part of ['bin', 'package.json'])
+    cpSync(join(root, part), join(folder, part), { recursive: true })
+  return { reeve: join(folder, 'dist/index.js'), launcher: join(folder, 'bin/reeve.mjs') }
+}
+
+/** A program of a suite without types, which finds Reeve in `./index.js`: to strip them when it runs would be counted as Reeve's. */
+export function madeBeside(reeve: string, source: string): string {
+  const file = fileURLToPath(source)
+  const stripped = stripTypeScriptTypes(readFileSync(file, 'utf8'))
+  const made = join(dirname(reeve), `bench-${basename(file, '.ts')}.mjs`)
+  writeFileSync(made, stripped.replaceAll(/from '\.\/([\w-]+)\.ts'/g, "from './bench-$1.mjs'"))
+  return made
 }

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { Figure } from '../figure.ts'
 import type { SuiteOptions } from '../suite.ts'
-import { BUILD } from './build.ts'
+import { madeBeside } from './build.ts'
 import { compared, neededPeers, type PeerResult } from './compared.ts'
 import { runnablePeers } from './install-peers.ts'
 
@@ -32,11 +31,10 @@ async function runPeers(
   peers: readonly string[],
   { quick, say, failed }: SuiteOptions,
 ): Promise<PeerResult[]> {
-  const adapter = fileURLToPath(import.meta.resolve('./adapter.ts'))
+  const adapter = madeBeside(built, import.meta.resolve('./adapter.ts'))
   const args = ['--adapter', adapter, '--peer', peers.join(','), '--workload', workload]
   const child = spawn(process.execPath, [join(folder, 'run.mjs'), ...args, ...(quick ? ['--quick'] : [])], {
     cwd: folder,
-    env: { ...process.env, [BUILD]: built },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const stop = () => child.kill()

@@ -32,7 +32,7 @@ export const durable: Suite = {
   summary: 'stores and kernel: appends, turnover, latency, steps, recovery (SQLite and PostgreSQL)',
   async *run(options) {
     options.say('building Reeve')
-    const built = await build()
+    const { reeve: built } = await build()
     yield* measured(sqlitePlace(options.folder), built, options)
     if (MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) {
       options.say('starting PostgreSQL')

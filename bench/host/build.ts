@@ -1,8 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from '../durable/build.ts'
+import { build, madeBeside } from '../durable/build.ts'
 
 export interface Built {
   /** Reeve's entry point. */
@@ -17,14 +13,8 @@ export interface Built {
  * runs: that would be counted as Reeve's own memory.
  */
 export async function buildForDaemons(): Promise<Built> {
-  const reeve = await build()
-  const made = (source: string) => {
-    const file = fileURLToPath(source)
-    const stripped = stripTypeScriptTypes(readFileSync(file, 'utf8'))
-    const out = join(dirname(reeve), `bench-${basename(file, '.ts')}.mjs`)
-    writeFileSync(out, stripped.replaceAll(/from '\.\/([\w-]+)\.ts'/g, "from './bench-$1.mjs'"))
-    return out
-  }
+  const { reeve } = await build()
+  const made = (source: string) => madeBeside(reeve, source)
   for (const part of [import.meta.resolve('./built-reeve.ts'), import.meta.resolve('./proc.ts')]) made(part)
   return {
     reeve,

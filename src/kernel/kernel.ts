@@ -116,9 +116,11 @@ export class Kernel {
   /** Ready when it resolves; recovery of what others left behind goes on in the background. */
   async start(): Promise<void> {
     const { holder, times } = this.#options
-    await this.putEnvironment(EMPTY_ENVIRONMENT)
     this.#renewedAt = this.edges.clock.now()
-    await renew(this.edges, { ...holder, serves: this.#serves }, times)
+    await Promise.all([
+      this.putEnvironment(EMPTY_ENVIRONMENT),
+      renew(this.edges, { ...holder, serves: this.#serves }, times),
+    ])
     await this.#renewKeepers()
     await this.feed.start()
     this.feed.onAll((events) => {
@@ -372,6 +374,7 @@ export class Kernel {
   /** Goes on with what the keepers have, whoever was their kernel before. */
   async #goOn(): Promise<RecoveryReport> {
     const report = emptyReport()
+    if (this.#executions.every(({ keeping }) => keeping === undefined)) return report
     const holders = await this.edges.store.ask({ ask: 'holders' })
     const current = this.#executions.map(({ holder }) => holder)
     for (const executions of this.#executions) {

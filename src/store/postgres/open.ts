@@ -57,8 +57,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const begun = clock.now()
   for (;;) {
     try {
-      await migrate(links.write, schema, at)
-      const durability = await durabilityOf(links.write)
+      // The connection for reading is made meanwhile; if it cannot be, whoever reads is told.
+      links.read.query('select 1').catch(() => undefined)
+      const [durability] = await Promise.all([durabilityOf(links.write), migrate(links.write, schema, at)])
       const store = new PostgresStore(links, durability, {
         ...options,
         clock,
@@ -128,12 +129,13 @@ class PostgresStore implements Store {
   /** Listens before anybody can ask, so that nothing falls between. */
   async begin(): Promise<void> {
     await this.#commits.join()
-    this.#told = await this.#tables.position()
-    await this.#links.listen.listen(
+    const listening = this.#links.listen.listen(
       this.#settings.channel,
       (said) => this.#hear(said),
       () => void this.#lookAround('always'),
     )
+    const [position] = await Promise.all([this.#tables.position(), listening])
+    this.#told = Math.max(this.#told, position)
     this.#look = setInterval(() => void this.#lookAround('if_new'), LOOK_MS)
     this.#look.unref()
   }
