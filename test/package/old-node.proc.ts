@@ -3,17 +3,17 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { bundle } from '../../scripts/build.ts'
 
 /** A Node that is too old for Reeve, where this machine has one. */
 const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && majorOf(path) < 24)
 
 test.skipIf(old === undefined)(
   'under an older Node every import says which one is needed, and how to get it',
-  () => {
+  async () => {
     const folder = mkdtempSync(join(tmpdir(), 'old-node-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const tsc = resolve('node_modules/.bin/tsc')
-    execFileSync(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')])
+    await bundle(join(folder, 'dist'))
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     for (const name of ['index', 'sqlite', 'postgres'])
