@@ -9,6 +9,7 @@ import type { OutputPiece } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { CommandSecrets } from './command-secrets.ts'
 import type { KeeperSide } from './keeper-side.ts'
+import { CleanRanges } from './output/clean-ranges.ts'
 import { Cursors } from './output/cursors.ts'
 import { followOutput } from './output/follow.ts'
 import { type Gap, joined, layoutOf, logEnd, segmentOffsets } from './output/layout.ts'
@@ -41,6 +42,7 @@ export class CommandOutput {
   readonly cursors: Cursors
   readonly #secrets: CommandSecrets
   readonly #kernel: () => Kernel
+  readonly #clean = new CleanRanges()
   readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
   #screens: Promise<Screens> | undefined
 
@@ -254,7 +256,9 @@ export class CommandOutput {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
     if (masker === null) return null
     const tagged = record.spec['output'] === 'tagged'
-    return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow }
+    // A program that writes its log itself may write it anew.
+    const kept = record.spec['output'] === 'direct' ? {} : { clean: this.#clean }
+    return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
   }
 
   /** Whole lines are asked for, with the last one: what is held back of that is waited for. */

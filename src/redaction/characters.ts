@@ -13,9 +13,10 @@ export const ENDS_URL = 128
 /** By byte: the sets above that it is in. */
 export const SETS = new Uint8Array(256)
 
-/** By byte: whether it belongs to a word, which a scan passes over, or breaks one. */
-export const PASS = 0
-const BREAK = 1
+/** By byte: whether it belongs to a word, joins words into a longer one, or breaks one. */
+const PASS = 0
+export const JOINT = 1
+export const BREAK = 2
 export const STEPS = new Uint8Array(256).fill(BREAK)
 
 export const STAR = 0x2a
@@ -49,6 +50,7 @@ add('+/=', BASE64)
 add(' \t\r\n"\'`<>/?#\\', ENDS_URL)
 
 for (let byte = 0; byte < 256; byte++) if (isIn(byte, WORD)) STEPS[byte] = PASS
+for (const joint of [DASH, UNDERSCORE]) STEPS[joint] = JOINT
 
 export function isIn(byte: number | undefined, set: number): boolean {
   return byte !== undefined && ((SETS[byte] ?? 0) & set) !== 0

@@ -32,6 +32,17 @@ export interface Stretch {
   readonly open: boolean
 }
 
+/** What came of it. */
+export interface Masked {
+  /**
+   * So many of the wanted bytes will not change, whatever is written next; the others are shown as carefully as can be: what
+   * may be the beginning of a secret is masked.
+   */
+  readonly decided: number
+  /** Nothing was masked. */
+  readonly isClean: boolean
+}
+
 interface TextOptions {
   readonly lines?: boolean
   readonly openAt?: number | undefined
@@ -47,11 +58,8 @@ export class Masker {
     this.#patterns = new OwnPatterns(patterns)
   }
 
-  /**
-   * Masks what is wanted of a stretch, in place. Answers with how many of the wanted bytes will not change, whatever is
-   * written next; the others are shown as carefully as can be: what may be the beginning of a secret is masked.
-   */
-  stretch({ bytes, from, to, clean, open }: Stretch): number {
+  /** Masks what is wanted of a stretch, in place. */
+  stretch({ bytes, from, to, clean, open }: Stretch): Masked {
     const line = from === 0 ? 0 : bytes.lastIndexOf(NEWLINE, from - 1) + 1
     const newline = to === 0 ? -1 : bytes.indexOf(NEWLINE, to - 1)
     const found = new Findings(bytes, {
@@ -65,9 +73,10 @@ export class Masker {
     if (!this.#values.isEmpty) this.#values.find(found, bytes)
     if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
     findPrivateKeys(found, bytes, open)
-    fill(bytes, found.spans, from, to)
-    fill(bytes, found.early, from, to)
-    return Math.max(0, Math.min(found.undecided, to) - from)
+    const isMasked = fill(bytes, found.spans, from, to)
+    const isCareful = fill(bytes, found.early, from, to)
+    const decided = Math.max(0, Math.min(found.undecided, to) - from)
+    return { decided, isClean: !isMasked && !isCareful }
   }
 
   /** All of it, as if it were a whole output. */
@@ -132,12 +141,17 @@ export function masked(text: string): string {
 /** No secret with what makes it known is shorter. */
 const SHORTEST = 6
 
-function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: number): void {
+/** Whether there was anything to put a `*` over. */
+function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: number): boolean {
+  let isAny = false
   for (let index = 0; index < spans.length; index += 2) {
     const end = Math.min(spans[index + 1] as number, to)
-    for (let at = Math.max(spans[index] as number, from); at < end; at++)
+    for (let at = Math.max(spans[index] as number, from); at < end; at++) {
+      isAny = true
       if (!isLineEnd(bytes[at])) bytes[at] = STAR
+    }
   }
+  return isAny
 }
 
 /** A byte for each unit of a text. What is not ASCII belongs to no shape, and becomes a byte that does not, either. */

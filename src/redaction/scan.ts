@@ -1,5 +1,5 @@
 import { findAssignment, mayEndName } from './assignments.ts'
-import { EQUALS, PASS, STEPS } from './characters.ts'
+import { BREAK, EQUALS, JOINT, STEPS } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { findHeader, HEADER_ENDS } from './headers.ts'
 import { findPassword } from './urls.ts'
@@ -33,20 +33,29 @@ function scanWords(found: Findings): void {
   const reach = SHORTEST_WORD - 1
   let at = start + reach
   while (at < end) {
-    if (STEPS[bytes[at] as number] !== PASS) {
+    let steps = STEPS[bytes[at] as number] as number
+    if (steps === BREAK) {
       at += SHORTEST_WORD
       continue
     }
     const least = at - reach
     let first = at
-    while (first > least && STEPS[bytes[first - 1] as number] === PASS) first--
+    for (; first > least; first--) {
+      const step = STEPS[bytes[first - 1] as number] as number
+      if (step === BREAK) break
+      steps |= step
+    }
     if (first > least) {
       at = first + reach
       continue
     }
     let to = at + 1
-    while (to < end && STEPS[bytes[to] as number] === PASS) to++
-    findToken(found, least, to)
+    for (; to < end; to++) {
+      const step = STEPS[bytes[to] as number] as number
+      if (step === BREAK) break
+      steps |= step
+    }
+    findToken(found, least, to, (steps & JOINT) !== 0)
     at = to + SHORTEST_WORD
   }
   if (found.open) scanLastWord(found)
@@ -56,8 +65,8 @@ function scanWords(found: Findings): void {
 function scanLastWord(found: Findings): void {
   const { bytes, start, end } = found
   let from = end
-  while (from > start && end - from < SHORTEST_WORD && STEPS[bytes[from - 1] as number] === PASS) from--
-  if (from < end && end - from < SHORTEST_WORD) findToken(found, from, end)
+  while (from > start && end - from < SHORTEST_WORD && STEPS[bytes[from - 1] as number] !== BREAK) from--
+  if (from < end && end - from < SHORTEST_WORD) findToken(found, from, end, true)
 }
 
 function scanAssignments(found: Findings): void {

@@ -20,8 +20,11 @@ import { DOTTED_SHAPES, TOKEN_SHAPES, type TokenShape } from './token-shapes.ts'
 /** No token is shorter, with its beginning. */
 export const SHORTEST_WORD = 16
 
-/** A token in the word from `from` to `to`, or begun by it. Answers with where it ends; `to` if there is none. */
-export function findToken(found: Findings, from: number, to: number): number {
+/**
+ * A token in the word from `from` to `to`, or begun by it. Answers with where it ends; `to` if there is none. `isJoined`: it
+ * may be several words, joined.
+ */
+export function findToken(found: Findings, from: number, to: number, isJoined: boolean): number {
   const { bytes } = found
   const begins = from > found.start || found.clean
   if (begins) {
@@ -29,7 +32,8 @@ export function findToken(found: Findings, from: number, to: number): number {
     if (behind !== undefined) return behind
   }
   const cut = afterEscape(bytes, from, to)
-  for (let at = from; at < to; at++) {
+  const last = isJoined ? to : Math.min(to, Math.max(from, cut) + 1)
+  for (let at = from; at < last; at++) {
     const first = at === from ? begins : at === cut || isJoint(bytes[at - 1])
     if (!first) continue
     const shapes = BY_FIRST[bytes[at] as number]

@@ -203,11 +203,12 @@ test.each(SECRETS)(
     const final = masker.bytes(whole)
     for (let length = 0; length < whole.length; length++) {
       const bytes = Buffer.from(whole.subarray(0, length))
-      const decided = masker.stretch({ bytes, from: 0, to: length, clean: true, open: true })
+      const { decided, isClean } = masker.stretch({ bytes, from: 0, to: length, clean: true, open: true })
       expect(bytes.subarray(0, decided).toString('latin1')).toBe(
         final.subarray(0, decided).toString('latin1'),
       )
       expect(shows(bytes.toString(), printed)).toBe(false)
+      expect(isClean).toBe(bytes.equals(whole.subarray(0, length)))
     }
   },
 )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { CleanRanges } from '../../src/command/output/clean-ranges.ts'
 import { followOutput } from '../../src/command/output/follow.ts'
 import { readLines } from '../../src/command/output/lines.ts'
 import { HeldBack, HOLD_MS, type Masking } from '../../src/command/output/masking.ts'
@@ -137,6 +138,69 @@ describe('a log whose streams are kept apart', () => {
     writer.tagged('stdout', `${secret.slice(10)}\n`)
     const rest = await readRange(writer.folder, shown.next, 1_000, { ...live(() => true), tagged: true })
     expect(rest.bytes.toString()).toBe(`${'*'.repeat(26)}\n`)
+  })
+})
+
+describe('a log that was read before', () => {
+  const text = `${'nothing to hide here\n'.repeat(20_000)}`
+  const readAll = async (folder: string, masking: Masking, size: number, from = 0) => {
+    const parts: Buffer[] = []
+    for (let at = from; ; ) {
+      const { bytes, next } = await readRange(folder, at, size, masking)
+      if (bytes.length === 0) return Buffer.concat(parts).toString('latin1')
+      parts.push(bytes)
+      at = next
+    }
+  }
+
+  test('reads the same again in pieces of any size, whatever was read first', async () => {
+    const whole = text + ALL + text + ALL
+    const expected = masker.bytes(Buffer.from(whole)).toString('latin1')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 1_000, max: 300_000 }), fc.nat(whole.length - 1)), {
+          minLength: 2,
+          maxLength: 4,
+        }),
+        async (reads) => {
+          const { folder } = new LogWriter(tempFolder(), { headBytes: 70_000, segmentBytes: 70_000 }).write(
+            whole,
+          )
+          const masking = { ...FINAL, clean: new CleanRanges() }
+          for (const [size, from] of reads)
+            expect(await readAll(folder, masking, size, from)).toBe(expected.slice(from))
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  test('shows nothing of what has become known as a secret since', async () => {
+    const secret = 'nothing-to-hide-but-this'
+    const { folder } = new LogWriter(tempFolder()).write(`${text}${secret}\n${text}`)
+    const clean = new CleanRanges()
+    expect(await readAll(folder, { ...FINAL, clean }, 100_000)).toContain(secret)
+    const knowing = { ...FINAL, clean, masker: new Masker({ values: [secret] }) }
+    expect(await readAll(folder, knowing, 100_000)).not.toContain(secret)
+  })
+
+  test('is not looked through again where it was clean, and is where it was not', async () => {
+    const clean = new CleanRanges()
+    const { folder } = new LogWriter(tempFolder()).write(`${text}${ALL}\n${text}`)
+    await readAll(folder, { ...FINAL, clean }, 100_000)
+    expect(clean.reach(masker, folder, 0)).toBeGreaterThan(300_000)
+    expect(clean.reach(masker, folder, 0)).toBeLessThanOrEqual(text.length)
+    expect(clean.reach(masker, folder, text.length + 1)).toBe(text.length + 1)
+    expect(clean.reach(masker, folder, 600_000)).toBe(text.length * 2 + ALL.length + 1)
+    expect(clean.reach(masker, 'another', 0)).toBe(0)
+  })
+
+  test('an end that may become a secret is not clean before it is known to be none', async () => {
+    const clean = new CleanRanges()
+    const log = new LogWriter(tempFolder()).write(`${text}token ghp_`)
+    await readAll(log.folder, { ...live(() => true), clean }, 10_000_000)
+    log.write('0123456789012345678901234567890123456789\n')
+    expect(await readAll(log.folder, { ...FINAL, clean }, 10_000_000)).toContain('ghp_****************')
   })
 })
 

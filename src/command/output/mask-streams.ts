@@ -1,4 +1,4 @@
-import type { Masker, Stretch } from '../../redaction/masker.ts'
+import type { Masked, Masker, Stretch } from '../../redaction/masker.ts'
 import type { Stream } from './streams.ts'
 
 /** From where on bytes are of which stream; places are counted in the stretch. */
@@ -11,18 +11,21 @@ export interface PartStart {
  * Masks a stretch of a log whose streams are kept apart, each by itself: what one of them writes in pieces, with the other in
  * between, is one text for whoever reads that stream alone. Answers as `Masker.stretch` does.
  */
-export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly PartStart[]): number {
+export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly PartStart[]): Masked {
   if (new Set(starts.map(({ stream }) => stream)).size < 2) return masker.stretch(stretch)
   const { bytes, from, to } = stretch
   const parts = partsOf(bytes.length, starts)
-  const undecided = STREAMS.map((stream) =>
+  const each = STREAMS.map((stream) =>
     maskOne(
       masker,
       stretch,
       parts.filter((part) => part.stream === stream),
     ),
   )
-  return Math.max(0, Math.min(to, ...undecided) - from)
+  return {
+    decided: Math.max(0, Math.min(to, ...each.map(({ undecided }) => undecided)) - from),
+    isClean: each.every(({ isClean }) => isClean),
+  }
 }
 
 const STREAMS: readonly Stream[] = ['stdout', 'stderr']
@@ -42,13 +45,17 @@ function partsOf(length: number, starts: readonly PartStart[]): Part[] {
   }))
 }
 
-/** Masks the parts of one stream, in place. Answers with the place from which on more may change them. */
-function maskOne(masker: Masker, { bytes, from, to, ...how }: Stretch, parts: readonly Part[]): number {
+/** Masks the parts of one stream, in place. `undecided`: from there on more may change them. */
+function maskOne(
+  masker: Masker,
+  { bytes, from, to, ...how }: Stretch,
+  parts: readonly Part[],
+): { readonly undecided: number; readonly isClean: boolean } {
   const own = Buffer.concat(parts.map((part) => bytes.subarray(part.from, part.to)))
   const before = (place: number) =>
     parts.reduce((sum, part) => sum + Math.max(0, Math.min(part.to, place) - part.from), 0)
   const wanted = { from: before(from), to: before(to) }
-  const decided = masker.stretch({ bytes: own, ...wanted, ...how })
+  const { decided, isClean } = masker.stretch({ bytes: own, ...wanted, ...how })
   let at = 0
   let undecided = Number.POSITIVE_INFINITY
   for (const part of parts) {
@@ -59,5 +66,5 @@ function maskOne(masker: Masker, { bytes, from, to, ...how }: Stretch, parts: re
       undecided = Math.min(undecided, part.from + open)
     at += length
   }
-  return undecided
+  return { undecided, isClean }
 }

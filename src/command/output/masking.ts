@@ -1,4 +1,5 @@
 import type { Masker } from '../../redaction/masker.ts'
+import type { CleanRanges } from './clean-ranges.ts'
 
 /** How secrets are kept out of what is read of a log. */
 export interface Masking {
@@ -7,6 +8,8 @@ export interface Masking {
   readonly tagged?: boolean
   /** Nothing more is to come: what could have become a secret is none. */
   readonly final: boolean
+  /** Where it need not be looked again. Of a log that may be changed behind its end there is none. */
+  readonly clean?: CleanRanges
   /** Whether what lies from an offset on, and may be the beginning of a secret, has been held back long enough. */
   readonly mayShow: (folder: string, offset: number, writtenAt: number) => boolean
 }

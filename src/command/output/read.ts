@@ -25,6 +25,8 @@ export async function readRange(
   masking: Masking | null = null,
 ): Promise<Chunk> {
   if (masking === null) return rawRange(folder, from, maxBytes)
+  const known = await cleanRange(folder, from, maxBytes, masking)
+  if (known !== null) return known
   const found = await around(folder, from, maxBytes)
   if (found.bytes.length === 0) return found.chunk
   const { chunk, bytes, start } = found
@@ -32,12 +34,27 @@ export async function readRange(
   const open = !masking.final && chunk.offset + bytes.length - start >= chunk.end
   const stretch = { bytes, from: start, to: start + wanted, clean: found.clean, open }
   const starts = masking.tagged ? await startsIn(folder, chunk.offset - start, bytes.length) : []
-  const decided = maskStreams(masking.masker, stretch, starts)
+  const { decided, isClean } = maskStreams(masking.masker, stretch, starts)
+  if (isClean && decided === wanted)
+    masking.clean?.add(masking.masker, folder, chunk.offset, chunk.offset + wanted)
   const undecided = chunk.offset + decided
   const isHeld = decided < wanted && !masking.mayShow(folder, undecided, await writtenAt(folder))
   const shown = bytes.subarray(start, start + (isHeld ? decided : wanted))
   const next = chunk.offset + shown.length
   return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
+}
+
+/** What somebody has looked through already, if it is enough to be worth a read of its own. */
+async function cleanRange(
+  folder: string,
+  from: number,
+  maxBytes: number,
+  { masker, clean }: Masking,
+): Promise<Chunk | null> {
+  const bytes = (clean?.reach(masker, folder, from) ?? from) - from
+  if (bytes < Math.min(maxBytes, LEAST_CLEAN)) return null
+  const chunk = await rawRange(folder, from, Math.min(maxBytes, bytes))
+  return chunk.gap === null && chunk.bytes.length > 0 ? chunk : null
 }
 
 /** Of the streams. The bytes were read before the index, so their entries are there. */
@@ -116,4 +133,5 @@ async function writtenAt(folder: string): Promise<number> {
   return found?.mtimeMs ?? 0
 }
 
+const LEAST_CLEAN = 64 * 1024
 const NOTHING = Buffer.alloc(0)
