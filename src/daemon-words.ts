@@ -1,13 +1,16 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { DaemonWords, SettingSpec, UpFlags } from './cli/daemon-words.ts'
 import { homePaths, type RunningDaemon } from './client/home.ts'
 import { ReeveError } from './core/errors.ts'
-import { launcher, ownVersion } from './package/own-files.ts'
+
+/** Beside src in a clone, and beside dist in the package. */
+const LAUNCHER = fileURLToPath(new URL('../bin/reeve.mjs', import.meta.url))
 
 /** The daemon's code for the command line, each part loaded when it is asked for. */
 export const daemonWords: DaemonWords = {
-  version: ownVersion,
+  version,
   calledAs,
   async up(home, flags, { ready, stopping }) {
     const [{ run }, { runningDaemon }] = await Promise.all([
@@ -31,7 +34,7 @@ export const daemonWords: DaemonWords = {
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])
     const env = { ...process.env, ...variablesFor(flags, settings) }
-    return detach({ home, program: launcher(), args: ['--quiet', ...argumentsFor(flags, settings)], env })
+    return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)], env })
   },
   async running(home) {
     const { presentDaemon } = await import('./daemon/running.ts')
@@ -103,12 +106,18 @@ export const daemonWords: DaemonWords = {
   },
 }
 
+/** The package's own file lies one folder above, in a clone (src) as in the package (dist). */
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return String(version)
+}
+
 function calledAs(): string {
   const isInPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     // Those that npm and npx add are nobody else's.
     .some((folder) => !/node_modules[/\\]\.bin[/\\]?$/.test(folder) && isExecutable(join(folder, 'reeve')))
-  return isInPath ? 'reeve' : launcher()
+  return isInPath ? 'reeve' : LAUNCHER
 }
 
 function isExecutable(path: string): boolean {
