@@ -41,7 +41,7 @@ export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenera
     const pid = await printed(daemon, data)
     const floor = () =>
       rate(async () => (await bare.ask({ path: `/?file=${encodeURIComponent(data)}` })).bytes)
-    const stream = (of = pid) => rate(() => readStream(daemon.asker, of))
+    const stream = (of: string) => rate(() => readStream(daemon.asker, of))
     const followed = () =>
       rate(async () => {
         let read = 0
@@ -50,14 +50,14 @@ export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenera
       })
     const name = `a reader catches up ${bytes / MB} MB`
     const against = "plain file through Node's HTTP server"
-    await stream()
+    await stream(pid)
     await floor()
     const unread: string[] = []
     for (let round = 0; round < rounds; round++) unread.push(await printed(daemon, data))
     const readers = {
       // The first has it looked through for secrets.
-      'the first reader': () => stream(unread.pop()),
-      'a later reader': () => stream(),
+      'the first reader': () => stream(unread.pop() ?? ''),
+      'a later reader': () => stream(pid),
     }
     for (const [reader, read] of Object.entries(readers)) {
       const { first, second, ratio } = await inTurns(rounds, read, floor)

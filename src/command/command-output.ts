@@ -42,7 +42,7 @@ export class CommandOutput {
   readonly cursors: Cursors
   readonly #secrets: CommandSecrets
   readonly #kernel: () => Kernel
-  readonly #clean = new CleanRanges()
+  readonly #lookedThrough = new CleanRanges()
   readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
   #screens: Promise<Screens> | undefined
 
@@ -257,7 +257,7 @@ export class CommandOutput {
     if (masker === null) return null
     const tagged = record.spec['output'] === 'tagged'
     // A program that writes its log itself may write it anew.
-    const kept = record.spec['output'] === 'direct' ? {} : { clean: this.#clean }
+    const kept = record.spec['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
     return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
   }
 

@@ -6,15 +6,13 @@ export interface StayOptions {
 }
 
 /**
- * How long the keeper stays. With anything to keep it always does.
+ * How long the keeper stays. It looks whenever something has changed: whether it keeps anything, and whether a daemon is there.
  *
- * | state    | looks, and there is a daemon | looks, and there is none | the daemon leaves               | the time is up |
- * | stays    | stays                        | → lingers                | → goes, or is left if it keeps  | –              |
- * | lingers  | → stays                      | goes on lingering        | → goes                          | → goes         |
- * | left     | stays                        | → goes                   | –                               | –              |
- * | goes     | –                            | –                        | –                               | –              |
- *
- * A daemon that takes leave is connected for a moment still. Whoever says hello after it makes the keeper stay as before.
+ * | state   | a daemon comes | looks, and there is either | looks, and there is neither | the daemon takes leave     | the time is up |
+ * | stays   | stays          | stays                      | → lingers                   | → goes; → left if it keeps | –              |
+ * | lingers | → stays        | → stays                    | lingers                     | → goes; → left if it keeps | → goes         |
+ * | left    | → stays        | left                       | → goes                      | → goes; left if it keeps   | –              |
+ * | goes    | –              | –                          | –                           | –                          | –              |
  */
 export class Stay {
   readonly #options: StayOptions

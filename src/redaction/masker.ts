@@ -35,8 +35,9 @@ export interface Stretch {
 /** What came of it. */
 export interface Masked {
   /**
-   * So many of the wanted bytes will not change, whatever is written next; the others are shown as carefully as can be: what
-   * may be the beginning of a secret is masked.
+   * So many of the wanted bytes begin no secret, whatever is written next; the others are shown as carefully as can be: what
+   * may be the beginning of one is masked. Lines of a private key whose beginning is not there are known by its end alone, and
+   * so not before that is written.
    */
   readonly decided: number
   /** Nothing was masked. */

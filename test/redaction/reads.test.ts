@@ -7,7 +7,7 @@ import { HeldBack, HOLD_MS, type Masking } from '../../src/command/output/maskin
 import { readSince } from '../../src/command/output/poll.ts'
 import { readRange } from '../../src/command/output/read.ts'
 import { searchLines } from '../../src/command/output/search.ts'
-import { Masker } from '../../src/redaction/masker.ts'
+import { LOOK_AHEAD_BYTES, Masker } from '../../src/redaction/masker.ts'
 import { LogWriter } from '../command/output/log-writer.ts'
 import { tempFolder } from '../temp-file.ts'
 import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
@@ -141,6 +141,8 @@ describe('a log whose streams are kept apart', () => {
   })
 })
 
+const BASE64 = 'QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJz\n'
+
 describe('a log that was read before', () => {
   const text = `${'nothing to hide here\n'.repeat(20_000)}`
   const readAll = async (folder: string, masking: Masking, size: number, from = 0) => {
@@ -166,7 +168,7 @@ describe('a log that was read before', () => {
           const { folder } = new LogWriter(tempFolder(), { headBytes: 70_000, segmentBytes: 70_000 }).write(
             whole,
           )
-          const masking = { ...FINAL, clean: new CleanRanges() }
+          const masking = { ...FINAL, lookedThrough: new CleanRanges() }
           for (const [size, from] of reads)
             expect(await readAll(folder, masking, size, from)).toBe(expected.slice(from))
         },
@@ -179,28 +181,81 @@ describe('a log that was read before', () => {
     const secret = 'nothing-to-hide-but-this'
     const { folder } = new LogWriter(tempFolder()).write(`${text}${secret}\n${text}`)
     const clean = new CleanRanges()
-    expect(await readAll(folder, { ...FINAL, clean }, 100_000)).toContain(secret)
-    const knowing = { ...FINAL, clean, masker: new Masker({ values: [secret] }) }
+    expect(await readAll(folder, { ...FINAL, lookedThrough: clean }, 100_000)).toContain(secret)
+    const knowing = { ...FINAL, lookedThrough: clean, masker: new Masker({ values: [secret] }) }
     expect(await readAll(folder, knowing, 100_000)).not.toContain(secret)
   })
 
   test('is not looked through again where it was clean, and is where it was not', async () => {
     const clean = new CleanRanges()
     const { folder } = new LogWriter(tempFolder()).write(`${text}${ALL}\n${text}`)
-    await readAll(folder, { ...FINAL, clean }, 100_000)
+    await readAll(folder, { ...FINAL, lookedThrough: clean }, 100_000)
     expect(clean.reach(masker, folder, 0)).toBeGreaterThan(300_000)
     expect(clean.reach(masker, folder, 0)).toBeLessThanOrEqual(text.length)
     expect(clean.reach(masker, folder, text.length + 1)).toBe(text.length + 1)
-    expect(clean.reach(masker, folder, 600_000)).toBe(text.length * 2 + ALL.length + 1)
+    expect(clean.reach(masker, folder, 600_000)).toBe(text.length * 2 + ALL.length + 1 - LOOK_AHEAD_BYTES)
     expect(clean.reach(masker, 'another', 0)).toBe(0)
   })
 
-  test('an end that may become a secret is not clean before it is known to be none', async () => {
-    const clean = new CleanRanges()
-    const log = new LogWriter(tempFolder()).write(`${text}token ghp_`)
-    await readAll(log.folder, { ...live(() => true), clean }, 10_000_000)
-    log.write('0123456789012345678901234567890123456789\n')
-    expect(await readAll(log.folder, { ...FINAL, clean }, 10_000_000)).toContain('ghp_****************')
+  test('reads while it grows, before its end and behind it, as if nobody had read it before', async () => {
+    const key = SECRETS.flatMap(({ text }) => (text.includes('PRIVATE KEY') ? [text] : []))
+    const begunBefore = key.map((text) => text.slice(text.indexOf('\n') + 1))
+    const value = 'correct-horse-battery-staple'
+    const knowing = new Masker({ values: [value] })
+    const piece = fc.oneof(
+      fc.constantFrom(...SECRETS.map(({ text }) => text), ...begunBefore, value),
+      fc.integer({ min: 1, max: 5_000 }).map((lines) => 'nothing to hide\n'.repeat(lines)),
+      fc.integer({ min: 1, max: 400 }).map((lines) => BASE64.repeat(lines)),
+    )
+    const written = fc.record({
+      text: piece,
+      // How much of it is there when it is read.
+      first: fc.double({ min: 0, max: 1, noNaN: true }),
+      stream: fc.constantFrom('stdout' as const, 'stderr' as const),
+      size: fc.constantFrom(5_000, 70_000, 256 * 1024, 1024 * 1024),
+      final: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(written, { minLength: 2, maxLength: 8 }),
+        fc.boolean(),
+        async (all, tagged) => {
+          const log = new LogWriter(tempFolder())
+          const lookedThrough = new CleanRanges()
+          const put = (stream: 'stdout' | 'stderr', text: string) =>
+            tagged ? log.tagged(stream, text) : log.write(text)
+          for (const { text, first, stream, size, final } of all) {
+            const cut = Math.floor(text.length * first)
+            for (const part of [text.slice(0, cut), text.slice(cut)]) {
+              if (part !== '') put(stream, part)
+              const masking: Masking = { masker: knowing, tagged, final, mayShow: () => true }
+              expect(await readAll(log.folder, { ...masking, lookedThrough }, size)).toBe(
+                await readAll(log.folder, masking, size),
+              )
+            }
+          }
+        },
+      ),
+      { numRuns: 40, endOnFailure: true },
+    )
+  })
+
+  test.each([
+    ['a value', 'correct-horse-battery-staple-0', '123456789\n'],
+    ['a token', 'token ghp_', '0123456789012345678901234567890123456789\n'],
+    ['a key', BASE64.repeat(40), '-----END PRIVATE KEY-----\n'],
+  ])('%s that becomes one behind the end of its process is masked', async (_, before, after) => {
+    const masking = { ...FINAL, masker: new Masker({ values: ['correct-horse-battery-staple-0123456789'] }) }
+    const size = 1_000
+    // So that the first half is the end of a page.
+    const rest = size - ((text.length + before.length) % size)
+    const log = new LogWriter(tempFolder()).write(`${text}${'.'.repeat(rest - 1)}\n${before}`)
+    const lookedThrough = new CleanRanges()
+    await readAll(log.folder, { ...masking, lookedThrough }, size)
+    log.write(after)
+    const again = await readAll(log.folder, { ...masking, lookedThrough }, size)
+    expect(again).toBe(await readAll(log.folder, masking, size))
+    expect(again).toMatch(/\*{30}/)
   })
 })
 

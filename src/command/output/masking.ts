@@ -8,8 +8,8 @@ export interface Masking {
   readonly tagged?: boolean
   /** Nothing more is to come: what could have become a secret is none. */
   readonly final: boolean
-  /** Where it need not be looked again. Of a log that may be changed behind its end there is none. */
-  readonly clean?: CleanRanges
+  /** Where it need not be looked again. Not for a log that may be written anew. */
+  readonly lookedThrough?: CleanRanges
   /** Whether what lies from an offset on, and may be the beginning of a secret, has been held back long enough. */
   readonly mayShow: (folder: string, offset: number, writtenAt: number) => boolean
 }

@@ -35,8 +35,10 @@ export async function readRange(
   const stretch = { bytes, from: start, to: start + wanted, clean: found.clean, open }
   const starts = masking.tagged ? await startsIn(folder, chunk.offset - start, bytes.length) : []
   const { decided, isClean } = maskStreams(masking.masker, stretch, starts)
-  if (isClean && decided === wanted)
-    masking.clean?.add(masking.masker, folder, chunk.offset, chunk.offset + wanted)
+  // What is written next may make a secret of what is close to the end, also behind the end of its process.
+  const settled = Math.min(wanted, bytes.length - start - LOOK_AHEAD_BYTES)
+  if (isClean && settled > 0)
+    masking.lookedThrough?.add(masking.masker, folder, chunk.offset, chunk.offset + settled)
   const undecided = chunk.offset + decided
   const isHeld = decided < wanted && !masking.mayShow(folder, undecided, await writtenAt(folder))
   const shown = bytes.subarray(start, start + (isHeld ? decided : wanted))
@@ -44,16 +46,16 @@ export async function readRange(
   return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
 }
 
-/** What somebody has looked through already, if it is enough to be worth a read of its own. */
+/** If all of it was looked through already: so pages begin and end where they would without that. */
 async function cleanRange(
   folder: string,
   from: number,
   maxBytes: number,
-  { masker, clean }: Masking,
+  { masker, lookedThrough }: Masking,
 ): Promise<Chunk | null> {
-  const bytes = (clean?.reach(masker, folder, from) ?? from) - from
-  if (bytes < Math.min(maxBytes, LEAST_CLEAN)) return null
-  const chunk = await rawRange(folder, from, Math.min(maxBytes, bytes))
+  const reach = lookedThrough?.reach(masker, folder, from) ?? from
+  if (reach < from + maxBytes) return null
+  const chunk = await rawRange(folder, from, maxBytes)
   return chunk.gap === null && chunk.bytes.length > 0 ? chunk : null
 }
 
@@ -133,5 +135,4 @@ async function writtenAt(folder: string): Promise<number> {
   return found?.mtimeMs ?? 0
 }
 
-const LEAST_CLEAN = 64 * 1024
 const NOTHING = Buffer.alloc(0)

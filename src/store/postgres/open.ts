@@ -68,7 +68,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
         where,
         channel: `reeve:${schema}`,
       })
-      await store.begin()
+      await store.begin().catch((error: unknown) => {
+        store.abandon()
+        throw error
+      })
       return store
     } catch (error) {
       if (!isStarting(error) || clock.now() - begun > reachMs) {
@@ -140,6 +143,11 @@ class PostgresStore implements Store {
     this.#look.unref()
   }
 
+  /** It could not begin: what it listens to may go on, and concerns another one. */
+  abandon(): void {
+    this.#closed = true
+  }
+
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
     if (this.#closed) throw closed()
     try {
@@ -177,6 +185,7 @@ class PostgresStore implements Store {
   }
 
   async #lookAround(when: 'always' | 'if_new'): Promise<void> {
+    if (this.#closed) return
     // What cannot be asked now is asked the next time, at the latest.
     const position = await this.#links.read.reach(() => this.#position(when)).catch(() => 0)
     if (!this.#closed && (position > this.#told || (when === 'always' && position > 0))) this.#nudge(position)

@@ -153,17 +153,6 @@ export class Staged {
     return [...open.values()]
   }
 
-  /** Whether anything but processes, their events and notices is to be written. */
-  get hasRest(): boolean {
-    const rows = [this.sessions, this.turns, this.groups, this.inboxes, this.accounts]
-    const others = [this.goneSessions, this.tombstones, this.environments, this.holders]
-    const told = [this.grants, this.revoked, this.dropped]
-    return (
-      [...rows, ...others, ...told].some(({ size }) => size > 0) ||
-      this.noticesDone.length + this.observed.length > 0
-    )
-  }
-
   /** Whether something goes with all that hangs on it: nothing to build on before it is gone. */
   get isFinal(): boolean {
     return this.tombstones.size > 0 || this.goneSessions.size > 0

@@ -108,6 +108,8 @@ class SqliteStore implements Store {
   readonly #group: GroupCommit
   readonly #listeners = new Listeners()
   readonly #unwatch: Cancel
+  /** How often it had been looked for commits of others when the file was written to and a transaction was about to look. */
+  #owedSince: number | undefined
   #closed = false
 
   constructor(
@@ -126,8 +128,11 @@ class SqliteStore implements Store {
       random,
       soon: (task) =>
         soon(() => {
-          task()
-          this.#tellForeign('noticed')
+          try {
+            task()
+          } finally {
+            this.#afterTurn()
+          }
         }),
       onCommit: (commit) => this.#listeners.tell(commit),
     })
@@ -160,15 +165,33 @@ class SqliteStore implements Store {
     this.#db.close()
   }
 
-  /** By this store too: while it writes, every transaction of its own looks, and costs less. */
+  /**
+   * Somebody wrote to the file: mostly this store itself. Where a transaction is about to begin, that one looks for commits of
+   * others, which then costs next to nothing.
+   */
   #written(): void {
-    if (!this.#group.isArmed) this.#tellForeign('look')
+    if (this.#group.isArmed) this.#owedSince ??= this.#tables.looks
+    else this.#lookOrLater('look')
+  }
+
+  #afterTurn(): void {
+    const hasLooked = this.#owedSince === undefined || this.#tables.looks > this.#owedSince
+    this.#owedSince = undefined
+    this.#lookOrLater(hasLooked ? 'noticed' : 'look')
+  }
+
+  /** A file that cannot be read now is looked at the next time; whoever asks something is told why. */
+  #lookOrLater(how: 'look' | 'noticed'): void {
+    try {
+      this.#tellForeign(how)
+    } catch {
+      // What was noticed is still to be told.
+    }
   }
 
   #tellForeign(how: 'look' | 'noticed'): void {
-    if (this.#closed || !this.#tables.noticeForeignCommits(how)) return
-    const position = this.#tables.position()
-    this.#listeners.tell({ after: position, position, events: null })
+    const position = this.#closed ? null : this.#tables.noticeForeignCommits(how)
+    if (position !== null) this.#listeners.tell({ after: position, position, events: null })
   }
 }
 

@@ -37,6 +37,7 @@ export class Tables implements Transaction {
   #foreignVersion: number
   /** Seen, and not yet told: a transaction that comes upon them clears the cache, but tells nobody. */
   #foreignCommits = false
+  #looks = 0
   /** The counters as the last commit left them; valid as long as no other connection has committed. */
   #known: Meta | undefined
   /** The counters as this transaction found them, and as they become. */
@@ -60,12 +61,21 @@ export class Tables implements Transaction {
     this.#foreignVersion = this.#meta.foreignVersion()
   }
 
-  /** Whether another connection has committed since this was last asked: what transactions have noticed, or a look now. */
-  noticeForeignCommits(how: 'look' | 'noticed'): boolean {
+  /**
+   * The position, if another connection has committed since this was last asked; else null. `noticed`: by transactions of this
+   * one, without a look of its own.
+   */
+  noticeForeignCommits(how: 'look' | 'noticed'): number | null {
     if (how === 'look') this.#lookForForeignCommits()
-    const noticed = this.#foreignCommits
+    if (!this.#foreignCommits) return null
+    const position = this.position()
     this.#foreignCommits = false
-    return noticed
+    return position
+  }
+
+  /** How often it was looked for commits of others. */
+  get looks(): number {
+    return this.#looks
   }
 
   position(): number {
@@ -237,6 +247,7 @@ export class Tables implements Transaction {
   }
 
   #lookForForeignCommits(): void {
+    this.#looks += 1
     const version = this.#meta.foreignVersion()
     if (version === this.#foreignVersion) return
     this.#foreignVersion = version

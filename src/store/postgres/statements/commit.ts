@@ -33,7 +33,7 @@ export function commitStatements(link: Link, at: string) {
     async commit(staged: Staged, writer: Writer, number: number, channel: string): Promise<CommitAnswer> {
       const one = onlyProcess(staged)
       if (one !== undefined) {
-        const values = [writer.store, writer.fence, number, channel, ...process(one), staged.live]
+        const values = [writer.store, writer.fence, number, channel, ...processCells(one), staged.live]
         const [found] = await link.query<{ position: number | null }>(commitOne, [
           ...values,
           ...ownEvents(staged),
@@ -89,12 +89,12 @@ function marks(count: number): string {
 function onlyProcess(staged: Staged): StagedProcess | undefined {
   const { guards, processes, events, notices } = staged
   if (guards.size !== 1 || processes.size !== 1 || events.length === 0 || notices.length > 0) return undefined
-  if (staged.hasRest) return undefined
+  if (rest(staged) !== null) return undefined
   const [one] = processes.values()
   return one
 }
 
-function process({ version, value }: StagedProcess): Value[] {
+function processCells({ version, value }: StagedProcess): Value[] {
   const { record, fence, holder, carry } = value
   const changing = [
     ...[record.pid, version, record.revision, fence, holder, carry, dueOf(value)],
