@@ -169,6 +169,7 @@ export class Daemon {
   }
 
   async ask<Name extends AskName>(name: Name, about: Asks[Name][0]): Promise<Asks[Name][1]> {
+    if (this.#isClosed) throw new Error('the connection was closed')
     if (name === 'spawn' && 'pid' in about) this.#pids.add(about.pid)
     const id = ++this.#lastId
     const waiting = Promise.withResolvers<unknown>()

@@ -291,7 +291,7 @@ test('many ends at once come to an end, each with its own answer', async () => {
   try {
     await Promise.all(programs.map((started) => started.whenThereAre(1)))
     const answers = await Promise.all(
-      programs.map((started) => endTree(started, { signal: 'SIGTERM', graceMs: 100 })),
+      programs.map((started) => endTree(started, { signal: 'SIGTERM', graceMs: 3_000 })),
     )
     expect(answers.map(({ how }) => how)).toEqual(programs.map((_, n) => (n % 2 === 0 ? 'asked' : 'forced')))
     for (const started of programs) expect(started.osPids.filter(lives)).toEqual([])
