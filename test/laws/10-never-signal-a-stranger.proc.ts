@@ -51,8 +51,9 @@ async function leftOnRecord(house: Household, commands: object = {}): Promise<st
     spec: { argv: ['sleep', '1000'] },
     lifetime: 'detached',
   })
-  await house.killKeeper()
+  // In this order: a daemon that is there starts another keeper at once.
   await daemon.kill()
+  await house.killKeeper()
   return record.pid
 }
 
