@@ -18,7 +18,9 @@ let folder = ''
 beforeAll(async () => {
   mkdirSync(CACHE, { recursive: true })
   folder = mkdtempSync(join(CACHE, 'installed-'))
-  await run(resolve('node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')])
+  // Types were checked before the tests began.
+  const options = ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(folder, 'dist')]
+  await run(resolve('node_modules/.bin/tsc'), options)
   for (const part of ['bin', 'package.json']) cpSync(part, join(folder, part), { recursive: true })
 })
 

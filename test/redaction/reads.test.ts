@@ -172,7 +172,7 @@ describe('a log that was read before', () => {
             expect(await readAll(folder, masking, size, from)).toBe(await readAll(folder, FINAL, size, from))
         },
       ),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     )
   })
 
@@ -235,7 +235,7 @@ describe('a log that was read before', () => {
           }
         },
       ),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: 15, endOnFailure: true },
     )
   })
 

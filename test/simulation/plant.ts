@@ -17,6 +17,8 @@ export interface Plant {
   readonly name: string
   /** One of these laws must be seen broken. */
   readonly laws: readonly string[]
+  /** The seed that is tried first: those before it take their time and do not find it. Without it 1. */
+  readonly since?: number
   readonly plan?: <Answer>(plan: Plan<Answer>, planting: Planting) => Plan<Answer>
   readonly transaction?: (inner: Transaction, planting: Planting) => Transaction
   readonly kernel?: (edges: Edges, options: KernelOptions) => Kernel

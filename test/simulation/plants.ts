@@ -15,6 +15,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
+    since: 20,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -33,6 +34,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a projection that forgets a field',
     laws: ['refold'],
+    since: 8,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.map((change) => {
@@ -45,6 +47,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
+    since: 47,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
@@ -75,11 +78,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
+    since: 6,
     plan: (plan) => unaware(plan),
   },
   {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
+    since: 6,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
