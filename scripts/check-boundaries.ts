@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
  */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
+  package: ['node:*', '!node:sqlite'],
   redaction: ['re2js'],
   keeper: ['node:*', '@lydell/node-pty'],
   verbs: ['type core', 'zod'],
@@ -29,6 +30,7 @@ const mayImport: Record<string, readonly string[]> = {
       'core',
       'redaction',
       'keeper/protocol',
+      'package',
       'node:*',
       '!node:sqlite',
     ],
@@ -44,7 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],
   mcp: [
     ...['client', 'verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite'],
-    ...['zod', '@modelcontextprotocol/server'],
+    ...['package', 'zod', '@modelcontextprotocol/server'],
   ],
   acp: ['client', 'verbs', 'node:*', '!node:sqlite'],
   testing: ['core', 'store/contract.ts', 'store/memory', 'kernel', 'verbs', 'node:assert', 'node:crypto'],

@@ -1,16 +1,13 @@
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { DaemonWords, SettingSpec, UpFlags } from './cli/daemon-words.ts'
 import { homePaths, type RunningDaemon } from './client/home.ts'
 import { ReeveError } from './core/errors.ts'
-
-/** Beside src in a clone, and beside dist in the package. */
-const LAUNCHER = fileURLToPath(new URL('../bin/reeve.mjs', import.meta.url))
+import { launcher, ownVersion } from './package/own-files.ts'
 
 /** The daemon's code for the command line, each part loaded when it is asked for. */
 export const daemonWords: DaemonWords = {
-  version,
+  version: ownVersion,
   calledAs,
   async up(home, flags, { ready, stopping }) {
     const [{ run }, { runningDaemon }] = await Promise.all([
@@ -34,7 +31,7 @@ export const daemonWords: DaemonWords = {
   async start(home, flags) {
     const [{ detach }, settings] = await Promise.all([import('./daemon/detach.ts'), specsFor(flags)])
     const env = { ...process.env, ...variablesFor(flags, settings) }
-    return detach({ home, program: LAUNCHER, args: ['--quiet', ...argumentsFor(flags, settings)], env })
+    return detach({ home, program: launcher(), args: ['--quiet', ...argumentsFor(flags, settings)], env })
   },
   async running(home) {
     const { presentDaemon } = await import('./daemon/running.ts')
@@ -106,18 +103,12 @@ export const daemonWords: DaemonWords = {
   },
 }
 
-/** The package's own file lies one folder above, in a clone (src) as in the package (dist). */
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return String(version)
-}
-
 function calledAs(): string {
   const isInPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     // Those that npm and npx add are nobody else's.
     .some((folder) => !/node_modules[/\\]\.bin[/\\]?$/.test(folder) && isExecutable(join(folder, 'reeve')))
-  return isInPath ? 'reeve' : LAUNCHER
+  return isInPath ? 'reeve' : launcher()
 }
 
 function isExecutable(path: string): boolean {

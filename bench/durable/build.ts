@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { bundle } from '../../scripts/build.ts'
 
 export interface Built {
   /** The entry point of the SDK. */
@@ -19,19 +18,11 @@ export interface Built {
 export async function build(): Promise<Built> {
   const root = fileURLToPath(import.meta.resolve('../../'))
   const folder = join(root, 'node_modules/.cache/reeve-bench')
-  const dist = join(folder, 'dist')
   rmSync(folder, { recursive: true, force: true })
-  await promisify(execFile)(
-    join(root, 'node_modules/.bin/tsc'),
-    [
-      ...['-p', 'tsconfig.build.json', '--outDir', dist],
-      ...['--noCheck', '--declaration', 'false', '--sourceMap', 'false'],
-    ],
-    { cwd: root },
-  )
+  await bundle(join(folder, 'dist'))
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
-  return { reeve: join(dist, 'index.js'), launcher: join(folder, 'bin/reeve.mjs') }
+  return { reeve: join(folder, 'dist/index.js'), launcher: join(folder, 'bin/reeve.mjs') }
 }
 
 /** A program of a suite without types, which finds Reeve in `./index.js`: to strip them when it runs would be counted as Reeve's. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
 import { leaveLeaf } from '../keeper/tree/leave-leaf.ts'
+import { ownProgram } from '../package/own-files.ts'
 import { prepareHome } from './home.ts'
 import { openLog } from './log.ts'
 import { presentDaemon, readyDaemon } from './running.ts'
@@ -72,7 +72,7 @@ function start(
   home: HomePaths,
   log: number,
   env: Readonly<Record<string, string | undefined>>,
-  { args = [], program = ownProgram() }: DetachOptions,
+  { args = [], program = ownProgram('main') }: DetachOptions,
 ): ChildProcess {
   // One that is started from within a command is no part of it: neither by its marker nor by its cgroup.
   const { REEVE_PROCESS: _, ...own } = env
@@ -149,10 +149,4 @@ function tooSlow({ log }: HomePaths, { pid }: ChildProcess): ReeveError {
     `Wait a little longer (reeve status), or look at its log: ${log}.`,
     { details: { osPid: pid, log } },
   )
-}
-
-/** `reeve` itself: the same file in a clone and in the package, but for its ending. */
-function ownProgram(): string {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return fileURLToPath(new URL(`../main.${extension}`, import.meta.url))
 }

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import type { HomePaths } from '../client/home.ts'
 import type { Embedded } from '../embed/embed.ts'
+import { ownVersion } from '../package/own-files.ts'
 import type { Log } from '../server/served.ts'
 import type { Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Configuration } from './config.ts'
-import { version } from './version.ts'
 
 /** What tells a collector of this daemon; null where none is wanted, and then nothing of it is loaded. */
 export async function telemetryFor(
@@ -34,10 +34,10 @@ export async function telemetryFor(
     headers: pairsIn(otelHeaders ?? ''),
     intervalMs: otelIntervalMs,
     teller: {
-      version: version(),
+      version: ownVersion(),
       resource: {
         'service.name': 'reeve',
-        'service.version': version(),
+        'service.version': ownVersion(),
         'service.instance.id': reeve.kernel,
         'host.name': hostname(),
         ...resource,

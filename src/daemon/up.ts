@@ -4,6 +4,7 @@ import { ReeveError } from '../core/errors.ts'
 import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
 import { redactionOf } from '../embed/redaction-of.ts'
 import { bootId } from '../keeper/tree/boot.ts'
+import { ownVersion } from '../package/own-files.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
 import type { Log } from '../server/served.ts'
@@ -18,7 +19,6 @@ import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
 import { telemetryFor } from './telemetry.ts'
 import { adminToken, TokenFile } from './token-file.ts'
-import { version } from './version.ts'
 
 export interface UpOptions {
   /** The daemon's folder; `REEVE_HOME` or `~/.reeve` by default. */
@@ -127,7 +127,7 @@ async function start(
     const server = await served(serve, config, log, {
       reeve,
       tokens,
-      version: version(),
+      version: ownVersion(),
       log,
       socket: home.socket,
       hosts: config.values.hosts,
@@ -137,7 +137,7 @@ async function start(
     })
     const { url } = server
     const startTime = startTimeOf(process.pid)
-    const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: version() }
+    const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: ownVersion() }
     const announced = { ...running, startedAt: Date.now() }
     // At once: whoever was answered can also stop it.
     announce(home, announced)

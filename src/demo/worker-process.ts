@@ -1,15 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-
-/** As a source in a clone, built in the package. */
-const WORKER = import.meta.url.endsWith('.ts')
-  ? new URL('./worker.ts', import.meta.url)
-  : new URL('./worker.js', import.meta.url)
+import { ownProgram } from '../package/own-files.ts'
 
 export function startWorker(words: readonly string[], died: (said: string) => void): ChildProcess {
-  const worker = spawn(process.execPath, [fileURLToPath(WORKER), ...words], {
+  const worker = spawn(process.execPath, [ownProgram('demo/worker'), ...words], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   let said = ''

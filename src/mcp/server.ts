@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { McpServer } from '@modelcontextprotocol/server'
+import { ownVersion } from '../package/own-files.ts'
 import { type McpClient, toldBy } from './client.ts'
 import { processTasks } from './process-tasks.ts'
 import { registerResources } from './resources.ts'
@@ -61,8 +61,4 @@ export function mcpServer(client: McpClient): McpServer {
   return server
 }
 
-/** The package's own file lies two folders above, in a clone (src) as in the package (dist). */
-const VERSION = String(
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: unknown })
-    .version,
-)
+const VERSION = ownVersion()

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { build } from '../../scripts/build.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 
 const run = promisify(execFile)
@@ -18,9 +19,7 @@ let folder = ''
 beforeAll(async () => {
   mkdirSync(CACHE, { recursive: true })
   folder = mkdtempSync(join(CACHE, 'installed-'))
-  // Types were checked before the tests began.
-  const options = ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(folder, 'dist')]
-  await run(resolve('node_modules/.bin/tsc'), options)
+  await build(join(folder, 'dist'))
   for (const part of ['bin', 'package.json']) cpSync(part, join(folder, part), { recursive: true })
 })
 
@@ -65,6 +64,19 @@ test('a durable function runs in a program that has the package installed', asyn
     await reeve.close()`
   const { stdout } = await built(['--input-type=module', '--eval', program, join(folder, 'reeve.db')])
   expect(stdout).toBe('42\n')
+})
+
+test('an installed package says under which licence each of its parts is given on', () => {
+  const licences = readFileSync(join(folder, 'dist/licenses.txt'), 'utf8')
+  const parts = licences.split(/^(\S+)\n=+\n\n/m).slice(1)
+  const texts = new Map(parts.flatMap((name, at) => (at % 2 === 0 ? [[name, parts[at + 1] ?? '']] : [])))
+  expect([...texts.keys()]).toEqual(expect.arrayContaining(['ajv', 'hono', 're2js', 'ws', 'zod']))
+  for (const [name, text] of texts) expect(text, name).toMatch(/copyright|public domain/i)
+})
+
+test('every program that is started by its path is in the package', () => {
+  for (const name of ['main', 'keeper/main', 'demo/worker'])
+    expect(existsSync(join(folder, 'dist', `${name}.js`)), name).toBe(true)
 })
 
 /** A Node that is too old for Reeve, where this machine has one. */

@@ -1,0 +1,84 @@
+/**
+ * Builds the package: `dist` has a few dozen files instead of hundreds, together with the packages that are plain JavaScript, so
+ * that whatever starts is there sooner and takes less memory (docs/adr/0010). Lines stay as they are, so that traces can be
+ * read. Types are written as they are, one file per source.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+/** What others import, and what is started by its path. */
+const ENTRIES = ['index', 'sqlite', 'postgres', 'testing/index', 'main', 'keeper/main', 'demo/worker']
+
+/** They have native parts, look for files of their own beside them, or come without their licence. */
+const LEFT_OUT = ['@lydell/node-pty', 'pino', '@xterm/headless', 'postgres']
+
+/** What packages have in them of others. */
+const WITHIN: Readonly<Record<string, readonly string[]>> = {
+  '@modelcontextprotocol/server': [
+    ...['ajv', 'ajv-formats', 'content-type', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+  ],
+}
+
+/** Makes `folder` anew, as the package has it. */
+export async function build(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  await Promise.all([bundle(folder), writeTypes(folder)])
+}
+
+/** The programs and the licences, without types. */
+export async function bundle(folder: string): Promise<void> {
+  const bundled = await rolldown({
+    input: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
+    platform: 'node',
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && isLeftOut(id),
+  })
+  const { output } = await bundled.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'parts/[name]-[hash].js',
+  })
+  await bundled.close()
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
+  writeFileSync(join(folder, 'licenses.txt'), licencesOf(modules))
+}
+
+function isLeftOut(id: string): boolean {
+  return isBuiltin(id) || LEFT_OUT.some((name) => id === name || id.startsWith(`${name}/`))
+}
+
+/** Of the packages whose texts are in the build. */
+function licencesOf(modules: readonly string[]): string {
+  const found = modules.flatMap(
+    (module) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? [],
+  )
+  return [...new Set(found.flatMap((name) => [name, ...(WITHIN[name] ?? [])]))]
+    .sort()
+    .map((name) => `${name}\n${'='.repeat(name.length)}\n\n${licenceOf(name)}`)
+    .join('\n\n')
+}
+
+function licenceOf(name: string): string {
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'UNLICENSE']
+    .map((one) => join(ROOT, 'node_modules', name, one))
+    .find((one) => existsSync(one))
+  if (file === undefined) throw new Error(`${name} comes without its licence: leave it out of the build.`)
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** They are checked by `npm test`. */
+async function writeTypes(folder: string): Promise<void> {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc')
+  await promisify(execFile)(tsc, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder], {
+    cwd: ROOT,
+  })
+}
+
+if (import.meta.main) await build(join(ROOT, 'dist'))
