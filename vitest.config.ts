@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { ClosingSummary } from './test/reporting/closing-summary.ts'
 
 // Tests start hundreds of keepers, daemons and clients from the sources: each compiles only what none did before.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url))
@@ -13,7 +14,8 @@ export default defineConfig({
   test: {
     // More than there are cores: tests of processes mostly wait.
     maxWorkers: 4,
-    globalSetup: 'test/postgres-server.ts',
+    globalSetup: fileURLToPath(new URL('test/postgres-server.ts', import.meta.url)),
+    reporters: ['default', new ClosingSummary()],
     projects: [
       {
         ...sources,
@@ -28,6 +30,8 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // Other OS processes decide how these tests go. The closing summary names each that was retried.
+          retry: 1,
         },
       },
     ],

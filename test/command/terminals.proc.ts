@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { OutputOf, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
+import { testIf } from '../reporting/test-if.ts'
 import { startDaemon } from './daemon-program.ts'
 import { codeOf, ended, Household, runs, start, textOf } from './household.ts'
 
@@ -206,7 +207,7 @@ test('screen and resize are for terminals', async () => {
 })
 
 // What the machine does not have is skipped, and the name of the test says what it needs.
-test.skipIf(!has('vi'))('vi, where the machine has it, edits and saves a file', async () => {
+testIf(has('vi'), 'needs vi')('vi edits and saves a file', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const file = join(house.folder, 'edited.txt')
@@ -221,7 +222,7 @@ test.skipIf(!has('vi'))('vi, where the machine has it, edits and saves a file', 
   expect(readFileSync(file, 'utf8')).toBe('new line\nold line\n')
 })
 
-test.skipIf(!has('less'))('less, where the machine has it, turns pages', async () => {
+testIf(has('less'), 'needs less')('less turns pages', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await start(reeve, {
@@ -238,7 +239,7 @@ test.skipIf(!has('less'))('less, where the machine has it, turns pages', async (
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed' })
 })
 
-test.skipIf(!has('top'))('top, where the machine has it, shows itself', async () => {
+testIf(has('top'), 'needs top')('top shows itself', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await start(reeve, { argv: ['top'], pty: { cols: 100, rows: 20 } })
@@ -247,7 +248,7 @@ test.skipIf(!has('top'))('top, where the machine has it, shows itself', async ()
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed' })
 })
 
-test.skipIf(!has('python3'))('python3 -i, where the machine has it, is talked to', async () => {
+testIf(has('python3'), 'needs python3')('python3 -i is talked to', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await start(reeve, { argv: ['python3', '-i', '-q'], pty: true })

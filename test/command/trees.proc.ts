@@ -7,6 +7,7 @@ import type { Reeve } from 'reeve'
 import { describe, expect, test } from 'vitest'
 import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
+import { NEEDS_CGROUP, testIf } from '../reporting/test-if.ts'
 import { codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
 import { stateOf } from './os-processes.ts'
 
@@ -110,7 +111,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
   })
 })
 
-test.skipIf(!hasCgroups)(
+testIf(hasCgroups, NEEDS_CGROUP)(
   'where there are cgroups even one that cleaned its environment does not escape',
   async () => {
     await using house = new Household()

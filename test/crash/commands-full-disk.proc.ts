@@ -1,13 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { ended, Household, start, textOf } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
+import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 
 const MiB = 1024 * 1024
 
-/** Whether this user may mount a small disk; otherwise these tests are skipped, and say so by their name. */
+/** Whether this user may mount a small disk. */
 const canMount = (() => {
   if (process.getuid?.() !== 0) return false
   const probe = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d'])
@@ -58,29 +59,26 @@ for (const [name, minFreeBytes, leave] of [
   ['a nearly full disk holds a command back before it is full', MiB, MiB + 600_000],
   ['a disk that takes nothing any more holds a command back', 1, 600_000],
 ] as const) {
-  test.skipIf(!canMount)(
-    `${name}, nothing is lost when there is space again (needs root, to mount one)`,
-    async () => {
-      await using house = onSmallDisk(8 * MiB)
-      const reeve = await house.open({ output: { minFreeBytes, tailBytes: 64 * MiB } })
-      const other = await start(reeve, { argv: ['sleep', '1000'] })
-      const makeRoom = fill(house, leave)
-      const { pid } = await start(reeve, COUNTING)
-      expect(await heldBack(reeve, pid)).toBeLessThan(WHOLE.length)
-      expect((await reeve.show({ pid })).status).toBe('running')
-      expect((await reeve.show({ pid: other.pid })).status).toBe('running')
-      expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
-      await until('somebody was told', () => house.troubles.some((line) => /disk|space|free/i.test(line)))
-      makeRoom()
-      expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
-      expect((await textOf(reeve, pid)) === WHOLE).toBe(true)
-      expect((await reeve.kill({ pid: other.pid })).answer).toBe('ended')
-    },
-  )
+  testIf(canMount, NEEDS_MOUNT)(`${name}, nothing is lost when there is space again`, async () => {
+    await using house = onSmallDisk(8 * MiB)
+    const reeve = await house.open({ output: { minFreeBytes, tailBytes: 64 * MiB } })
+    const other = await start(reeve, { argv: ['sleep', '1000'] })
+    const makeRoom = fill(house, leave)
+    const { pid } = await start(reeve, COUNTING)
+    expect(await heldBack(reeve, pid)).toBeLessThan(WHOLE.length)
+    expect((await reeve.show({ pid })).status).toBe('running')
+    expect((await reeve.show({ pid: other.pid })).status).toBe('running')
+    expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
+    await until('somebody was told', () => house.troubles.some((line) => /disk|space|free/i.test(line)))
+    makeRoom()
+    expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
+    expect((await textOf(reeve, pid)) === WHOLE).toBe(true)
+    expect((await reeve.kill({ pid: other.pid })).answer).toBe('ended')
+  })
 }
 
-test.skipIf(!canMount)(
-  'a command that is held back by a full disk can be killed, and its record is kept (needs root, to mount one)',
+testIf(canMount, NEEDS_MOUNT)(
+  'a command that is held back by a full disk can be killed, and its record is kept',
   async () => {
     await using house = onSmallDisk(8 * MiB)
     const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
@@ -95,8 +93,8 @@ test.skipIf(!canMount)(
   },
 )
 
-test.skipIf(!canMount)(
-  'on a disk without room a command that prints little still ends with its code (needs root, to mount one)',
+testIf(canMount, NEEDS_MOUNT)(
+  'on a disk without room a command that prints little still ends with its code',
   async () => {
     await using house = onSmallDisk(8 * MiB)
     const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })

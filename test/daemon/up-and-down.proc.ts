@@ -20,6 +20,7 @@ import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
 import { until } from '../keeper/client.ts'
+import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
 import { Dwelling, quiet } from './dwelling.ts'
 
@@ -279,7 +280,7 @@ test('a home that cannot be used is named, with why', async () => {
   }
 })
 
-test.skipIf(!can('unshare', '-rm', 'true'))('a read-only home is named as such', async () => {
+testIf(can('unshare', '-rm', 'true'), NEEDS_USER_NAMESPACE)('a read-only home is named as such', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const script = `mount -t tmpfs -o ro none "$1" && exec "$2" "$3" up --listen off`
@@ -344,7 +345,7 @@ test('MCP clients are served by the daemon, to those whom its tokens let in', as
   expect((await ask(daemon, 'POST /mcp', { headers: chunked, body: large })).status).toBe(413)
 })
 
-test.skipIf(!can('openssl', 'version'))(
+testIf(can('openssl', 'version'), 'needs openssl')(
   'everything is served over TLS where a certificate is given, beyond this machine too',
   async () => {
     const dwelling = new Dwelling()

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync }
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
+import { NEEDS_MOUNT } from '../reporting/test-if.ts'
 import { Estate, exitOf, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
@@ -36,7 +37,7 @@ for (const [name, pty] of [
 ] as const)
   test(`a program ${name} is held back while the disk is full, and loses nothing`, async (context) => {
     await using disk = await estateWithSmallDisk(4)
-    if (disk === undefined) return context.skip()
+    if (disk === undefined) return context.skip(NEEDS_MOUNT)
     const { estate } = disk
     const daemon = await estate.daemon()
     const ballast = join(estate.home.output, 'ballast')
@@ -55,7 +56,7 @@ for (const [name, pty] of [
 
 test('a program that ends while the disk is full has its last output written when there is space', async (context) => {
   await using disk = await estateWithSmallDisk(2)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   const ballast = join(estate.home.output, 'ballast')
@@ -71,7 +72,7 @@ test('a program that ends while the disk is full has its last output written whe
 
 test('a flooding program stops while the disk is nearly full', async (context) => {
   await using disk = await estateWithSmallDisk(32)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   for (const output of ['merged', 'direct'] as const) {
@@ -93,7 +94,7 @@ test('a flooding program stops while the disk is nearly full', async (context) =
 
 test('a file that the disk takes a part of only is no file', async (context) => {
   await using disk = await estateWithSmallDisk(1)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { output } = disk.estate.home
   const folder = join(output, 'spare')
   const files = new SpareFiles(folder)
@@ -107,7 +108,7 @@ test('a file that the disk takes a part of only is no file', async (context) => 
 
 test('a program that is stopped because the disk is nearly full is not called idle', async (context) => {
   await using disk = await estateWithSmallDisk(32)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   await daemon.sh('p_held', 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
@@ -124,7 +125,7 @@ test('a program that is stopped because the disk is nearly full is not called id
 
 test('output that was deleted while the disk was full holds neither the disk nor the keeper', async (context) => {
   await using disk = await estateWithSmallDisk(2)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   await daemon.sh('p_late', '(seq 1 400000) & exit 0', { caps })
@@ -141,7 +142,7 @@ test('output that was deleted while the disk was full holds neither the disk nor
 
 test('a program that writes its log by itself is stopped at its first output if the disk is nearly full already', async (context) => {
   await using disk = await estateWithSmallDisk(8)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))
@@ -156,7 +157,7 @@ test('a program that writes its log by itself is stopped at its first output if 
 
 test('descendants of a program that was stopped because the disk is nearly full go on when it is gone', async (context) => {
   await using disk = await estateWithSmallDisk(8)
-  if (disk === undefined) return context.skip()
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { estate } = disk
   const daemon = await estate.daemon()
   writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { NEEDS_CGROUP } from '../reporting/test-if.ts'
 import { Estate, startTimeOf, until } from './client.ts'
 
 async function estateWithDaemon() {
@@ -59,7 +60,7 @@ for (const when of ['by the same keeper', 'by the next one'])
     await daemon.exit('p_left')
     const escaped = Number(readFileSync(file, 'utf8'))
     try {
-      if (started.program.tree === 'marker') return context.skip()
+      if (started.program.tree === 'marker') return context.skip(NEEDS_CGROUP)
       await daemon.ask('acknowledge', { pid: 'p_left' })
       if (when === 'by the next one') {
         await estate.killKeeper()

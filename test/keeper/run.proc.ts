@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
+import { NEEDS_USER_NAMESPACE } from '../reporting/test-if.ts'
 import { Estate, exitOf, startTimeOf, until } from './client.ts'
 
 async function estateWithDaemon() {
@@ -227,7 +228,7 @@ test('where the system watches no more files, a log that a program writes by its
   try {
     execFileSync('/usr/bin/unshare', ['-Ur', 'true'], { stdio: 'ignore' })
   } catch {
-    return context.skip()
+    return context.skip(NEEDS_USER_NAMESPACE)
   }
   await using estate = new Estate()
   await estate.startKeeper(join(import.meta.dirname, 'without-inotify.ts'))

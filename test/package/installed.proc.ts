@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../../scripts/build.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
+import { testIf } from '../reporting/test-if.ts'
 
 const run = promisify(execFile)
 const CACHE = resolve('node_modules/.cache')
@@ -82,7 +83,7 @@ test('every program that is started by its path is in the package', () => {
 /** A Node that is too old for Reeve, where this machine has one. */
 const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && majorOf(path) < 24)
 
-test.skipIf(old === undefined)(
+testIf(old !== undefined, 'needs a Node older than 24 in /usr/bin or /usr/local/bin')(
   'under an older Node every import says which one is needed, and how to get it',
   () => {
     for (const name of ['index', 'sqlite', 'postgres']) {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { endTree, TreeEnd } from '../../../src/keeper/tree/end-tree.ts'
 import { statOf } from '../../../src/keeper/tree/identity.ts'
+import { NEEDS_ROOT, testIf } from '../../reporting/test-if.ts'
 import {
   HOPPING,
   lives,
@@ -255,7 +256,7 @@ test('where a stranger has the PID of the program, what the program left is ende
   expect(lives(osPid!)).toBe(true)
 })
 
-test.runIf(process.getuid?.() === 0)('who may not be signalled is named as a survivor', async () => {
+testIf(process.getuid?.() === 0, NEEDS_ROOT)('who may not be signalled is named as a survivor', async () => {
   using started = new TestProgram(POLITE)
   const [osPid] = await started.whenThereAre(1)
   const target = JSON.stringify({ program: started.program, marker: started.marker })
