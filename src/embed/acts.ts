@@ -1,24 +1,23 @@
 import type { Commands } from '../command/commands.ts'
 import { listeningPorts } from '../command/ports.ts'
+import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
 import { isDead } from '../core/lease/holder.ts'
-import type { StoredEvent } from '../core/process/event.ts'
-import { type Filter, matches } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import { behindPruned } from '../kernel/feed.ts'
 import { grant, revoke, transfer } from '../kernel/grants.ts'
 import { observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
-import { refuseRead, resolve } from '../kernel/resolve.ts'
+import { resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import { Sums } from '../kernel/sums.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { allowanceActs } from './allowance-acts.ts'
+import { readChanges } from './changes.ts'
 import { served } from './command-in.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
@@ -72,15 +71,14 @@ export function actsOf(
       const page = await store.ask({
         ask: 'processes',
         filter,
+        visibleTo: visibilityOf(actor),
         after: after === undefined ? null : Number(after.slice(1)),
         limit,
       })
-      const processes = []
-      for (const { record } of page.items) {
-        const own = edges.authorize(actor, 'read', { type: 'process', record }) === undefined
-        if (own || (await refuseRead(edges, actor, record)) === undefined)
-          processes.push({ record, shared: !own })
-      }
+      const processes = page.items.map(({ record }) => ({
+        record,
+        shared: edges.authorize(actor, 'read', { type: 'process', record }) !== undefined,
+      }))
       for (const { record } of turn === undefined ? [] : processes)
         if (hasEnded(record)) await observe(edges, actor, record.pid, turn ?? '')
       const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
@@ -156,13 +154,8 @@ export function actsOf(
         : store.ask({ ask: 'tail', pid: found, limit: tail }))
       return { events: [...events], count: revision }
     },
-    async changes({ after, prunedThrough: known, filter, limit }) {
-      const { events, prunedThrough } = await store.ask({ ask: 'changes', after, limit })
-      const behind = after > 0 && after < prunedThrough && known < prunedThrough
-      if (behind) throw new RefusedError(behindPruned(after, prunedThrough))
-      const wanted = await wantedOf(kernel, actor, events, filter)
-      return { events: wanted, position: events.at(-1)?.position ?? after, prunedThrough }
-    },
+    changes: ({ after, prunedThrough, filter, limit }) =>
+      readChanges(kernel, actor, { after, prunedThrough, filter, limit }),
     reown: async ({ pid, owner }) =>
       (await performOn(pid, (found) => ({ ...asked(found), type: 'reown', owner }))).row.record,
     changeCwd: async ({ pid, cwd }) =>
@@ -272,29 +265,4 @@ export function actsOf(
       return kernel.sweep()
     },
   }
-}
-
-/** Which of these events belong to processes that the actor may read and the filter wants. */
-export async function wantedOf(
-  kernel: Kernel,
-  actor: Actor,
-  events: readonly StoredEvent[],
-  filter: Filter | undefined,
-): Promise<StoredEvent[]> {
-  if (filter === undefined && actor === 'host') return [...events]
-  const known = new Map<Pid, boolean>()
-  const wanted: StoredEvent[] = []
-  for (const event of events) {
-    let wants = known.get(event.pid)
-    if (wants === undefined) {
-      const row = await kernel.edges.store.ask({ ask: 'process', pid: event.pid })
-      wants =
-        row !== null &&
-        matches(row.record, { status: 'any', ...filter }) &&
-        (await refuseRead(kernel.edges, actor, row.record)) === undefined
-      known.set(event.pid, wants)
-    }
-    if (wants) wanted.push(event)
-  }
-  return wanted
 }

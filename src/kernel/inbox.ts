@@ -58,8 +58,8 @@ export async function readNotices(edges: Edges, reading: Reading): Promise<ReadN
   }
 }
 
-/** How many of a page that is left out by a turn's own looks are read beyond, to fill it. */
-const BEYOND = 200
+/** How many notices are read at a time while those that a turn has seen already are passed over. */
+const NEWS_PAGE = 200
 
 /**
  * Gives notices to one consumer alone, for `visibilityMs`. The inbox's row is asked for before the notices: if it changes
@@ -81,12 +81,8 @@ export async function takeNotices(
     const { inbox: was, changes } = yield* releaseDue(rows, scope, at)
     rows.add(changes)
     const inbox = was ?? emptyInbox(scope)
-    const out = inbox.taken.length
-    const open = yield* know({
-      ...{ ask: 'notices', scope, open: true },
-      ...{ after: cursorOf(inbox, consumer), limit: limit + out + BEYOND },
-    })
-    const news = open.filter((notice) => isNews(notice, turn))
+    const after = cursorOf(inbox, consumer)
+    const news = yield* newsOf(scope, { after, turn, enough: limit + inbox.taken.length })
     const places = news.map(({ place }) => place)
     const taken = take(inbox, places, { consumer, at, visibilityMs, limit })
     if (taken.given.length > 0) rows.add([{ type: 'inbox', was, inbox: taken.inbox }])
@@ -101,6 +97,22 @@ export async function takeNotices(
     }
     return { answer, changes: rows.changes }
   })
+}
+
+/** Open notices that the turn has not seen, in order: at least `enough` of them, or all there are. */
+function* newsOf(
+  scope: Scope,
+  asked: { readonly after: number; readonly turn: string | undefined; readonly enough: number },
+): Asking<StoredNotice[]> {
+  const news: StoredNotice[] = []
+  const limit = asked.enough + NEWS_PAGE
+  let { after } = asked
+  for (;;) {
+    const open = yield* know({ ask: 'notices', scope, open: true, after, limit })
+    news.push(...open.filter((notice) => isNews(notice, asked.turn)))
+    after = open.at(-1)?.place ?? after
+    if (open.length < limit || news.length >= asked.enough) return news
+  }
 }
 
 /** Nothing is there to be taken: whoever waits looks often, and need not write for that. */

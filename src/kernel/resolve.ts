@@ -1,14 +1,12 @@
+import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Filter } from '../core/process/filter.ts'
 import { isPid, isPidPrefix, type Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import type { Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
 const CANDIDATES = 10
-const PAGE = 50
 
 /**
  * A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach that
@@ -47,27 +45,20 @@ async function newestNamed(
   name: string,
   filter: Filter,
 ): Promise<Pid | undefined> {
-  let after: number | null = null
-  do {
-    const page: Page<ProcessRow> = await edges.store.ask({
-      ask: 'processes',
-      filter: { ...filter, name: [name] },
-      newestFirst: true,
-      after,
-      limit: PAGE,
-    })
-    for (const { record } of page.items) if (await mayRead(edges, actor, record)) return record.pid
-    after = page.next
-  } while (after !== null)
-  return undefined
+  const { items } = await edges.store.ask({
+    ask: 'processes',
+    filter: { ...filter, name: [name] },
+    visibleTo: visibilityOf(actor),
+    newestFirst: true,
+    after: null,
+    limit: 1,
+  })
+  return items[0]?.record.pid
 }
 
 async function fromPrefix(edges: Edges, actor: Actor, prefix: string): Promise<Pid> {
-  const candidates: Pid[] = []
-  for (const pid of await edges.store.ask({ ask: 'pids', prefix, limit: 100 })) {
-    const row: ProcessRow | null = await edges.store.ask({ ask: 'process', pid })
-    if (row !== null && (await mayRead(edges, actor, row.record))) candidates.push(pid)
-  }
+  const visibleTo = visibilityOf(actor)
+  const candidates = await edges.store.ask({ ask: 'pids', prefix, visibleTo, limit: 100 })
   const [only] = candidates
   if (only === undefined) throw new RefusedError(unknown(prefix))
   if (candidates.length === 1) return only

@@ -1,5 +1,6 @@
+import { visibilityOf } from '../core/authority/visibility.ts'
 import { isDead } from '../core/lease/holder.ts'
-import { type Filter, matches } from '../core/process/filter.ts'
+import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type Owner, type ProcessRecord, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -8,7 +9,6 @@ import type { Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import { performEach } from './perform.ts'
-import { mayRead } from './resolve.ts'
 
 /** What became of each process that matched. */
 export interface StopReport {
@@ -103,13 +103,16 @@ export async function visible(
   const found: ProcessRecord[] = []
   let after: number | null = null
   do {
-    const page: Page<ProcessRow> = await edges.store.ask({ ask: 'processes', filter, after, limit: PAGE })
-    for (const { record } of page.items) {
-      if (found.length >= most) return found
-      if (matches(record, filter) && (await mayRead(edges, actor, record))) found.push(record)
-    }
+    const page: Page<ProcessRow> = await edges.store.ask({
+      ask: 'processes',
+      filter,
+      visibleTo: visibilityOf(actor),
+      after,
+      limit: Math.min(PAGE, most - found.length),
+    })
+    found.push(...page.items.map(({ record }) => record))
     after = page.next
-  } while (after !== null)
+  } while (after !== null && found.length < most)
   return found
 }
 

@@ -1,4 +1,5 @@
 import type { Account } from '../core/allowance/account.ts'
+import type { Visibility } from '../core/authority/visibility.ts'
 import type { Change, DoneHow } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
@@ -82,12 +83,16 @@ export interface Questions {
   holder: [{ readonly id: string }, HolderRow | null]
   event: [{ readonly pid: Pid; readonly replayKey: string }, StoredEvent | null]
   eventAt: [{ readonly pid: Pid; readonly seq: number }, StoredEvent | null]
-  /** Whole pids that begin with `prefix`. */
-  pids: [{ readonly prefix: string; readonly limit: number }, readonly Pid[]]
-  /** In order of registration, or the newest first. Ended ones too, unless `filter` says otherwise. */
+  /** Whole pids that begin with `prefix`; all of them, or those that are visible. */
+  pids: [{ readonly prefix: string; readonly visibleTo?: Visibility; readonly limit: number }, readonly Pid[]]
+  /**
+   * In order of registration, or the newest first. Ended ones too, unless `filter` says otherwise. `visibleTo` selects
+   * before the page is cut, as `isVisible` says: a page with fewer than `limit` items is the last one.
+   */
   processes: [
     {
       readonly filter: Filter
+      readonly visibleTo?: Visibility
       readonly newestFirst?: boolean
       readonly after: number | null
       readonly limit: number

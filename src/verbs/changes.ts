@@ -8,6 +8,7 @@ import { verb } from './verb.ts'
 /**
  * Go on after the `position` of the answer: nothing is missed and nothing comes twice. 0 is the oldest that is kept;
  * whoever begins there passes `prunedThrough` of the answer on, to be refused only when more is gone by then.
+ * One call looks at a bounded number of events. With `more` there are others behind `position`, even if this page is empty.
  */
 export const changes = verb({
   summary: 'Reads the events of all processes, in the one order that all readers see.',
@@ -20,6 +21,11 @@ export const changes = verb({
     limit: pageSize,
     reveal,
   }),
-  output: z.strictObject({ events: z.array(storedEvent), position: count, prunedThrough: count }),
+  output: z.strictObject({
+    events: z.array(storedEvent),
+    position: count,
+    more: z.boolean(),
+    prunedThrough: count,
+  }),
   codes: ['behind_pruned', 'denied'],
 })

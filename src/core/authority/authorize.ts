@@ -1,5 +1,6 @@
 import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import { isOwn, isVisible, visibilityOf } from './visibility.ts'
 
 export type Right = 'read' | 'write' | 'execute' | 'signal' | 'grant' | 'admin'
 
@@ -17,7 +18,7 @@ export type Authorize = (subject: Actor, right: Right, resource: Resource) => Re
  * its children. A grant shows, and gives nothing else.
  */
 export const ownersOwn: Authorize = (subject, right, resource) => {
-  if (subject === 'host' || subject.startsWith('kernel:')) return undefined
+  if (visibilityOf(subject).type === 'all') return undefined
   if (ownedBy(subject, right, resource)) return undefined
   return refusal(
     'denied',
@@ -28,14 +29,17 @@ export const ownersOwn: Authorize = (subject, right, resource) => {
 }
 
 function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
+  const visibility = visibilityOf(subject)
   switch (resource.type) {
     case 'process':
-      return (right === 'read' && resource.granted === true) || isOwn(subject, resource.record)
+      return right === 'read'
+        ? isVisible(resource.record, visibility, resource.granted === true)
+        : isOwn(resource.record, visibility)
     case 'registration': {
       const { owner, parent } = resource
       if (parent === null) return owner.session !== undefined && subject === `session:${owner.session}`
       // Knowing a pid is no right to put children below it, nor is a parent a way into another session.
-      return isOwn(subject, parent) && owner.session === parent.owner.session
+      return isOwn(parent, visibility) && owner.session === parent.owner.session
     }
     case 'session':
       // What limits it is not its own to change.
@@ -43,14 +47,6 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
     case 'store':
       return false
   }
-}
-
-function isOwn(subject: Actor, record: ProcessRecord): boolean {
-  return (
-    (record.owner.session !== undefined && subject === `session:${record.owner.session}`) ||
-    subject === `process:${record.pid}` ||
-    (record.parent !== null && subject === `process:${record.parent}`)
-  )
 }
 
 function nameOf(resource: Resource): string {

@@ -1,4 +1,5 @@
 import type { Account } from '../../core/allowance/account.ts'
+import { isVisible, type Visibility } from '../../core/authority/visibility.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import { type HolderRow, isServed } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
@@ -88,8 +89,10 @@ export class Tables implements Transaction {
       case 'eventAt':
         return this.#eventsOf(question.pid)[question.seq - 1] ?? null
       case 'pids':
-        return [...tables.processes.keys()]
-          .filter((pid) => pid.startsWith(question.prefix))
+        return [...tables.processes.values()]
+          .filter(({ row: { record } }) => record.pid.startsWith(question.prefix))
+          .filter(({ row }) => this.#isVisible(row, question.visibleTo))
+          .map(({ row }) => row.record.pid)
           .sort()
           .slice(0, question.limit)
       case 'processes':
@@ -399,11 +402,20 @@ export class Tables implements Transaction {
     return newest === true ? found.slice(-limit) : found.slice(0, limit)
   }
 
-  #list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
+  #isVisible({ record }: ProcessRow, visibleTo: Visibility | undefined): boolean {
+    if (visibleTo === undefined) return true
+    const isGranted =
+      visibleTo.type === 'session' && this.#tables.grants.has(pair(visibleTo.session, record.pid))
+    return isVisible(record, visibleTo, isGranted)
+  }
+
+  #list({ filter, visibleTo, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
     const rows = newestFirst === true ? this.#rows().reverse() : this.#rows()
     const beyond = (id: number) => after === null || (newestFirst === true ? id < after : id > after)
     return page(
-      rows.filter(({ id, row }) => beyond(id) && matches(row.record, filter)),
+      rows.filter(
+        ({ id, row }) => beyond(id) && matches(row.record, filter) && this.#isVisible(row, visibleTo),
+      ),
       limit,
     )
   }

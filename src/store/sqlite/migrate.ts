@@ -3,9 +3,10 @@ import { StoreError } from '../../core/errors.ts'
 import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
+import { sql as visibility } from './migrations/0004-visibility.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [process, inbox, allowance]
+const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility]
 
 /** Brings the file to the schema this code knows, in one transaction. The caller holds no other. */
 export function migrate(db: DatabaseSync, file: string): void {

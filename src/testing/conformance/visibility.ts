@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { isVisible, visibilityOf } from '../../core/authority/visibility.ts'
+import type { Filter } from '../../core/process/filter.ts'
+import type { Actor } from '../../core/process/record.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
 import { grant, revoke, transfer } from '../../kernel/grants.ts'
+import { perform } from '../../kernel/perform.ts'
 import { mayRead } from '../../kernel/resolve.ts'
 import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
@@ -44,6 +49,48 @@ export function visibility(behaves: Behaves): void {
     const again = grant(bench.edges, 'session:s2', 's3', [pidOf('a')], null)
     assert.equal(await codeOf(again), 'denied')
     assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('a list has what an actor may see, in full pages, whatever lies between', async (bench) => {
+    await populate(bench)
+    for (const actor of ACTORS)
+      for (const filter of FILTERS)
+        for (const newestFirst of [false, true]) {
+          const listed = await pages(bench, { filter, newestFirst }, actor)
+          const seen = await seenBy(bench, actor, filter)
+          assert.deepEqual(
+            listed.flat(),
+            newestFirst ? seen.toReversed() : seen,
+            `${actor} ${JSON.stringify(filter)}`,
+          )
+          const short = listed.slice(0, -1).filter(({ length }) => length < PAGE)
+          assert.deepEqual(short, [], 'only the last page has room left')
+        }
+  })
+
+  behaves('a list follows grants that are given and taken back, and processes that move', async (bench) => {
+    await populate(bench)
+    const listed = async (session: string) =>
+      (await pages(bench, { filter: {} }, `session:${session}`)).flat()
+    const [own, granted] = [pidOf('s1n0'), pidOf('s2n1')]
+    assert.ok((await listed('s1')).includes(own))
+    assert.ok((await listed('s1')).includes(granted))
+    await revoke(bench.edges, 'host', 's1', [granted])
+    await bench.performed('appended', { type: 'reown', pid: own, owner: { session: 's3' } })
+    assert.ok(!(await listed('s1')).includes(granted))
+    assert.ok(!(await listed('s1')).includes(own))
+    assert.ok((await listed('s3')).includes(own))
+  })
+
+  behaves('the beginning of a pid finds what an actor may see, however many there are', async (bench) => {
+    await populate(bench)
+    for (const actor of ACTORS) {
+      const visibleTo = visibilityOf(actor)
+      const seen = await seenBy(bench, actor, { status: 'any' })
+      const found = await bench.store.ask({ ask: 'pids', prefix: 'p_s', visibleTo, limit: 5 })
+      const wanted = seen.filter((pid) => pid.startsWith('p_s')).sort()
+      assert.deepEqual(found, wanted.slice(0, 5), actor)
+    }
   })
 
   behaves('grants of several processes, and their transfer, happen together or not at all', async (bench) => {
@@ -134,4 +181,100 @@ export function visibility(behaves: Behaves): void {
     assert.deepEqual(await activity(null, begun + 1), { live: 1, newestAt: begun + 1_000 })
     assert.deepEqual(await activity('s1', begun + 1), { live: 0, newestAt: null })
   })
+}
+
+const PAGE = 3
+const SESSIONS = ['s1', 's2', 's3', 's4'] as const
+const ACTORS: readonly Actor[] = [
+  'host',
+  'kernel:k',
+  'session:s1',
+  'session:s3',
+  'session:s4',
+  'session:nobody',
+  'session:',
+  `process:${pidOf('s1n0')}`,
+  `process:${pidOf('s1n0child')}`,
+  `process:${pidOf('nobody')}`,
+]
+const FILTERS: readonly Filter[] = [
+  {},
+  { status: 'any' },
+  { name: ['odd'] },
+  { owner: { session: ['s2', 's3'] } },
+  { parent: [pidOf('s1n0')], status: 'any' },
+  { label: ['rare'] },
+  { pid: [pidOf('s1n1'), pidOf('s2n1'), pidOf('s2n2')] },
+]
+
+/** Processes of three sessions and of none, some with children, some ended, and grants across; `s4` has nothing but grants. */
+async function populate(bench: Bench): Promise<void> {
+  for (const id of SESSIONS) await openSession(bench.edges, 'host', id, null)
+  const owners = [{ session: 's1' }, { session: 's2' }, { session: 's3' }, {}]
+  for (const index of times(12)) {
+    await bench.tryRegister(
+      owners.map((owner, at) => ({
+        pid: pidOf(`s${at + 1}n${index}`),
+        request: {
+          ...OUTSIDE,
+          owner,
+          lifetime: 'daemon',
+          ...(index % 2 === 0 ? {} : { name: 'odd' }),
+          ...(index % 5 === 4 ? { label: 'rare' } : {}),
+        },
+      })),
+    )
+  }
+  for (const text of ['s1n0', 's2n3']) {
+    const lifetime = 'daemon'
+    await bench.register({ ...OUTSIDE, parent: pidOf(text), lifetime }, { pid: pidOf(`${text}child`) })
+    await bench.register(
+      { ...OUTSIDE, parent: pidOf(`${text}child`), lifetime },
+      { pid: pidOf(`${text}grandchild`) },
+    )
+  }
+  for (const text of ['s1n2', 's2n1child', 's2n4', 's3n5'])
+    await perform(bench.edges, {
+      ...{ type: 'request_abandon', pid: pidOf(text), reason: 'gone' },
+      ...{ actor: 'host', at: bench.clock.now() },
+    })
+  await grant(bench.edges, 'host', 's1', ['s2n1', 's2n4', 's3n0', 's4n7'].map(pidOf), null)
+  // One that the session owns anyway.
+  await grant(bench.edges, 'host', 's1', [pidOf('s1n3')], null)
+  await grant(bench.edges, 'host', 's4', ['s1n0', 's1n2', 's4n1'].map(pidOf), null)
+}
+
+/** What the rule says that an actor sees, of everything there is. */
+async function seenBy(bench: Bench, actor: Actor, filter: Filter): Promise<string[]> {
+  const visibility = visibilityOf(actor)
+  const { items } = await bench.store.ask({ ask: 'processes', filter, after: null, limit: 10_000 })
+  const grants = await bench.store.ask({ ask: 'grants' })
+  const isGranted = (pid: string) =>
+    grants.some(
+      (one) => visibility.type === 'session' && one.session === visibility.session && one.pid === pid,
+    )
+  return items
+    .filter(({ record }) => isVisible(record, visibility, isGranted(record.pid)))
+    .map(({ record }) => record.pid)
+}
+
+async function pages(
+  bench: Bench,
+  question: { readonly filter: Filter; readonly newestFirst?: boolean },
+  actor: Actor,
+): Promise<string[][]> {
+  const found: string[][] = []
+  let after: number | null = null
+  do {
+    const page: { items: readonly ProcessRow[]; next: number | null } = await bench.store.ask({
+      ask: 'processes',
+      visibleTo: visibilityOf(actor),
+      ...question,
+      after,
+      limit: PAGE,
+    })
+    found.push(page.items.map(({ record }) => record.pid))
+    after = page.next
+  } while (after !== null)
+  return found
 }

@@ -1,3 +1,4 @@
+import type { Visibility } from '../../../core/authority/visibility.ts'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
@@ -65,12 +66,13 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
       )),
     ],
 
-    pids: ({ prefix, limit }: Questions['pids'][0]): Promise<Pid[]> =>
-      pids(`select pid from ${at}process where pid >= $1 and pid < $2 order by pid limit $3`, [
-        prefix,
-        `${prefix}~`,
-        limit,
-      ]),
+    pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Promise<Pid[]> {
+      const values = new Values()
+      const text = `select pid from ${at}process as process
+        where pid >= ${values.add(prefix)} and pid < ${values.add(`${prefix}~`)}
+          and ${visibleRows(at, visibleTo, values)} order by pid limit ${values.add(limit)}`
+      return pids(text, values.all)
+    },
 
     held: ({ holder, after, limit }: Questions['held'][0]) =>
       page('holder = $1 and id > $2 order by id limit $3', [holder, after ?? 0, limit], limit),
@@ -110,13 +112,20 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
     },
 
     /** Narrows by whatever is indexed, and lets the filter itself decide. */
-    async list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Promise<Page<ProcessRow>> {
+    async list({
+      filter,
+      visibleTo,
+      newestFirst,
+      after,
+      limit,
+    }: Questions['processes'][0]): Promise<Page<ProcessRow>> {
       const items: ProcessRow[] = []
       let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
       for (;;) {
         const values = new Values()
-        const text = `${narrow(filter, values)} and id ${newestFirst ? '<' : '>'} ${values.add(place)}
-          order by id ${newestFirst ? 'desc' : ''} limit ${values.add(SCAN)}`
+        const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(SCAN)}`
+        const wanted = `${narrow(filter, values)} and process.id ${newestFirst ? '<' : '>'} ${values.add(place)}`
+        const text = `${listed(at, visibleTo, { wanted, order }, values)} ${order}`
         const found = await rows(text, values.all)
         for (const { id, row } of found) {
           place = id
@@ -169,12 +178,58 @@ function servedBy({ kind, targets }: Served, values: Values): string {
   return targets === null ? ofKind : `${ofKind} and target = any (${values.add(targets)})`
 }
 
+/**
+ * The condition for the next rows of a list. What an actor owns and what is granted to it are looked up in an index each,
+ * and cut to a page before they are joined: neither reads the processes of others.
+ */
+function listed(
+  at: string,
+  visibleTo: Visibility | undefined,
+  { wanted, order }: { readonly wanted: string; readonly order: string },
+  values: Values,
+): string {
+  if (visibleTo === undefined || visibleTo.type === 'all') return wanted
+  const parts = sourcesOf(at, visibleTo, values).map(
+    (from) => `(select process.id from ${from} and ${wanted} ${order})`,
+  )
+  return `process.id in (${parts.join(' union ')})`
+}
+
+function sourcesOf(
+  at: string,
+  visibleTo: Exclude<Visibility, { type: 'all' }>,
+  values: Values,
+): readonly string[] {
+  const table = `${at}process as process`
+  if (visibleTo.type === 'process') {
+    const pid = values.add(visibleTo.pid)
+    return [`${table} where process.pid = ${pid}`, `${table} where process.parent = ${pid}`]
+  }
+  const session = values.add(visibleTo.session)
+  return [
+    `${table} where process.session = ${session}`,
+    `${at}visible as visible join ${table} on process.pid = visible.pid where visible.session = ${session}`,
+  ]
+}
+
+/** The same condition for rows that an index has narrowed to a few already. */
+function visibleRows(at: string, visibleTo: Visibility | undefined, values: Values): string {
+  if (visibleTo === undefined || visibleTo.type === 'all') return 'true'
+  if (visibleTo.type === 'process') {
+    const pid = values.add(visibleTo.pid)
+    return `(process.pid = ${pid} or process.parent = ${pid})`
+  }
+  const session = values.add(visibleTo.session)
+  return `(process.session = ${session} or exists
+    (select 1 from ${at}visible as visible where visible.session = ${session} and visible.pid = process.pid))`
+}
+
 function narrow(filter: Filter, values: Values): string {
   const terms: string[] = []
   const among = (column: string, wanted: readonly string[] | undefined) => {
-    if (wanted !== undefined) terms.push(`${column} = any (${values.add(wanted)})`)
+    if (wanted !== undefined) terms.push(`process.${column} = any (${values.add(wanted)})`)
   }
-  if (filter.status === undefined) terms.push('ended_at is null')
+  if (filter.status === undefined) terms.push('process.ended_at is null')
   among('pid', filter.pid)
   among('parent', filter.parent)
   among('session', filter.owner?.session)

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Visibility } from '../../../core/authority/visibility.ts'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import { targetOf } from '../../../core/process/record.ts'
@@ -50,7 +51,6 @@ export function processStatements(db: DatabaseSync) {
   const tombstone = db.prepare(
     'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
   )
-  const pids = db.prepare('select pid from process where pid >= ? and pid < ? order by pid limit ?')
   const held = db.prepare(`select ${COLUMNS} from ${FROM} where holder = ? and id > ? order by id limit ?`)
   const carrying = db.prepare(
     `select ${COLUMNS} from ${FROM} where carry is not null and id > ? order by id limit ?`,
@@ -146,8 +146,13 @@ export function processStatements(db: DatabaseSync) {
 
     tombstone: (pid: Pid): Tombstone | null => plain<Tombstone>(tombstone.get(pid)),
 
-    pids: (question: Questions['pids'][0]): Pid[] =>
-      pids.all(question.prefix, `${question.prefix}~`, question.limit).map((found) => String(found['pid'])),
+    pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Pid[] {
+      const seen = visibleRows(visibleTo)
+      const query = prepared(
+        `select pid from process where pid >= ? and pid < ? and ${seen.where} order by pid limit ?`,
+      )
+      return query.all(prefix, `${prefix}~`, ...seen.values, limit).map((found) => String(found['pid']))
+    },
 
     held: (question: Questions['held'][0]): Page<ProcessRow> =>
       page(
@@ -187,15 +192,17 @@ export function processStatements(db: DatabaseSync) {
     },
 
     /** Narrows by whatever is indexed, and lets the filter itself decide. */
-    list({ filter, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
+    list({ filter, visibleTo, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
       const items: ProcessRow[] = []
-      const { where, values } = narrow(filter)
       let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
-      const query = prepared(
-        `select ${COLUMNS} from ${FROM} where ${where} and id ${newestFirst ? '<' : '>'} ? order by id ${newestFirst ? 'desc' : ''} limit ?`,
-      )
+      const next = {
+        where: `process.id ${newestFirst ? '<' : '>'} ?`,
+        order: `order by process.id ${newestFirst ? 'desc' : ''} limit ?`,
+      }
       for (;;) {
-        const found = query.all(...values, place, SCAN) as unknown as Columns[]
+        const { where, values } = listed(filter, visibleTo, next, place)
+        const query = prepared(`select ${COLUMNS} from ${FROM} where ${where} ${next.order}`)
+        const found = query.all(...values, SCAN) as unknown as Columns[]
         for (const columns of found) {
           const { id, row } = numbered(columns)
           place = id
@@ -238,15 +245,76 @@ function servedBy({ kind, targets }: Serving): { where: string; values: SQLInput
   }
 }
 
-function narrow(filter: Filter): { where: string; values: SQLInputValue[] } {
+interface Condition {
+  readonly where: string
+  readonly values: readonly SQLInputValue[]
+}
+
+/** How the rows that follow a place are selected, and in which order. */
+interface Next {
+  readonly where: string
+  readonly order: string
+}
+
+/**
+ * The condition for the next rows of a list. What an actor owns and what is granted to it are looked up in an index each,
+ * and cut to a page before they are joined: neither reads the processes of others.
+ */
+function listed(
+  filter: Filter,
+  visibleTo: Visibility | undefined,
+  { where: beyond, order }: Next,
+  place: number,
+): Condition {
+  const wanted = narrow(filter)
+  if (visibleTo === undefined || visibleTo.type === 'all')
+    return { where: `${wanted.where} and ${beyond}`, values: [...wanted.values, place] }
+  const parts = sourcesOf(visibleTo).map(({ from, key }) => ({
+    sql: `select id from (select process.id from ${from} and ${wanted.where} and ${beyond} ${order})`,
+    values: [key, ...wanted.values, place, SCAN],
+  }))
+  return {
+    where: `process.id in (${parts.map(({ sql }) => sql).join(' union ')})`,
+    values: parts.flatMap(({ values }) => values),
+  }
+}
+
+/** `cross join` keeps the order of the tables: grants are few, processes are not. */
+function sourcesOf(
+  visibleTo: Exclude<Visibility, { type: 'all' }>,
+): readonly { from: string; key: string }[] {
+  if (visibleTo.type === 'process')
+    return ['process where process.pid = ?', 'process where process.parent = ?'].map((from) => ({
+      from,
+      key: visibleTo.pid,
+    }))
+  return [
+    'process where process.session = ?',
+    'visible cross join process on process.pid = visible.pid where visible.session = ?',
+  ].map((from) => ({ from, key: visibleTo.session }))
+}
+
+/** The same condition for rows that an index has narrowed to a few already. */
+function visibleRows(visibleTo: Visibility | undefined): Condition {
+  if (visibleTo === undefined || visibleTo.type === 'all') return { where: 'true', values: [] }
+  if (visibleTo.type === 'process')
+    return { where: '(pid = ? or parent = ?)', values: [visibleTo.pid, visibleTo.pid] }
+  return {
+    where:
+      '(session = ? or exists (select 1 from visible where visible.session = ? and visible.pid = process.pid))',
+    values: [visibleTo.session, visibleTo.session],
+  }
+}
+
+function narrow(filter: Filter): Condition {
   const terms: string[] = []
   const values: SQLInputValue[] = []
   const among = (column: string, wanted: readonly string[] | undefined) => {
     if (wanted === undefined) return
-    terms.push(`${column} in (${marks(wanted)})`)
+    terms.push(`process.${column} in (${marks(wanted)})`)
     values.push(...wanted)
   }
-  if (filter.status === undefined) terms.push('ended_at is null')
+  if (filter.status === undefined) terms.push('process.ended_at is null')
   among('pid', filter.pid)
   among('parent', filter.parent)
   among('session', filter.owner?.session)

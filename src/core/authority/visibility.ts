@@ -1,0 +1,33 @@
+import type { Pid } from '../process/pid.ts'
+import type { Actor, ProcessRecord } from '../process/record.ts'
+
+/** The processes that an actor may read, as data: a store puts it into its query, so that pages are full. */
+export type Visibility =
+  | { readonly type: 'all' }
+  /** Those the session owns, and those granted to it. */
+  | { readonly type: 'session'; readonly session: string }
+  /** Itself and its children. */
+  | { readonly type: 'process'; readonly pid: Pid }
+
+export function visibilityOf(actor: Actor): Visibility {
+  if (actor.startsWith('session:')) return { type: 'session', session: actor.slice('session:'.length) }
+  if (actor.startsWith('process:')) return { type: 'process', pid: actor.slice('process:'.length) }
+  return { type: 'all' }
+}
+
+/** The whole meaning of a visibility. `isGranted`: a grant makes the process visible to the actor's session. */
+export function isVisible(record: ProcessRecord, visibility: Visibility, isGranted: boolean): boolean {
+  return isOwn(record, visibility) || (visibility.type === 'session' && isGranted)
+}
+
+/** What an actor may read without a grant; this, and nothing that is granted, it may also act on. */
+export function isOwn(record: ProcessRecord, visibility: Visibility): boolean {
+  switch (visibility.type) {
+    case 'all':
+      return true
+    case 'session':
+      return record.owner.session === visibility.session
+    case 'process':
+      return record.pid === visibility.pid || record.parent === visibility.pid
+  }
+}

@@ -1,0 +1,81 @@
+import { visibilityOf } from '../core/authority/visibility.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Filter } from '../core/process/filter.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import { behindPruned } from '../kernel/feed.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { OutputOf } from '../verbs/reeve.ts'
+
+/** Events are read in pages of this size while those of other processes are passed over. */
+const PAGE = 500
+/** One call looks at no more events than this: the caller goes on from the position of the answer. */
+const MAX_EVENTS_SCANNED = 20_000
+
+interface ChangesQuestion {
+  readonly after: number
+  /** Events up to here are known to be pruned. */
+  readonly prunedThrough: number
+  readonly filter: Filter | undefined
+  readonly limit: number
+}
+
+/** A page of the change feed, filled with events that the actor may see and the filter wants. */
+export async function readChanges(
+  kernel: Kernel,
+  actor: Actor,
+  { after, prunedThrough: known, filter, limit }: ChangesQuestion,
+): Promise<OutputOf<'changes'>> {
+  const { store } = kernel.edges
+  const wantsAll = filter === undefined && actor === 'host'
+  const pageSize = wantsAll ? limit : Math.max(limit, PAGE)
+  const found: StoredEvent[] = []
+  let position = after
+  let prunedThrough = known
+  for (let scanned = 0; ; ) {
+    const page = await store.ask({ ask: 'changes', after: position, limit: pageSize })
+    const isBehind = position > 0 && position < page.prunedThrough && prunedThrough < page.prunedThrough
+    if (isBehind && scanned === 0) throw new RefusedError(behindPruned(position, page.prunedThrough))
+    // Pruned while this was read: the caller keeps what was found, and the next call is refused.
+    if (isBehind) return { events: found, position, more: true, prunedThrough }
+    prunedThrough = page.prunedThrough
+    const wanted = await wantedOf(kernel, actor, page.events, filter)
+    const room = limit - found.length
+    found.push(...wanted.slice(0, room))
+    scanned += page.events.length
+    const isFull = wanted.length >= room
+    const last = isFull ? found.at(-1) : page.events.at(-1)
+    position = last?.position ?? position
+    const isLast = page.events.length < pageSize
+    if (isFull || isLast || scanned >= MAX_EVENTS_SCANNED)
+      return { events: found, position, more: position < page.position, prunedThrough }
+  }
+}
+
+/** The events of processes that the actor may read and the filter wants: one question for all of them. */
+export async function wantedOf(
+  kernel: Kernel,
+  actor: Actor,
+  events: readonly StoredEvent[],
+  filter: Filter | undefined,
+): Promise<StoredEvent[]> {
+  if ((filter === undefined && actor === 'host') || events.length === 0) return [...events]
+  const pids = wantedPids(events, filter)
+  if (pids.length === 0) return []
+  const { items } = await kernel.edges.store.ask({
+    ask: 'processes',
+    filter: { status: 'any', ...filter, pid: pids },
+    visibleTo: visibilityOf(actor),
+    after: null,
+    limit: pids.length,
+  })
+  const wanted = new Set(items.map(({ record }) => record.pid))
+  return events.filter(({ pid }) => wanted.has(pid))
+}
+
+function wantedPids(events: readonly StoredEvent[], filter: Filter | undefined): readonly Pid[] {
+  const pids = [...new Set(events.map(({ pid }) => pid))]
+  const named = filter?.pid
+  return named === undefined ? pids : pids.filter((pid) => named.includes(pid))
+}
