@@ -2,13 +2,20 @@ import type { Commands } from '../command/commands.ts'
 import { alreadyEnded, notOurs, whileUp } from '../command/keeper-answer.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
+import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
 import { resolve } from '../kernel/resolve.ts'
-import { interruptScope, type StopReport, visible } from '../kernel/stop-scope.ts'
+import {
+  interruptScope,
+  mostUrgentFirst,
+  performInPages,
+  type StopReport,
+  visible,
+} from '../kernel/stop-scope.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
@@ -16,10 +23,20 @@ import { registering, spawnAnswer, whenBegun } from './spawn-acts.ts'
 
 /** What the keeper needs beyond the grace, to force and to look: ten seconds at most, and a moment to say so. */
 const FORCE_MS = 12_000
-/** How long a kill that never forces waits for the process to do as it was asked. */
+/** How long a kill waits for what is never forced: a command without a grace, or an external process. */
 const ASKED_MS = 2_000
-const KILLED_AT_ONCE = 16
+/** A keeper that has ended a program answers within this, even if the time of the kill is over. */
+const ANSWER_MS = 1_000
+/** How many ends are waited for at once. */
+const WAITS_AT_ONCE = 64
 const LISTED = { ended: 'signalled', asked: 'asked', already_ended: 'alreadyEnded' } as const
+
+/** A process that was asked to end. `by`: until when its end is waited for. */
+interface KillAsked {
+  readonly performed: Done
+  readonly graceMs: number
+  readonly by: number
+}
 
 export function stopActs(
   kernel: Kernel,
@@ -27,34 +44,48 @@ export function stopActs(
   commands: Commands | undefined,
 ): ActsFor<'signal' | 'kill' | 'killAll' | 'interrupt' | 'restart'> {
   const { edges } = kernel
+  const { clock } = edges
   const read = readerFor(kernel, actor)
-  const asked = (pid: Pid) => ({ pid, actor, at: edges.clock.now() }) as const
+  const asked = (pid: Pid) => ({ pid, actor, at: clock.now() }) as const
 
-  const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> => {
-    const performed = await kernel.perform({
-      ...asked(pid),
-      type: 'stop',
-      how: 'kill',
-      reason,
-      cause: null,
-      replayKey: `kill:${edges.newId()}`,
-      ...(graceMs === undefined ? {} : { graceMs }),
-    })
+  const killIntent = (pid: Pid, reason: string, graceMs: number | undefined): Intent => ({
+    ...asked(pid),
+    type: 'stop',
+    how: 'kill',
+    reason,
+    cause: null,
+    replayKey: `kill:${edges.newId()}`,
+    ...(graceMs === undefined ? {} : { graceMs }),
+  })
+
+  const killAsked = (performed: Done, given: number | undefined): KillAsked => {
     const { record } = performed.row
-    const grace = graceMs ?? commands?.graceOf(record) ?? 0
-    const timeoutMs = grace === 0 ? ASKED_MS : grace + FORCE_MS
+    // Nothing here can force an external process: a grace would be waited for in vain.
+    const graceMs = record.recovery === 'external' ? 0 : (given ?? commands?.graceOf(record) ?? 0)
+    return { performed, graceMs, by: clock.now() + (graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS) }
+  }
+
+  const killed = async ({ performed, graceMs, by }: KillAsked): Promise<OutputOf<'kill'>> => {
+    const { record } = performed.row
+    const leftMs = () => Math.max(0, by - clock.now())
     if (hasEnded(record) && performed.type === 'kept') {
-      const isOver = (await commands?.endLeftBehind(record, grace, timeoutMs)) ?? true
+      const timeoutMs = graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS
+      const isOver = (await commands?.endLeftBehind(record, graceMs, timeoutMs)) ?? true
       return { answer: isOver ? 'already_ended' : 'asked', record }
     }
-    const waited = await kernel.waitForEnd(pid, { timeoutMs })
+    const waited = await kernel.waitForEnd(record.pid, { timeoutMs: leftMs() })
     const isDone = waited.type === 'done'
     // Its program may have ended long before the last of what that started. Who is never forced may take its time.
     const isOver =
-      isDone || grace > 0 ? ((await commands?.isEndOver(record, isDone ? timeoutMs : 0)) ?? true) : false
+      isDone || graceMs > 0
+        ? ((await commands?.isEndOver(record, isDone ? Math.max(leftMs(), ANSWER_MS) : 0)) ?? true)
+        : false
     if (isDone && isOver) return { answer: 'ended', record: waited.value.record }
-    return { answer: 'asked', record: await read(pid) }
+    return { answer: 'asked', record: await read(record.pid) }
   }
+
+  const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> =>
+    killed(killAsked(await kernel.perform(killIntent(pid, reason, graceMs)), graceMs))
 
   return {
     async signal({ pid, signal, to, reason, replayKey }) {
@@ -83,8 +114,9 @@ export function stopActs(
     async kill({ pid, graceMs, reason }) {
       return kill(await resolve(edges, actor, pid), reason ?? `kill by ${actor}`, graceMs)
     },
-    async killAll({ filter, graceMs, reason }) {
-      const records = await visible(edges, actor, filter ?? {}, Number.POSITIVE_INFINITY)
+    /** All are asked before any end is waited for: what never answers keeps no other from its stop. */
+    async killAll({ filter, graceMs, reason = `kill of all by ${actor}` }) {
+      const records = mostUrgentFirst(await visible(edges, actor, filter ?? {}, Number.POSITIVE_INFINITY))
       const report: StopReport & { readonly asked: Pid[] } = {
         matched: records.length,
         signalled: [],
@@ -93,20 +125,30 @@ export function stopActs(
         stale: [],
         failed: [],
       }
-      const next = records.values()
-      const killSome = async () => {
-        for (const { pid } of next) {
+      const all: KillAsked[] = []
+      const stopped = performInPages(
+        kernel,
+        records.map(({ pid }) => killIntent(pid, reason, graceMs)),
+      )
+      for await (const { intent, performed } of stopped) {
+        if (performed.type !== 'refused') all.push(killAsked(performed, graceMs))
+        else report.failed.push(failureOf(intent.pid, performed.refusal))
+      }
+      const next = all.values()
+      const waitForSome = async () => {
+        for (const one of next) {
+          const { pid } = one.performed.row.record
           try {
-            const { answer } = await kill(pid, reason ?? `kill of all by ${actor}`, graceMs)
+            const { answer } = await killed(one)
             report[LISTED[answer]].push(pid)
           } catch (error) {
             if (!(error instanceof ReeveError)) throw error
-            report.failed.push({ pid, code: error.code, message: error.message })
+            report.failed.push(failureOf(pid, error))
           }
         }
       }
-      await Promise.all(Array.from({ length: KILLED_AT_ONCE }, killSome))
-      return report
+      await Promise.all(Array.from({ length: WAITS_AT_ONCE }, waitForSome))
+      return inOrderOf(report, records)
     },
     async interrupt({ scope, reason, tree }) {
       const report = await interruptScope(kernel, actor, scope, {
@@ -130,6 +172,22 @@ export function stopActs(
       return { record }
     },
   }
+}
+
+function failureOf(pid: Pid, { code, message }: { readonly code: string; readonly message: string }) {
+  return { pid, code, message }
+}
+
+/** Waits end in any order; a report names its processes in the order in which they were asked. */
+function inOrderOf<Report extends StopReport & { readonly asked: Pid[] }>(
+  report: Report,
+  records: readonly ProcessRecord[],
+): Report {
+  const places = new Map(records.map(({ pid }, place) => [pid, place]))
+  const byPlace = (a: Pid, b: Pid) => (places.get(a) ?? 0) - (places.get(b) ?? 0)
+  for (const pids of [report.signalled, report.asked, report.alreadyEnded]) pids.sort(byPlace)
+  report.failed.sort((a, b) => byPlace(a.pid, b.pid))
+  return report
 }
 
 async function osSignal(

@@ -1,6 +1,7 @@
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { isDead } from '../core/lease/holder.ts'
 import type { Filter } from '../core/process/filter.ts'
+import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type Owner, type ProcessRecord, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -8,7 +9,7 @@ import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
-import { performEach } from './perform.ts'
+import { type Performed, performEach } from './perform.ts'
 
 /** What became of each process that matched. */
 export interface StopReport {
@@ -58,39 +59,56 @@ async function stopAll(
   actor: Actor,
   records: readonly ProcessRecord[],
   how: StopHow,
-  { reason, graceMs }: { readonly reason: string; readonly graceMs?: number },
+  { reason }: { readonly reason: string },
 ): Promise<StopReport> {
   const { edges } = kernel
   const report = { ...none(), matched: records.length }
-  const at = edges.clock.now()
-  const replayKey = `${how}:${edges.newId()}`
   const stop = {
     actor,
-    at,
+    at: edges.clock.now(),
     how,
     reason,
     cause: null,
-    replayKey,
-    ...(graceMs === undefined ? {} : { graceMs }),
+    replayKey: `${how}:${edges.newId()}`,
   }
-  for (let from = 0; from < records.length; from += PAGE) {
-    const page = records.slice(from, from + PAGE)
-    const performed = await performEach(
-      edges,
-      page.map(({ pid }) => ({ type: 'stop', pid, ...stop })),
-    )
-    for (const [index, one] of performed.entries()) {
-      const pid = page[index]?.pid as Pid
-      if (one.type === 'refused') {
-        report.failed.push({ pid, code: one.refusal.code, message: one.refusal.message })
-        continue
-      }
-      kernel.carryOn(one.row)
-      const listed = await listFor(edges, one.type, one.row)
-      report[listed].push(pid)
+  const intents = mostUrgentFirst(records).map(({ pid }): Intent => ({ type: 'stop', pid, ...stop }))
+  for await (const { intent, performed } of performInPages(kernel, intents)) {
+    const { pid } = intent
+    if (performed.type === 'refused') {
+      const { code, message } = performed.refusal
+      report.failed.push({ pid, code, message })
+      continue
     }
+    report[await listFor(edges, performed.type, performed.row)].push(pid)
   }
   return report
+}
+
+/** Commands are asked first: they have programs to end, and an external process may never answer. */
+export function mostUrgentFirst(records: readonly ProcessRecord[]): ProcessRecord[] {
+  return records.toSorted((a, b) => urgency(a) - urgency(b))
+}
+
+function urgency(record: ProcessRecord): number {
+  if (hasEnded(record)) return 2
+  if (record.kind === 'command') return 0
+  return record.kind === 'external' ? 3 : 1
+}
+
+/** Performs one transaction per page; a stop is carried on to the children it concerns. */
+export async function* performInPages(
+  kernel: Kernel,
+  intents: readonly Intent[],
+): AsyncGenerator<{ readonly intent: Intent; readonly performed: Performed }, void, void> {
+  for (let from = 0; from < intents.length; from += PAGE) {
+    const page = intents.slice(from, from + PAGE)
+    const answers = await performEach(kernel.edges, page)
+    for (const performed of answers) if (performed.type !== 'refused') kernel.carryOn(performed.row)
+    for (const [index, intent] of page.entries()) {
+      const performed = answers[index]
+      if (performed !== undefined) yield { intent, performed }
+    }
+  }
 }
 
 /** Live processes that fit, as far as the actor may see them. */
@@ -118,18 +136,15 @@ export async function visible(
 
 async function withDescendants(edges: Edges, roots: readonly ProcessRecord[]): Promise<ProcessRecord[]> {
   const found = new Map(roots.map((record) => [record.pid, record]))
-  const parents = [...found.keys()]
-  for (const parent of parents) {
-    const children = await visible(
-      edges,
-      'host',
-      { parent: [parent], status: 'any' },
-      Number.POSITIVE_INFINITY,
-    )
-    for (const child of children) {
-      parents.push(child.pid)
-      if (!hasEnded(child)) found.set(child.pid, child)
+  let parents = [...found.keys()]
+  while (parents.length > 0) {
+    const children: ProcessRecord[] = []
+    for (let from = 0; from < parents.length; from += PAGE) {
+      const filter = { parent: parents.slice(from, from + PAGE), status: 'any' } as const
+      children.push(...(await visible(edges, 'host', filter, Number.POSITIVE_INFINITY)))
     }
+    for (const child of children) if (!hasEnded(child)) found.set(child.pid, child)
+    parents = children.map(({ pid }) => pid)
   }
   return [...found.values()]
 }

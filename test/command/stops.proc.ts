@@ -99,3 +99,42 @@ test('one that cannot be killed, because the keeper goes away, keeps nobody else
     failed: [{ pid: before, code: 'outcome_unknown' }],
   })
 })
+
+test('a kill of all ends a command at once that 400 externals were registered before', async () => {
+  await using house = new Household()
+  const reeve = await house.open({ graceMs: 30_000 })
+  const externals = Array.from(
+    { length: 400 },
+    () => ({ kind: 'external', spec: { description: 'x' } }) as const,
+  )
+  const { processes } = await reeve.spawnMany({ processes: externals })
+  const { pid } = await start(reeve, { run: 'echo ready; sleep 600' })
+  await printed(reeve, pid, 'ready')
+  const killing = reeve.killAll({})
+  const waited = await reeve.wait({ pid, timeoutMs: 60_000 })
+  expect(waited.type).toBe('ended')
+  const report = await killing
+  expect(report).toMatchObject({ matched: 401, signalled: [pid], failed: [], alreadyEnded: [], stale: [] })
+  expect(report.asked).toEqual(processes.map(({ record }) => record.pid))
+  for (const external of report.asked) await reeve.end({ pid: external, status: 'cancelled', replayKey: 'e' })
+}, 120_000)
+
+test('an interrupt of a wide scope asks its commands before everything else', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const owner = { session: 's1' }
+  const externals = Array.from(
+    { length: 250 },
+    () => ({ kind: 'external', spec: { description: 'x' }, owner }) as const,
+  )
+  await reeve.spawnMany({ processes: externals })
+  const { pid } = await start(reeve, { run: 'echo ready; sleep 600' }, { owner })
+  await printed(reeve, pid, 'ready')
+  const report = await reeve.interrupt({ scope: owner })
+  expect(report.matched).toBe(251)
+  expect((await ended(reeve, pid)).status).toBe('cancelled')
+  const { events } = await reeve.changes({ limit: 1_000, filter: { status: 'any' } })
+  const stops = events.filter(({ type }) => type === 'stop_requested')
+  expect(stops[0]?.pid).toBe(pid)
+}, 60_000)
