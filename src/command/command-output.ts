@@ -66,6 +66,8 @@ export class CommandOutput {
     asked: {
       readonly cursor: string | null
       readonly reader: string
+      /** The reader's next poll goes on where this one ends. */
+      readonly keepsPosition: boolean
       readonly maxChars: number
       readonly ansi: 'keep' | 'strip'
     },
@@ -79,7 +81,8 @@ export class CommandOutput {
     const { maxChars, ansi } = asked
     const masking = await this.#masking(record, view)
     const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record), masking })
-    if (asked.cursor === null) await this.cursors.set(record.pid, asked.reader, since.next)
+    if (asked.cursor === null && asked.keepsPosition)
+      await this.cursors.set(record.pid, asked.reader, since.next)
     const { text, more, truncated } = since
     return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
   }

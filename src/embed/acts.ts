@@ -7,8 +7,7 @@ import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import { grant, revoke, transfer } from '../kernel/grants.ts'
-import { observe } from '../kernel/inbox.ts'
+import { grant } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { resolve } from '../kernel/resolve.ts'
@@ -22,6 +21,7 @@ import { served } from './command-in.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
+import type { ReadEffects } from './read-effects.ts'
 import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
@@ -35,6 +35,7 @@ export function actsOf(
   commands: Commands | undefined,
   waits: WaitTimes,
   reveals: Reveals,
+  effects: ReadEffects,
 ): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
@@ -56,11 +57,11 @@ export function actsOf(
   return {
     ...spawnActs(kernel, actor, commands),
     ...stopActs(kernel, actor, commands),
-    ...waitActs(kernel, actor, commands, waits),
-    ...outputActs(kernel, actor, commands, reveals),
+    ...waitActs(kernel, actor, commands, waits, effects),
+    ...outputActs(kernel, actor, commands, reveals, effects),
     ...inputActs(kernel, actor, commands),
     ...workerActs(kernel, actor),
-    ...inboxActs(kernel, actor, commands),
+    ...inboxActs(kernel, actor, commands, effects),
     ...allowanceActs(kernel, actor),
     async show({ pid, reveal }) {
       const record = await read(pid)
@@ -80,7 +81,7 @@ export function actsOf(
         shared: edges.authorize(actor, 'read', { type: 'process', record }) !== undefined,
       }))
       for (const { record } of turn === undefined ? [] : processes)
-        if (hasEnded(record)) await observe(edges, actor, record.pid, turn ?? '')
+        if (hasEnded(record)) await effects.observe(record.pid, turn ?? '')
       const ports = withPorts ? await listeningPorts(processes.map(({ record }) => record)) : null
       const sums = new Sums(store)
       return {
@@ -194,10 +195,10 @@ export function actsOf(
       ),
     }),
     revoke: async ({ session, pids }) => ({
-      revoked: await revoke(edges, actor, session, await findAll(pids)),
+      revoked: await kernel.revoke(actor, session, await findAll(pids)),
     }),
     transferGrants: async ({ from, to, pids }) => ({
-      grants: await transfer(edges, actor, from, to, await findAll(pids)),
+      grants: await kernel.transferGrants(actor, from, to, await findAll(pids)),
     }),
     async grants({ session }) {
       permitSession(session)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Commands, type CommandsOptions } from '../command/commands.ts'
+import { RefusedError } from '../core/errors.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -26,11 +27,13 @@ import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
 import { engineFunction, OPTIONS } from './options.ts'
 import { parse } from './parse.ts'
+import { effectsFor, NO_EFFECTS, onlyObserves, type ReadEffects } from './read-effects.ts'
 import { redactionOf } from './redaction-of.ts'
 import { type Revealed, Reveals } from './reveal.ts'
 import { type Manner, Shown } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
 import type { WaitTimes } from './wait-acts.ts'
+import { followNamed } from './while-readable.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
@@ -63,6 +66,11 @@ export interface EmbedOptions {
 export interface Embedded extends Reeve, EngineHost {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
+  /**
+   * Acts as somebody else, and only looks: no notice counts as told, no read position moves, and every verb that needs
+   * more than the role `read` is refused.
+   */
+  observing(actor: Actor): Acting
   /** What `close` does first, on its own: whoever waits for one of these commands can still be told. Which these were. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
@@ -167,6 +175,7 @@ async function start(
     },
     ...acting(parts, 'host'),
     as: (other) => acting(parts, parse(actor, other, 'as')),
+    observing: (other) => acting(parts, parse(actor, other, 'observing'), NO_EFFECTS),
     position: () => kernel.feed.position,
     endWithDaemon: () => kernel.endWithDaemon(),
     close,
@@ -210,16 +219,21 @@ interface ActingParts {
 }
 
 /** The one place that every answer and every error passes on its way out: here secrets are left behind. */
-function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor: Actor): Acting {
-  const acts = actsOf(kernel, actor, commands, waits, reveals) as Record<
+function acting(
+  { kernel, commands, waits, shown, reveals }: ActingParts,
+  actor: Actor,
+  effects: ReadEffects = effectsFor(kernel, actor),
+): Acting {
+  const acts = actsOf(kernel, actor, commands, waits, reveals, effects) as Record<
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >
-  const calls = Object.entries(verbs).map(([name, { input }]) => [
+  const calls = Object.entries(verbs).map(([name, { input, needs }]) => [
     name,
     async (given: unknown, options: CallOptions = {}) => {
       if (kernel.isClosed) throw kernelClosed()
       try {
+        if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
         const parsed = parse(input, given ?? {}, name)
         if (!isRevealed(parsed))
           return await shown.answer(await acts[name]?.(parsed, options), mannerOf(name))
@@ -244,7 +258,7 @@ function acting({ kernel, commands, waits, shown, reveals }: ActingParts, actor:
     followOutput: (given, options = {}) =>
       followLog(kernel, actor, commands, reveals, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
     attach: async (given, options = {}) =>
-      attach(kernel, actor, commands, parse(ATTACH, given, 'attach'), options),
+      attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
   }
 }
 
@@ -252,15 +266,21 @@ async function* follow(
   { kernel, shown, reveals }: Pick<ActingParts, 'kernel' | 'shown' | 'reveals'>,
   actor: Actor,
   given: z.input<typeof FOLLOW>,
-  { signal }: CallOptions,
+  options: CallOptions,
 ): AsyncGenerator<StoredEvent, void, void> {
   const parsed = parse(FOLLOW, given, 'follow')
   if (parsed.reveal) reveals.permit(actor)
-  for await (const event of kernel.follow(parsed.after, () => true, signal)) {
-    const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
-    if (wanted === undefined) continue
-    if (parsed.reveal) await reveals.noteAll(actor, await shown.secretsIn(wanted), 'follow')
-    yield parsed.reveal ? wanted : await shown.event(wanted)
+  const named = await followNamed(kernel, actor, parsed.filter?.pid ?? [], options)
+  try {
+    for await (const event of kernel.follow(parsed.after, () => true, named.signal)) {
+      const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
+      if (wanted === undefined) continue
+      if (parsed.reveal) await reveals.noteAll(actor, await shown.secretsIn(wanted), 'follow')
+      yield parsed.reveal ? wanted : await shown.event(wanted)
+    }
+    named.throwIfLost()
+  } finally {
+    named.stop()
   }
 }
 

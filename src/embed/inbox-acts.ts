@@ -7,6 +7,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, ToldNotice } from '../verbs/reeve.ts'
 import type { ActsFor } from './act.ts'
+import type { ReadEffects } from './read-effects.ts'
 
 const AT_ONCE = 16
 
@@ -14,6 +15,7 @@ export function inboxActs(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
+  effects: ReadEffects,
 ): ActsFor<'notices' | 'takeNotices' | 'acknowledge'> {
   const { edges, feed } = kernel
   const permit = (scope: string, right: 'read' | 'write') => {
@@ -33,7 +35,7 @@ export function inboxActs(
   return {
     async notices({ scope: asked, waitMs, ...reading }, options) {
       const scope = permit(asked, 'read')
-      const read = () => readNotices(edges, { scope, ...reading })
+      const read = () => readNotices(edges, { scope, releases: effects.areKept, ...reading })
       const { notices, next, more } = await untilTold(edges, feed, read, held(waitMs, options))
       return { notices: await told(notices), next, more }
     },

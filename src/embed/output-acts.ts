@@ -1,10 +1,10 @@
 import type { Commands } from '../command/commands.ts'
 import { whileUp } from '../command/keeper-answer.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
-import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
+import type { ReadEffects } from './read-effects.ts'
 import { type Reveals, terminalView } from './reveal.ts'
 
 const NOTHING_USED = {
@@ -21,6 +21,7 @@ export function outputActs(
   actor: Actor,
   commands: Commands | undefined,
   reveals: Reveals,
+  effects: ReadEffects,
 ): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'streams' | 'usage'> {
   const read = readerFor(kernel, actor)
   const find = async (text: string) => {
@@ -32,9 +33,9 @@ export function outputActs(
   return {
     async poll({ pid, cursor, turn, maxChars, ansi, reveal }) {
       const { record, output, view } = await find(pid)
-      const asked = { cursor: cursor ?? null, reader: actor, maxChars, ansi }
+      const asked = { cursor: cursor ?? null, reader: actor, keepsPosition: effects.areKept, maxChars, ansi }
       const since = await output.poll(record, asked, await view('poll', reveal))
-      if (turn !== undefined && hasEnded(record)) await observe(kernel.edges, actor, record.pid, turn)
+      if (turn !== undefined && hasEnded(record)) await effects.observe(record.pid, turn)
       const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
       return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
@@ -44,7 +45,7 @@ export function outputActs(
       const page = await output.lines(record, options, await view('log', reveal))
       // Read to its end: whoever would be told of the end has seen all there is to tell.
       if (hasEnded(record) && page.next === null && options.stream === undefined && signal?.aborted !== true)
-        await consume(kernel.edges, actor, record.pid)
+        await effects.consume(record.pid)
       return page
     },
     async search({ pid, reveal, ...options }) {

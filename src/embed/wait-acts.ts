@@ -1,15 +1,17 @@
 import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
-import { consume } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited } from '../kernel/wait.ts'
 import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
+import type { ReadEffects } from './read-effects.ts'
+import { whileReadable } from './while-readable.ts'
 
 /** How long a `wait` lasts that does not say, and how long it may last at most. */
 export interface WaitTimes {
@@ -22,14 +24,20 @@ export function waitActs(
   actor: Actor,
   commands: Commands | undefined,
   { defaultMs, mostMs }: WaitTimes,
+  effects: ReadEffects,
 ): ActsFor<'wait' | 'waitAny' | 'waitAll' | 'waitFor'> {
   const read = readerFor(kernel, actor)
+  const lasting = <Answer>(
+    pids: readonly Pid[],
+    options: CallOptions,
+    act: (options: CallOptions) => Promise<Answer>,
+  ) => whileReadable(kernel, actor, pids, options, act)
   /**
    * Whoever waited for the end, and is the one who would be told of it, need not be told; but whoever has called it off, or is
    * gone, does not hear this answer.
    */
   const ended = async (record: ProcessRecord, { signal }: CallOptions) => {
-    if (signal?.aborted !== true) await consume(kernel.edges, actor, record.pid)
+    if (signal?.aborted !== true) await effects.consume(record.pid)
     return record
   }
   return {
@@ -40,7 +48,9 @@ export function waitActs(
       if (ready === true) {
         if (found.spec['ready'] === undefined) throw new RefusedError(noReadiness(found.pid))
         const isSettled = ({ type }: StoredEvent) => type === 'ready' || type === 'ready_timed_out'
-        const waited = await kernel.waitForEvent(found.pid, 0, isSettled, waitOptions(timeoutMs, options))
+        const waited = await lasting([found.pid], options, (lasts) =>
+          kernel.waitForEvent(found.pid, 0, isSettled, waitOptions(timeoutMs, lasts)),
+        )
         if (waited.type === 'interrupted') return waited
         const record = await read(found.pid)
         if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped }
@@ -49,11 +59,8 @@ export function waitActs(
       }
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
-        const { waited, truncated, scannedTo } = await output.waitForLine(
-          kernel,
-          found,
-          until,
-          waitOptions(timeoutMs, options),
+        const { waited, truncated, scannedTo } = await lasting([found.pid], options, (lasts) =>
+          output.waitForLine(kernel, found, until, waitOptions(timeoutMs, lasts)),
         )
         if (waited.type === 'interrupted') return waited
         const record = await read(found.pid)
@@ -63,33 +70,37 @@ export function waitActs(
           ? { type: 'ended', record: await ended(record, options), truncated }
           : { type: 'matched', record, line: waited.value, truncated }
       }
-      const waited = await kernel.waitForEnd(found.pid, waitOptions(timeoutMs, options))
+      const waited = await lasting([found.pid], options, (lasts) =>
+        kernel.waitForEnd(found.pid, waitOptions(timeoutMs, lasts)),
+      )
       if (waited.type === 'done') return { type: 'ended', record: await ended(waited.value.record, options) }
       return waited.type === 'interrupted'
         ? waited
         : { type: 'timed_out', record: await read(found.pid), ...clamped }
     },
     async waitAny({ pids, timeoutMs }, options) {
-      const found = await Promise.all(pids.map(read))
-      const enough = new AbortController()
-      const signal =
-        options.signal === undefined ? enough.signal : AbortSignal.any([options.signal, enough.signal])
-      try {
-        const first = await Promise.race(
-          found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
-        )
-        return first.type === 'done'
-          ? { type: 'ended', record: await ended(first.value.record, options) }
-          : first
-      } finally {
-        // The waits that lost the race have nobody to tell.
-        enough.abort()
-      }
+      const found = (await Promise.all(pids.map(read))).map(({ pid }) => pid)
+      const first = await lasting(found, options, async (lasts) => {
+        const enough = new AbortController()
+        const signal =
+          lasts.signal === undefined ? enough.signal : AbortSignal.any([lasts.signal, enough.signal])
+        try {
+          return await Promise.race(
+            found.map((pid) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
+          )
+        } finally {
+          // The waits that lost the race have nobody to tell.
+          enough.abort()
+        }
+      })
+      return first.type === 'done'
+        ? { type: 'ended', record: await ended(first.value.record, options) }
+        : first
     },
     async waitAll({ pids, timeoutMs }, options) {
-      const found = await Promise.all(pids.map(read))
-      const all = await Promise.all(
-        found.map(({ pid }) => kernel.waitForEnd(pid, waitOptions(timeoutMs, options))),
+      const found = (await Promise.all(pids.map(read))).map(({ pid }) => pid)
+      const all = await lasting(found, options, (lasts) =>
+        Promise.all(found.map((pid) => kernel.waitForEnd(pid, waitOptions(timeoutMs, lasts)))),
       )
       const done = all.filter(
         (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',
@@ -103,11 +114,9 @@ export function waitActs(
     },
     async waitFor({ pid, types, after, timeoutMs }, options) {
       const { pid: found } = await read(pid)
-      const waited = await kernel.waitForEvent(
-        found,
-        after,
-        (event) => types.includes(event.type),
-        waitOptions(timeoutMs, options),
+      const isWanted = ({ type }: StoredEvent) => types.includes(type)
+      const waited = await lasting([found], options, (lasts) =>
+        kernel.waitForEvent(found, after, isWanted, waitOptions(timeoutMs, lasts)),
       )
       return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
     },

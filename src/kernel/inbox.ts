@@ -22,6 +22,8 @@ export interface Reading {
   readonly newest?: boolean
   /** With those that are done, too. */
   readonly all?: boolean
+  /** Matches that are held back are released when that is due; else they are left to the kernel. True unless it is said. */
+  readonly releases?: boolean
 }
 
 export interface TakenNotices {
@@ -41,11 +43,20 @@ export interface ReadNotices {
   readonly nextAt: number | null
 }
 
+/** How soon whoever may not release matches looks again whether the kernel has. */
+const LOOK_MS = 1_000
+
 /** Reads without taking: any number of consumers may. */
 export async function readNotices(edges: Edges, reading: Reading): Promise<ReadNotices> {
-  const { scope, consumer, limit, turn, newest = false, all = false } = reading
+  const { scope, consumer, limit, turn, newest = false, all = false, releases = true } = reading
   const inbox = await edges.store.ask({ ask: 'inbox', scope })
-  const nextAt = inbox === null || inbox.overflow.tripped === null ? null : await release(edges, scope)
+  const tripped = inbox?.overflow.tripped ?? null
+  const nextAt =
+    tripped === null
+      ? null
+      : releases
+        ? await release(edges, scope)
+        : Math.max(tripped.until, edges.clock.now() + LOOK_MS)
   const through = consumer === undefined ? 0 : cursorOf(inbox, consumer)
   let next = Math.max(reading.after ?? 0, through)
   for (;;) {
@@ -67,7 +78,7 @@ const NEWS_PAGE = 200
  */
 export async function takeNotices(
   edges: Edges,
-  asked: Omit<Reading, 'after' | 'newest' | 'all'> & {
+  asked: Omit<Reading, 'after' | 'newest' | 'all' | 'releases'> & {
     readonly consumer: string
     readonly visibilityMs: number
   },

@@ -10,6 +10,7 @@ import type { Actor, Kind, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
+import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
 import { Carriers, type SessionDeletionReport } from './carriers.ts'
@@ -18,12 +19,14 @@ import type { Edges } from './edges.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Keeping, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
+import { revoke, transfer } from './grants.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
 import { release } from './inbox.ts'
 import { Releases } from './overflow.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
 import { type PruneOptions, prune } from './prune.ts'
+import { ReadAccess } from './read-access.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
 import { RunLimits } from './run-limits.ts'
@@ -51,6 +54,7 @@ const PAGE = 500
 export class Kernel {
   readonly edges: Edges
   readonly feed: Feed
+  readonly readAccess: ReadAccess
   readonly #options: KernelOptions
   /** What this kernel itself holds, and for each keeper what that one does. */
   readonly #executions: readonly Executions[]
@@ -78,6 +82,7 @@ export class Kernel {
     this.edges = edges
     this.#options = options
     this.feed = new Feed(edges)
+    this.readAccess = new ReadAccess(edges, this.feed)
     this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
     this.#releases = new Releases(edges, async (scope) => void (await release(edges, scope)))
     this.#runLimits = new RunLimits(edges, this.feed, (pid, reason) =>
@@ -152,6 +157,7 @@ export class Kernel {
     for (const cancel of this.#cancels.values()) cancel()
     this.#releases.stop()
     this.#runLimits.close()
+    this.readAccess.close()
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
@@ -294,6 +300,18 @@ export class Kernel {
     return followChanges(this.edges, this.feed, after, wanted, signal)
   }
 
+  async revoke(actor: Actor, session: string, pids: readonly Pid[]): Promise<number> {
+    const revoked = await revoke(this.edges, actor, session, pids)
+    await this.readAccess.grantsRevoked()
+    return revoked
+  }
+
+  async transferGrants(actor: Actor, from: string, to: string, pids: readonly Pid[]): Promise<Grant[]> {
+    const grants = await transfer(this.edges, actor, from, to, pids)
+    await this.readAccess.grantsRevoked()
+    return grants
+  }
+
   async putEnvironment(environment: Environment): Promise<string> {
     const ref = this.edges.hash(canonical(environment as unknown as Json))
     await this.edges.store.write(function* () {
@@ -316,7 +334,9 @@ export class Kernel {
   }
 
   async deleteSession(actor: Actor, id: string): Promise<SessionDeletionReport> {
-    return this.#carriers.session(await markDeleted(this.edges, actor, id))
+    const report = await this.#carriers.session(await markDeleted(this.edges, actor, id))
+    await this.readAccess.grantsRevoked()
+    return report
   }
 
   prune(options: PruneOptions): Promise<Pid[]> {

@@ -33,17 +33,19 @@ const IDLE_MS = 30 * 60_000
 export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): McpHttp {
   const { build = mcpServer, idleMs = IDLE_MS, onTrouble = () => {} } = options
   const sessions = new Sessions(reeve)
+  const observed = new Sessions(observerOf(reeve))
+  const sessionsFor = ({ role }: McpCaller) => (role === 'read' ? observed : sessions)
   const presence = new Presence()
   const open = new Set<() => Promise<void>>()
   const connect = (caller: McpCaller) => {
-    const client = httpClient(sessions, caller, 'legacy')
+    const client = httpClient(sessionsFor(caller), caller, 'legacy')
     return { server: build(client), client }
   }
   const connections = new LegacyConnections(connect, presence, idleMs)
 
   /** One handler for one request: what is told to one caller's listeners never reaches another's. */
   const modern = async (request: Request, caller: McpCaller, message: unknown) => {
-    const client = httpClient(sessions, caller, 'modern')
+    const client = httpClient(sessionsFor(caller), caller, 'modern')
     const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
     const watch = await watchOf(client, message, (uri) => handler.notify.resourceUpdated(uri))
     const leave = presence.during(client.placed)
@@ -74,6 +76,11 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
       await Promise.all([connections.close(), ...[...open].map((close) => close())])
     },
   }
+}
+
+/** The role `read` has no effects: it touches no session, and takes no notice from one. */
+function observerOf(reeve: McpReeve): McpReeve {
+  return { ...reeve, as: (actor) => reeve.observing?.(actor) ?? reeve.as(actor) }
 }
 
 /** What it holds, if that is JSON; the request can still be read by whoever says what is wrong with it. */

@@ -7,6 +7,8 @@ import { generationIn, generationOf } from './session-id.ts'
 /** Reeve as the door has it: the host's own acts, and everybody else's. */
 export interface McpReeve extends Acting {
   as(actor: Actor): Acting
+  /** Acts as somebody, and only looks. Absent where a daemon behind it sees to that. */
+  observing?(actor: Actor): Acting
 }
 
 /** Touches that come sooner after one another say nothing new. */

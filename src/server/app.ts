@@ -4,7 +4,7 @@ import { ReeveError } from '../core/errors.ts'
 import { addAbout } from './about.ts'
 import { refuseTooLarge, withinLimit } from './body.ts'
 import type { Caller } from './caller.ts'
-import type { Arrival, Door, Guard } from './guard.ts'
+import { type Arrival, type Door, type Guard, tokenRevoked } from './guard.ts'
 import { addHealth } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { foreseen, problemResponse } from './problem.ts'
@@ -19,7 +19,12 @@ export interface Env {
     /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
     onlyReads(): void
   }
-  Variables: { caller: Caller; verb: string }
+  Variables: {
+    caller: Caller
+    verb: string
+    /** Aborted when the caller's token is revoked; undefined for the user, who has none. */
+    revoked: AbortSignal | undefined
+  }
 }
 
 /** A protocol of its own below a path, for callers that have been let in. */
@@ -65,12 +70,20 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.use(async (context, next) => {
     const caller = guard.callerOf(arrivalOf(context.env))
     context.set('caller', caller)
+    if (caller.tokenId === null) return next()
     const { outgoing } = context.env
-    outgoing.once(
-      'close',
-      guard.whileGood(caller, () => outgoing.destroy()),
-    )
-    await next()
+    const revoked = new AbortController()
+    const refused = Promise.withResolvers<never>()
+    refused.promise.catch(() => undefined)
+    context.set('revoked', revoked.signal)
+    const cut = () => {
+      revoked.abort()
+      // Of an answer that has begun, the rest is kept back; whoever still waits for one is told why there is none.
+      if (outgoing.headersSent) outgoing.destroy()
+      else refused.reject(tokenRevoked())
+    }
+    outgoing.once('close', guard.whileGood(caller, cut))
+    await Promise.race([next(), refused.promise])
   })
   addAbout(app, reeve, metrics, parts.version)
   addStreams(app, parts)

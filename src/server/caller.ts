@@ -1,7 +1,8 @@
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
-import type { Acting, Reeve } from '../verbs/reeve.ts'
+import type { Acting } from '../verbs/reeve.ts'
 import { ROLES, type Role } from '../verbs/verb.ts'
+import type { Served } from './served.ts'
 
 /** Who calls: what their token lets them do, and on whose behalf it is done. */
 export interface Caller {
@@ -11,7 +12,9 @@ export interface Caller {
   readonly tokenId: string | null
 }
 
-export function actingFor(reeve: Reeve, { actor }: Caller): Acting {
+/** The role `read` has no effects: whoever has no other one observes, whomever they act as. */
+export function actingFor(reeve: Served, { actor, role }: Caller): Acting {
+  if (role === 'read') return reeve.observing(actor)
   return actor === 'host' ? reeve : reeve.as(actor)
 }
 

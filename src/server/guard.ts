@@ -92,6 +92,10 @@ function unknownToken(): ReeveError {
   return unauthorized('This token is not known here.')
 }
 
+export function tokenRevoked(): ReeveError {
+  return unauthorized('This token was revoked while the request was under way.')
+}
+
 function unauthorized(said: string): ReeveError {
   const remedy = "Send Authorization: Bearer <token>; the daemon's own lies in the file token in its home."
   return new ReeveError('unauthorized', said, remedy)

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { arrival } from './app.ts'
-import { actingFor, type Caller, demand } from './caller.ts'
+import { actingFor, type Caller, demand, viewOf } from './caller.ts'
 import type { Door, Guard } from './guard.ts'
 import { foreseen, problemOf } from './problem.ts'
 import { endWith } from './raw-answer.ts'
@@ -32,6 +32,7 @@ const SCROLLBACK = 64 * 1024
 const STALL_MS = 30_000
 const RESTARTING = 1012
 const NOT_ALLOWED = 1008
+const BROKEN = 1011
 
 /** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
 export class Terminals {
@@ -105,17 +106,16 @@ export class Terminals {
       if (gone.signal.aborted) return
       const said = foreseen(error)
       if (said.code === 'internal') log.error({ err: error, pid: place.pid }, 'a terminal broke')
-      ws.close(1011, said.code)
+      ws.close(said.code === 'denied' ? NOT_ALLOWED : BROKEN, said.code)
     }
   }
 }
 
 /** What is printed, from the offset on, until the end of the process or of the connection. */
 async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
-  const { acting, pid, offset } = place
-  // The user's own is nobody's business; who shows a token may sit anywhere, and is noted.
-  const isUser = place.caller.tokenId === null
-  const view = isOperator(place.caller) ? (isUser ? { terminal: true } : { reveal: true }) : {}
+  const { acting, pid, offset, caller } = place
+  // Whoever may type sits at a terminal: what they see of secrets, old output or new, is the same as on every other way in.
+  const view = mayType(caller) ? viewOf(caller, { reveal: false, terminal: true }) : {}
   await send(ws, JSON.stringify({ offset }))
   for await (const { bytes, gap } of acting.followOutput({ pid, offset, ...view }, { signal })) {
     if (gap !== null) await send(ws, JSON.stringify({ gap }))
@@ -127,9 +127,8 @@ async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<v
   ws.close(1000)
 }
 
-/** Who may type sits at the terminal, and sees what it shows. Who only looks, and an agent, sees no secrets. */
-function isOperator({ role, actor }: Caller): boolean {
-  return (role === 'operate' || role === 'admin') && actor === 'host'
+function mayType({ role }: Caller): boolean {
+  return role !== 'read'
 }
 
 /** Resolves when the connection has taken it: what a slow reader has not read stays in the log. */

@@ -7,6 +7,7 @@ import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
 import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
+import { callSignal } from './call-signal.ts'
 import { actingFor, type Caller, demand, viewOf } from './caller.ts'
 import type { Served } from './served.ts'
 
@@ -44,7 +45,7 @@ async function perform(
   if (input['reveal'] === true) demand(caller, 'admin')
   const given = name === 'output' ? asShownTo(caller, input) : input
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act
-  const answer = await act(given, { signal: req.raw.signal })
+  const answer = await act(given, { signal: callSignal(context) })
   // Where there are no bytes to be wrapped, nothing need be looked at twice.
   const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)
   return context.body(text, 200, { 'Content-Type': 'application/json' })

@@ -1,54 +1,10 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
 import { ask } from './ask.ts'
-
-/** A terminal as a client has it: frames in order, text as JSON. */
-class Screen {
-  readonly ws: WebSocket
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came
-  readonly told: any[] = []
-  bytes = Buffer.alloc(0)
-  closed: { code: number } | undefined
-
-  constructor(daemon: Daemon, path: string, headers: Record<string, string> = {}, viaSocket = true) {
-    const origin = viaSocket ? 'ws://localhost' : (daemon.url ?? '').replace('http', 'ws')
-    const { socket } = daemon.home
-    this.ws = new WebSocket(`${origin}${path}`, {
-      headers,
-      ...(viaSocket ? { createConnection: () => connect(socket) } : {}),
-    })
-    this.ws.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary) this.bytes = Buffer.concat([this.bytes, data])
-      else this.told.push(JSON.parse(data.toString()))
-    })
-    this.ws.on('close', (code) => {
-      this.closed = { code }
-    })
-  }
-
-  async opened(): Promise<this> {
-    await once(this.ws, 'open')
-    return this
-  }
-
-  shows(text: string): Promise<unknown> {
-    return until(`the terminal shows ${text}`, () => this.bytes.toString().includes(text))
-  }
-
-  async refused(): Promise<{ status: number | undefined; code: string }> {
-    this.ws.on('error', () => undefined)
-    const [, response] = await once(this.ws, 'unexpected-response')
-    const pieces: Buffer[] = []
-    for await (const piece of response) pieces.push(piece)
-    return { status: response.statusCode, code: JSON.parse(Buffer.concat(pieces).toString()).code }
-  }
-}
+import { Screen } from './screen.ts'
 
 async function spawn(daemon: Daemon, line: string, more: object = { pty: true }): Promise<string> {
   const body = { kind: 'command', spec: { run: line, ...more } }
@@ -67,7 +23,7 @@ test('a terminal shows what is printed, takes what is typed and its size, and te
   expect(screen.bytes.toString()).toContain('17 91')
   await until('it is closed', () => screen.closed !== undefined)
   expect(screen.told.at(-1)).toEqual({ ended: true })
-  expect(screen.closed).toEqual({ code: 1000 })
+  expect(screen.closed).toMatchObject({ code: 1000 })
 })
 
 test('it is resumed at a byte, or begins with some of what was printed before', async () => {
@@ -148,7 +104,7 @@ test('a terminal is told when the daemon stops, and not that its process has end
   await screen.shows('ready')
   await daemon.close({ keep: true })
   await until('it is closed', () => screen.closed !== undefined)
-  expect(screen.closed).toEqual({ code: 1012 })
+  expect(screen.closed).toMatchObject({ code: 1012 })
   expect(screen.told).toEqual([{ offset: 0 }])
   const next = await dwelling.up()
   expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('running')
@@ -181,6 +137,30 @@ test('a terminal that a token opened is closed when it is revoked, and takes not
   tokens.revoke(kept.id)
   screen.ws.send(Buffer.from('late\n'))
   await until('it is closed', () => screen.closed !== undefined)
-  expect(screen.closed).toEqual({ code: 1008 })
+  expect(screen.closed).toEqual({ code: 1008, reason: 'unauthorized' })
   expect((await ask(daemon, `GET /v1/processes/${pid}/output/stream`)).text).not.toContain('late')
+})
+
+test('an admin sees secrets at a terminal, and a token with the role operate none, from its first byte on', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const secret = `ghp_${'Ab1c'.repeat(9)}`
+  const pid = await spawn(
+    daemon,
+    `stty -echo; echo key ${secret}; read line; echo again ${secret}; sleep 300`,
+  )
+  const tokens = new TokenFile(dwelling.home)
+  const sitting = async (role: 'operate' | 'admin') => {
+    const headers = { authorization: `Bearer ${tokens.create({ role }).token}` }
+    const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal?offset=0`, headers, false).opened()
+    await screen.shows('key')
+    return screen
+  }
+  const [operator, admin] = [await sitting('operate'), await sitting('admin')]
+  operator.ws.send(Buffer.from('typed\n'))
+  for (const screen of [operator, admin]) await screen.shows('again')
+  await admin.shows(`again ${secret}`)
+  await until('all of it was shown', () => operator.bytes.length === admin.bytes.length)
+  expect(operator.bytes.toString()).not.toContain(secret)
+  expect(admin.bytes.toString().split(secret)).toHaveLength(3)
 })

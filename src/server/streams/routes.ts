@@ -3,6 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { Acting, InputOf } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import type { AppParts, Env } from '../app.ts'
+import { callSignal } from '../call-signal.ts'
 import { actingFor, demand, viewOf } from '../caller.ts'
 import { problemResponse } from '../problem.ts'
 import { STREAM_TIMES, streamAnswer } from './answer.ts'
@@ -22,7 +23,7 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
       context.set('verb', 'stream')
       demand(context.get('caller'), 'read')
       const stream = streamOf(actingFor(reeve, context.get('caller')), context)
-      const signal = AbortSignal.any([req.raw.signal, closing])
+      const signal = AbortSignal.any([callSignal(context), closing])
       const whenSent = (done: () => void) => context.env.outgoing.once('close', done)
       try {
         return await streamAnswer(stream, req.raw, { times, signal, whenSent })

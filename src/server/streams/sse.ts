@@ -18,9 +18,9 @@ export async function* sseOf(
     if (!page.isEmpty || page.closed || said !== page.next)
       yield utf8.encode(event('control', control(page, cursor)))
     if (page.closed) return
-    if (page.upToDate) await stream.wait(page, signal)
-    if (signal.aborted) return
     try {
+      if (page.upToDate) await stream.wait(page, signal)
+      if (signal.aborted) return
       page = await stream.read(page.next, 'piece')
     } catch {
       return

@@ -1,0 +1,115 @@
+import type { RefusedError } from '../core/errors.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { type AccessWatch, accessLost } from '../kernel/read-access.ts'
+import type { CallOptions } from '../verbs/reeve.ts'
+
+/** A call that lasts, for as long as its actor may read what it is about. */
+export interface ReadableCall {
+  /** Aborted by the caller, or when access is lost. */
+  readonly signal: AbortSignal
+  /** Throws `denied` once access is lost. */
+  throwIfLost(): void
+  stop(): void
+}
+
+/** Ends a call when its actor loses one of these processes, which it has read a moment ago. */
+export function readableCall(
+  kernel: Kernel,
+  actor: Actor,
+  pids: readonly Pid[],
+  { signal }: CallOptions,
+): ReadableCall {
+  const ending = new AbortController()
+  let lost: RefusedError | undefined
+  const watches = pids.map((pid) =>
+    kernel.readAccess.watch(actor, pid, true, () => {
+      lost ??= accessLost(actor, pid)
+      ending.abort()
+    }),
+  )
+  for (const { checked } of watches)
+    checked.catch((error: unknown) => kernel.edges.onTrouble(error, 'looking who may still read a process'))
+  return {
+    signal: signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]),
+    throwIfLost: () => {
+      if (lost !== undefined) throw lost
+    },
+    stop: () => {
+      for (const { stop } of watches) stop()
+    },
+  }
+}
+
+/** Performs an act that lasts; its answer counts only if the actor may still read these processes then. */
+export async function whileReadable<Answer>(
+  kernel: Kernel,
+  actor: Actor,
+  pids: readonly Pid[],
+  options: CallOptions,
+  act: (options: { readonly signal: AbortSignal }) => Promise<Answer>,
+): Promise<Answer> {
+  const call = readableCall(kernel, actor, pids, options)
+  try {
+    const answer = await act({ signal: call.signal })
+    call.throwIfLost()
+    return answer
+  } finally {
+    call.stop()
+  }
+}
+
+/** Passes on what is followed until the actor may no longer read the process: then it throws `denied`. */
+export async function* followWhileReadable<Item>(
+  kernel: Kernel,
+  actor: Actor,
+  pid: Pid,
+  options: CallOptions,
+  follow: (options: { readonly signal: AbortSignal }) => AsyncIterable<Item>,
+): AsyncGenerator<Item, void, void> {
+  const call = readableCall(kernel, actor, [pid], options)
+  try {
+    for await (const item of follow({ signal: call.signal })) {
+      call.throwIfLost()
+      yield item
+    }
+    call.throwIfLost()
+  } finally {
+    call.stop()
+  }
+}
+
+/** Ends a follower of these processes when its actor could read some of them, and has lost the last one. */
+export async function followNamed(
+  kernel: Kernel,
+  actor: Actor,
+  pids: readonly Pid[],
+  { signal }: CallOptions,
+): Promise<ReadableCall> {
+  const ending = new AbortController()
+  let lost: RefusedError | undefined
+  const watches: AccessWatch[] = pids.map((pid) =>
+    kernel.readAccess.watch(actor, pid, false, () => {
+      if (watches.some((watch) => watch.isReadable())) return
+      lost = accessLost(actor, pid)
+      ending.abort()
+    }),
+  )
+  const stop = () => {
+    for (const watch of watches) watch.stop()
+  }
+  try {
+    await Promise.all(watches.map(({ checked }) => checked))
+  } catch (error) {
+    stop()
+    throw error
+  }
+  return {
+    signal: signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]),
+    throwIfLost: () => {
+      if (lost !== undefined) throw lost
+    },
+    stop,
+  }
+}
