@@ -29,6 +29,8 @@ async function granted() {
     grants: [{ session: 's2' }],
   }
   const { pid } = (await ask(daemon, 'POST /v1/processes', { body })).json.record
+  const until = encodeURIComponent('{"text":"here"}')
+  expect((await ask(daemon, `GET /v1/processes/${pid}/wait?until=${until}`)).json.type).toBe('matched')
   const tokenOf = (session: string) => tokens.create({ role: 'agent', session })
   return { daemon, tokens, pid: pid as string, tokenOf }
 }
@@ -37,7 +39,7 @@ async function granted() {
 async function openAll(daemon: Daemon, pid: string, token: string) {
   const answers = LASTING.map((what) =>
     ask(daemon, `GET /v1/processes/${pid}/${encodeURI(what)}`, { token }).then(
-      ({ status, text }) => `${status} ${status === 200 ? '' : JSON.parse(text).code}`.trim(),
+      ({ status, text }) => `${status} ${status >= 400 ? JSON.parse(text).code : ''}`.trim(),
       () => 'cut',
     ),
   )

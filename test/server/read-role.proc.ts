@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { connect, type InputOf, type Reeve } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { call, clientOf, ERAS } from '../mcp/connected.ts'
+
+const READ_VERBS = (Object.keys(verbs) as VerbName[]).filter((name) => verbs[name].needs === 'read').sort()
+
+/** Every row of every table, and every file that says how far somebody has read. */
+function contents(home: Dwelling['home']): Record<string, unknown> {
+  const db = new DatabaseSync(home.store, { readOnly: true })
+  try {
+    const tables = db.prepare("select name from sqlite_master where type = 'table' order by name").all()
+    const rows = tables.map(({ name }) => [
+      name,
+      withoutTimes(db.prepare(`select * from ${name} order by 1, 2`).all()),
+    ])
+    return { ...Object.fromEntries(rows), cursors: files(join(home.commands, 'cursors')) }
+  } finally {
+    db.close()
+  }
+}
+
+/** A holder renews its own row, whoever reads. */
+function withoutTimes(rows: Record<string, unknown>[]): unknown[] {
+  return rows.map(({ renewed_at: _, expires_at: __, ...row }) => ({ ...row }))
+}
+
+function files(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .map((name) => `${name}: ${readFileSync(join(folder, name), 'utf8')}`)
+    .sort()
+}
+
+async function settled(): Promise<{
+  dwelling: Dwelling
+  user: Reeve
+  read: Reeve
+  pid: string
+  live: string
+  token: string
+}> {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const { token } = new TokenFile(dwelling.home).create({ role: 'read' })
+  const url = daemon.url ?? ''
+  const user = await connect({ socket: dwelling.home.socket })
+  const read = await connect({ url, token })
+  onTestFinished(async () => {
+    await read.close()
+    await user.close()
+  })
+  await user.openSession({ session: 's1' })
+  const own = user.as('session:s1')
+  await own.openTurn({ session: 's1', turn: 't1' })
+  const owner = { session: 's1' }
+  const spec = { run: 'echo one; echo two; sleep 0.1', pty: true }
+  const { record } = await own.spawn({ kind: 'command', spec, owner })
+  const { record: server } = await own.spawn({
+    ...{ kind: 'command', owner },
+    spec: { run: 'echo up; sleep 300', ready: { log: 'up' } },
+  })
+  // The host waits: whoever is told of the end has not heard of it yet.
+  await user.wait({ pid: record.pid })
+  await user.wait({ pid: server.pid, ready: true })
+  const { notices } = await user.notices({ scope: 'session:s1' })
+  expect(notices.map(({ kind }) => kind)).toContain('completion')
+  return { dwelling, user, read, pid: record.pid, live: server.pid, token }
+}
+
+test('a read token leaves every table and every read position as they were, whomever it acts as', async () => {
+  const { dwelling, user, read, pid, live } = await settled()
+  const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
+  const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
+    activity: [{ session: 's1' }],
+    budget: [{ pid }, { session: 's1' }],
+    changes: [{}],
+    engines: [{}],
+    environment: [{ envRef }],
+    events: [{ pid }],
+    grants: [{ session: 's1' }],
+    list: [{ filter: { status: 'any' }, turn: 't1', ports: true, budgets: true }],
+    log: [{ pid }, { pid, from: 'start' }],
+    notices: [
+      { scope: 'session:s1', consumer: 'c', turn: 't1' },
+      { scope: 'session:s1', all: true },
+    ],
+    output: [{ pid }],
+    poll: [{ pid }, { pid, turn: 't1' }, { pid, cursor: 'o0' }],
+    screen: [{ pid }],
+    search: [{ pid, text: 'one' }],
+    sessions: [{}],
+    show: [{ pid }],
+    status: [{}],
+    streams: [{ pid: live }],
+    usage: [{ pid }, { pid: live }],
+    wait: [
+      { pid },
+      { pid, until: { text: 'one' } },
+      { pid, until: { text: 'never' } },
+      { pid: live, ready: true },
+      { pid: live, timeoutMs: 10 },
+    ],
+    waitAll: [{ pids: [pid] }],
+    waitAny: [{ pids: [pid, live] }],
+    waitFor: [{ pid, types: ['ended'] }],
+    whoami: [{}],
+  }
+  expect(Object.keys(inputs).sort()).toEqual(READ_VERBS)
+  const before = contents(dwelling.home)
+  const refused: string[] = []
+  for (const actor of ['host', 'session:s1', `process:${pid}`] as const) {
+    const acting = read.as(actor)
+    for (const [name, given] of Object.entries(inputs))
+      for (const input of given as unknown[]) {
+        const verb = acting[name as VerbName] as (input: unknown) => Promise<unknown>
+        await verb(input).catch(({ code }) => refused.push(`${actor} ${name} ${code}`))
+      }
+    for await (const _ of acting.followOutput({ pid }));
+    for await (const _ of acting.follow({ filter: { pid } })) break
+  }
+  expect(contents(dwelling.home)).toEqual(before)
+  // Only what is about everybody is out of reach of a session and a process.
+  expect(refused.filter((line) => line.startsWith('host'))).toEqual([])
+  expect(refused.filter((line) => !line.endsWith(' denied'))).toEqual([])
+  const { notices } = await user
+    .as('session:s1')
+    .takeNotices({ scope: 'session:s1', consumer: 'c', turn: 't1' })
+  expect(notices.map(({ kind, pid: about }) => `${kind} ${about}`)).toContain(`completion ${pid}`)
+  expect((await user.as('session:s1').poll({ pid })).text).toContain('one')
+})
+
+test('the same reads with a token that may operate count as read', async () => {
+  const { dwelling, user, pid } = await settled()
+  const own = user.as('session:s1')
+  const before = contents(dwelling.home)
+  await own.poll({ pid })
+  expect(contents(dwelling.home)['cursors']).not.toEqual(before['cursors'])
+  await own.wait({ pid })
+  expect(contents(dwelling.home)['notice']).not.toEqual(before['notice'])
+})
+
+for (const era of ERAS)
+  test(`in the ${era} era an MCP client with a read token leaves every table as it was`, async () => {
+    const { dwelling, pid, token, read } = await settled()
+    const { url } = JSON.parse(readFileSync(dwelling.home.daemon, 'utf8')) as { url: string }
+    const before = contents(dwelling.home)
+    const client = clientOf({ era })
+    const headers = { authorization: `Bearer ${token}`, 'reeve-as': 'session:s1' }
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+    )
+    const { tools } = await client.listTools()
+    const given: Record<string, object> = {
+      ...{ process_search: { pid, text: 'one' }, process_list: { status: 'any' }, inbox: {} },
+    }
+    for (const { name } of tools) await call(client, name, { ...(given[name] ?? { pid }) })
+    for (const uri of ['reeve://processes', 'reeve://inbox', `reeve://processes/${pid}/log`])
+      await client.readResource({ uri })
+    await read.status()
+    expect(contents(dwelling.home)).toEqual(before)
+    expect(tools.map(({ name }) => name)).toContain('process_wait')
+  })
