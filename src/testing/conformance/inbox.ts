@@ -356,6 +356,24 @@ export function inbox(behaves: Behaves): void {
     ])
   })
 
+  behaves(
+    'who only observes an inbox releases nothing that is held back, though it is due',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const pids = times(17).map((index) => pidOf(`m${index}`))
+      for (const pid of pids) await held(bench, pid)
+      await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
+      bench.clock.advance(40_000)
+      const before = await photograph(bench.store)
+      const reading = { scope: SCOPE, limit: 99 }
+      const { nextAt } = await readNotices(bench.edges, { ...reading, releases: false })
+      assert.deepEqual(await photograph(bench.store), before)
+      assert.ok(nextAt !== null && nextAt > bench.clock.now(), 'it looks again later')
+      const { notices } = await readNotices(bench.edges, reading)
+      assert.ok(notices.some(({ kind }) => kind === 'overflow_released'))
+    },
+  )
+
   behaves('what was held back is released by the next kernel when the first one died', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const pids = times(17).map((index) => pidOf(`m${index}`))

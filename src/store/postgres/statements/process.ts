@@ -208,7 +208,9 @@ function sourcesOf(
   const session = values.add(visibleTo.session)
   return [
     `${table} where process.session = ${session}`,
-    `${at}visible as visible join ${table} on process.pid = visible.pid where visible.session = ${session}`,
+    // `offset 0` keeps the planner from reading all live processes first: grants are few, processes are not.
+    `(select process.* from ${at}visible as visible join ${table} on process.pid = visible.pid
+      where visible.session = ${session} offset 0) as process where true`,
   ]
 }
 
