@@ -6,7 +6,7 @@ import { type AccessWatch, accessLost } from '../kernel/read-access.ts'
 import type { CallOptions } from '../verbs/reeve.ts'
 
 /** A call that lasts, for as long as its actor may read what it is about. */
-export interface ReadableCall {
+interface ReadableCall {
   /** Aborted by the caller, or when access is lost. */
   readonly signal: AbortSignal
   /** Throws `denied` once access is lost. */
@@ -15,7 +15,7 @@ export interface ReadableCall {
 }
 
 /** Ends a call when its actor loses one of these processes, which it has read a moment ago. */
-export function readableCall(
+function readableCall(
   kernel: Kernel,
   actor: Actor,
   pids: readonly Pid[],
