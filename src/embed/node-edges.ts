@@ -1,5 +1,4 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import * as z from 'zod'
 import { ownersOwn } from '../core/authority/authorize.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -8,6 +7,7 @@ import type { Edges } from '../kernel/edges.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { proveByPid } from './identity.ts'
+import { type CheckPayload, compileSchema } from './json-schema/compile.ts'
 
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
@@ -59,27 +59,29 @@ function randomPids(): () => Pid {
   }
 }
 
-const SCHEMAS_KEPT = 1_000
+const MAX_CACHED_SCHEMAS = 200
 
 /** Compiles each JSON Schema once. Records share their declarations, so identity is tried before the text. */
 function validator(): Edges['rules']['validate'] {
-  const byIdentity = new WeakMap<JsonObject, z.ZodType>()
-  const byText = new Map<string, z.ZodType>()
-  const compiled = (schema: JsonObject): z.ZodType => {
+  const byIdentity = new WeakMap<JsonObject, CheckPayload>()
+  const byText = new Map<string, CheckPayload>()
+  const compiled = (schema: JsonObject): CheckPayload => {
     const text = JSON.stringify(schema)
-    const type = byText.get(text) ?? compile(schema)
-    if (byText.size >= SCHEMAS_KEPT) byText.clear()
-    byText.set(text, type)
-    byIdentity.set(schema, type)
-    return type
+    const check = byText.get(text) ?? compiledOrUnusable(schema)
+    if (byText.size >= MAX_CACHED_SCHEMAS) byText.clear()
+    byText.set(text, check)
+    byIdentity.set(schema, check)
+    return check
   }
-  return (schema: JsonObject, payload: Json) => {
-    const parsed = (byIdentity.get(schema) ?? compiled(schema)).safeParse(payload)
-    return parsed.success ? undefined : z.prettifyError(parsed.error).replaceAll('\n', ' ')
-  }
+  return (schema: JsonObject, payload: Json) => (byIdentity.get(schema) ?? compiled(schema))(payload)
 }
 
-/** Throws what is wrong with a schema, so that registration can say it. */
-export function compile(schema: JsonObject): z.ZodType {
-  return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+/** Registration refuses a schema that cannot be used; a store may still hold one that an older version accepted. */
+function compiledOrUnusable(schema: JsonObject): CheckPayload {
+  try {
+    return compileSchema(schema)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return () => `the schema cannot be used, because ${why}`
+  }
 }

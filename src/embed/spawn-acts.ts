@@ -12,7 +12,7 @@ import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { ActsFor } from './act.ts'
-import { compile } from './node-edges.ts'
+import { DeclaredSchemas } from './declared-schemas.ts'
 
 /** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
 const START_MS = 10_000
@@ -29,7 +29,10 @@ export function spawnActs(
       return whenBegun(kernel, commands, { ...spawnAnswer(registered), ...sharing })
     },
     async spawnMany({ processes }) {
-      const registered = await kernel.register(processes.map((one) => registering(one, actor, commands)))
+      const schemas = new DeclaredSchemas()
+      const registered = await kernel.register(
+        processes.map((one) => registering(one, actor, commands, schemas)),
+      )
       return {
         processes: await Promise.all(registered.map((one) => whenBegun(kernel, commands, spawnAnswer(one)))),
       }
@@ -87,8 +90,9 @@ export function registering(
   { pid, idempotencyKey, ...request }: ParsedInputOf<'spawn'>,
   actor: Actor,
   commands?: Commands,
+  schemas: DeclaredSchemas = new DeclaredSchemas(),
 ): Registering {
-  for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) checkSchema(type, schema)
+  for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) schemas.check(type, schema)
   if (request.kind === 'command') checkPatterns(request.spec)
   return {
     // The daemon may be started from another folder next time; the command is begun again in this one.
@@ -113,21 +117,6 @@ function withoutUndefined(request: object): object {
 function checkPatterns({ watch = [], ready }: CommandSpec): void {
   for (const { pattern } of watch) if (pattern !== undefined) matcherOf({ pattern })
   if (ready !== undefined && 'log' in ready) matcherOf({ pattern: ready.log })
-}
-
-function checkSchema(type: string, schema: { readonly [key: string]: Json }): void {
-  try {
-    compile(schema)
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    throw new RefusedError(
-      refusal(
-        'invalid_input',
-        `The schema of event type ${type} is not a JSON Schema that can be used: ${said}.`,
-        'Correct the schema.',
-      ),
-    )
-  }
 }
 
 export function stored(value: Json, field: string): Json {

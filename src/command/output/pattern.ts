@@ -30,7 +30,8 @@ export function matcherOf({ text, pattern, ignoreCase = false }: Wanted): Matche
   return (line) => line.toLowerCase().includes(lower)
 }
 
-function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
+/** Throws a `RefusedError` for a pattern that can't be read or is too large. */
+export function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw refused(
       `The pattern has ${pattern.length} characters; ${MAX_PATTERN_CHARS} are allowed.`,

@@ -1,0 +1,82 @@
+import { canonical } from '../../core/json/canonical.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
+import { sizeOf } from '../../core/json/size.ts'
+import { type Check, nameOf } from './check.ts'
+import { limitOf, type Place } from './place.ts'
+import type { Run } from './run.ts'
+
+export function arrayChecks(schema: JsonObject, place: Place): Check[] {
+  return [...lengthChecks(schema, place), ...itemChecks(schema, place), ...containsCheck(schema, place)]
+}
+
+function lengthChecks(schema: JsonObject, place: Place): Check[] {
+  const [least, most] = ['minItems', 'maxItems'].map((keyword) => limitOf(schema, keyword, place))
+  const checks: Check[] = []
+  if (least !== undefined)
+    checks.push(
+      onArrays(({ length }, path) =>
+        length < least ? `${nameOf(path)} must have at least ${least} items` : undefined,
+      ),
+    )
+  if (most !== undefined)
+    checks.push(
+      onArrays(({ length }, path) =>
+        length > most ? `${nameOf(path)} must have at most ${most} items` : undefined,
+      ),
+    )
+  if (schema['uniqueItems'] === true)
+    checks.push(
+      onArrays((items, path, run) => {
+        run.spend(sizeOf(items) / 8)
+        return new Set(items.map(canonical)).size === items.length
+          ? undefined
+          : `${nameOf(path)} must not have the same item twice`
+      }),
+    )
+  return checks
+}
+
+function itemChecks(schema: JsonObject, { compiler, location, depth }: Place): Check[] {
+  const { prefixItems, items } = schema
+  // Before 2020-12 a list of items was what prefixItems is now, and additionalItems what items is.
+  const isOlder = prefixItems === undefined && Array.isArray(items)
+  const [tuple, rest] = isOlder ? ['items', 'additionalItems'] : ['prefixItems', 'items']
+  const given = schema[tuple]
+  if (given !== undefined && !Array.isArray(given)) throw new Error(`${location}/${tuple} must be a list`)
+  const first = (given ?? []).map((inner, index) =>
+    compiler.check(inner, `${location}/${tuple}/${index}`, depth + 1),
+  )
+  const others =
+    schema[rest] === undefined ? undefined : compiler.check(schema[rest], `${location}/${rest}`, depth + 1)
+  if (first.length === 0 && others === undefined) return []
+  return [
+    onArrays((values, path, run) => {
+      for (const [index, value] of values.entries()) {
+        const misfit = (first[index] ?? others)?.(value, `${path}.${index}`, run)
+        if (misfit !== undefined) return misfit
+      }
+      return undefined
+    }),
+  ]
+}
+
+function containsCheck(schema: JsonObject, place: Place): Check[] {
+  if (schema['contains'] === undefined) return []
+  const check = place.compiler.check(schema['contains'], `${place.location}/contains`, place.depth + 1)
+  const least = limitOf(schema, 'minContains', place) ?? 1
+  const most = limitOf(schema, 'maxContains', place) ?? Number.POSITIVE_INFINITY
+  return [
+    onArrays((values, path, run) => {
+      const found = values.filter((value) => check(value, path, run) === undefined).length
+      if (found < least)
+        return `${nameOf(path)} must contain ${least} items that fit ${place.location}/contains`
+      if (found > most)
+        return `${nameOf(path)} must contain at most ${most} items that fit ${place.location}/contains`
+      return undefined
+    }),
+  ]
+}
+
+function onArrays(check: (items: readonly Json[], path: string, run: Run) => string | undefined): Check {
+  return (value, path, run) => (Array.isArray(value) ? check(value, path, run) : undefined)
+}

@@ -1,0 +1,151 @@
+import type { Json, JsonObject } from '../../core/json/json.ts'
+import { arrayChecks } from './arrays.ts'
+import { type Check, nameOf } from './check.ts'
+import { equal } from './equal.ts'
+import { objectChecks } from './objects.ts'
+import { membersOf, type Place } from './place.ts'
+import { numberChecks, stringChecks } from './scalars.ts'
+
+/** Keywords that change what others mean, and are not known here: ignoring them would accept what they refuse. */
+const UNSUPPORTED = [
+  '$dynamicRef',
+  '$recursiveRef',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'dependencies',
+]
+
+/** The checks of one schema. Unknown keywords are annotations, as JSON Schema has it. */
+export function keywordChecks(schema: JsonObject, place: Place): Check[] {
+  const unsupported = UNSUPPORTED.find((keyword) => schema[keyword] !== undefined)
+  if (unsupported !== undefined)
+    throw new Error(`${place.location} has ${unsupported}, which is not supported`)
+  // Compiled although nothing may refer to them: what is wrong in them is said at registration.
+  for (const keyword of ['$defs', 'definitions'])
+    for (const [name, definition] of membersOf(schema, keyword, place))
+      place.compiler.check(definition, `${place.location}/${keyword}/${name}`, place.depth + 1)
+  return [
+    ...typeCheck(schema, place),
+    ...valueChecks(schema, place),
+    ...numberChecks(schema, place),
+    ...stringChecks(schema, place),
+    ...arrayChecks(schema, place),
+    ...objectChecks(schema, place),
+    ...combinations(schema, place),
+  ]
+}
+
+const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']
+
+function typeCheck({ type }: JsonObject, { location }: Place): Check[] {
+  if (type === undefined) return []
+  const wanted = Array.isArray(type) ? type : [type]
+  for (const one of wanted)
+    if (typeof one !== 'string' || !TYPES.includes(one))
+      throw new Error(`${location}/type is ${JSON.stringify(one)}, which is none of ${TYPES.join(', ')}`)
+  return [
+    (value, path) =>
+      wanted.some((one) => isOfType(value, one))
+        ? undefined
+        : `${nameOf(path)} must be ${wanted.join(' or ')}, and is ${typeOf(value)}`,
+  ]
+}
+
+function typeOf(value: Json): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+function isOfType(value: Json, type: string): boolean {
+  return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type
+}
+
+function valueChecks(schema: JsonObject, { location }: Place): Check[] {
+  const checks: Check[] = []
+  const { const: only, enum: allowed } = schema
+  if (only !== undefined)
+    checks.push((value, path, run) =>
+      equal(value, only, run) ? undefined : `${nameOf(path)} must be ${shown(only)}`,
+    )
+  if (allowed !== undefined) {
+    if (!Array.isArray(allowed)) throw new Error(`${location}/enum must be a list`)
+    const scalars = new Set(allowed.filter((one) => typeof one !== 'object'))
+    const others = allowed.filter((one) => typeof one === 'object')
+    checks.push((value, path, run) =>
+      scalars.has(value) || others.some((one) => equal(value, one, run))
+        ? undefined
+        : `${nameOf(path)} must be one of ${shown(allowed)}`,
+    )
+  }
+  return checks
+}
+
+function combinations(schema: JsonObject, place: Place): Check[] {
+  const { compiler, location, depth } = place
+  const at = (keyword: string) => `${location}/${keyword}`
+  const one = (keyword: string) => compiler.checkSameValue(schema, schema[keyword], at(keyword), depth + 1)
+  const several = (keyword: string) => {
+    const given = schema[keyword]
+    if (!Array.isArray(given) || given.length === 0)
+      throw new Error(`${at(keyword)} must be a list of schemas`)
+    return given.map((inner, index) =>
+      compiler.checkSameValue(schema, inner, `${at(keyword)}/${index}`, depth + 1),
+    )
+  }
+  const checks: Check[] = []
+  const { $ref: reference } = schema
+  if (reference !== undefined) {
+    if (typeof reference !== 'string') throw new Error(`${at('$ref')} must be a text`)
+    const target = compiler.target(reference, location)
+    checks.push(compiler.checkSameValue(schema, target, reference, depth + 1))
+  }
+  if (schema['allOf'] !== undefined) checks.push(...several('allOf'))
+  if (schema['anyOf'] !== undefined) checks.push(anyOf(several('anyOf')))
+  if (schema['oneOf'] !== undefined) checks.push(oneOf(several('oneOf')))
+  if (schema['not'] !== undefined) {
+    const not = one('not')
+    checks.push((value, path, run) =>
+      not(value, path, run) === undefined ? `${nameOf(path)} must not fit ${at('not')}` : undefined,
+    )
+  }
+  if (schema['if'] !== undefined) {
+    const condition = one('if')
+    const [then, otherwise] = ['then', 'else'].map((keyword) =>
+      schema[keyword] === undefined ? undefined : one(keyword),
+    )
+    checks.push((value, path, run) =>
+      (condition(value, path, run) === undefined ? then : otherwise)?.(value, path, run),
+    )
+  }
+  return checks
+}
+
+function anyOf(alternatives: readonly Check[]): Check {
+  return (value, path, run) => {
+    const misfits: string[] = []
+    for (const alternative of alternatives) {
+      const misfit = alternative(value, path, run)
+      if (misfit === undefined) return undefined
+      if (misfits.length < MAX_ALTERNATIVES_SAID) misfits.push(misfit)
+    }
+    return misfits.join(', or ')
+  }
+}
+
+const MAX_ALTERNATIVES_SAID = 3
+
+function oneOf(alternatives: readonly Check[]): Check {
+  return (value, path, run) => {
+    const misfits = alternatives.map((alternative) => alternative(value, path, run))
+    const fitting = misfits.filter((misfit) => misfit === undefined).length
+    if (fitting === 1) return undefined
+    if (fitting > 1) return `${nameOf(path)} must fit exactly one alternative, and fits ${fitting}`
+    return misfits.slice(0, MAX_ALTERNATIVES_SAID).join(', or ')
+  }
+}
+
+const MAX_SHOWN_CHARS = 200
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value)
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
+}
