@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { compileCacheFolder } from './compile-cache.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const source = join(root, 'src', 'main.ts')
@@ -15,9 +15,9 @@ const entry = isClone ? source : join(root, 'dist', 'main.js')
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   process.argv[1] = entry
-  // What was compiled once starts in a third of the time. Where the folder cannot be written, nothing is lost.
-  const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
-  nodeModule.enableCompileCache(join(caches, 'reeve'))
+  // What was compiled once starts in a third of the time.
+  const cache = compileCacheFolder()
+  if (cache !== null) nodeModule.enableCompileCache(cache)
   await import(pathToFileURL(entry).href)
 } else {
   startUnder(bundledNode())

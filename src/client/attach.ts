@@ -103,8 +103,9 @@ function nobodyReads(pid: string): RefusedError {
 }
 
 /** Resolves when the daemon has said at which offset it begins. */
-function open(line: Line, path: string, signal: AbortSignal): Promise<Terminal> {
+async function open(line: Line, path: string, signal: AbortSignal): Promise<Terminal> {
   const { address } = line.transport
+  line.transport.refuseForeignSocket()
   const origin = address.url === null ? 'ws://localhost' : address.url.origin.replace(/^http/, 'ws')
   const unixSocket = address.socket
   const socket = new WebSocket(`${origin}${path}`, {

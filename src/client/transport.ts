@@ -2,6 +2,7 @@ import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
 import type { Address } from './address.ts'
 import { brokenWith, wasNeverSent } from './broken.ts'
+import { refuseForeignSocket } from './home-owner.ts'
 
 export interface Asked {
   readonly method: string
@@ -25,6 +26,7 @@ export class Transport {
   #agent: http.Agent | undefined
   #closed = false
   #answered = false
+  #isSocketOurs = false
 
   constructor(address: Address) {
     this.address = address
@@ -33,6 +35,7 @@ export class Transport {
   /** Resolves with the head of the answer. What breaks below HTTP is a `daemon_unreachable`. */
   async ask({ method, path, headers = {}, body, signal }: Asked): Promise<Answered> {
     if (this.#closed) throw closedError()
+    this.refuseForeignSocket()
     const { socket, url } = this.address
     const isTls = url?.protocol === 'https:'
     // An import would read every member of the module, and one of them loads a whole HTTP client that nobody needs here.
@@ -62,6 +65,13 @@ export class Transport {
       })
       asked.end(body)
     })
+  }
+
+  /** Before the first request, and before a WebSocket: throws if another user listens there. */
+  refuseForeignSocket(): void {
+    const { socket } = this.address
+    if (socket === null || this.#isSocketOurs) return
+    this.#isSocketOurs = refuseForeignSocket(socket)
   }
 
   /** What every request says, a WebSocket's too. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
+import { refuseForeignFolder } from '../client/home-owner.ts'
 import { ReeveError } from '../core/errors.ts'
 import { isAlive } from './os-process.ts'
 import { presentDaemon } from './running.ts'
@@ -21,6 +22,8 @@ const BEGIN_MS = 5_000
 export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   const { keep = false, timeoutMs = TIMEOUT_MS } = options
   const home = homePaths(options.home ?? homeFolder())
+  // What its files say decides which OS process is signalled.
+  refuseForeignFolder(home.folder)
   // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
   const running = presentDaemon(home) ?? (await justBegun(home))
   if (running === null) {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
+import { isForeign, writableBy } from '../client/home-owner.ts'
 import { ReeveError } from '../core/errors.ts'
 
 /**
@@ -25,16 +26,9 @@ export function prepareHome({ folder }: HomePaths): void {
   } catch (error) {
     throw unusable(folder, error)
   }
-  const who = whoElse(stat)
-  if (who !== null) throw openTo(who, folder)
-}
-
-/** Whoever can put a file there can give themselves a token. */
-function whoElse({ mode, uid }: Stats): string | null {
-  if (process.getuid !== undefined && uid !== process.getuid() && uid !== 0)
-    return 'it belongs to another user'
-  if ((mode & 0o002) !== 0) return 'everybody may write there'
-  return (mode & 0o020) === 0 ? null : 'its group may write there'
+  // Whoever can put a file there can give themselves a token.
+  const why = isForeign(stat) ? 'it belongs to another user' : writableBy(stat)
+  if (why !== null) throw openTo(why, folder)
 }
 
 function openTo(why: string, folder: string): ReeveError {

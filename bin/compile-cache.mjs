@@ -1,0 +1,48 @@
+// Where Node may keep compiled code of Reeve. Node runs what lies there, so the folder is used only if nobody else can write to
+// it, or put another one in its place. Syntax and imports that an old Node knows, like the file beside it.
+import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+
+/** The folder of the compile cache, made if it was not there; null if it cannot be trusted or made. */
+export function compileCacheFolder(env = process.env) {
+  const given = env.XDG_CACHE_HOME
+  const caches = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache')
+  const folder = join(caches, 'reeve')
+  // Windows has no modes: a user's folders are their own there.
+  if (process.getuid === undefined) return folder
+  try {
+    mkdirSync(caches, { recursive: true, mode: 0o700 })
+    const real = join(realpathSync(caches), 'reeve')
+    if (!isSafeParent(dirname(real))) return null
+    makeIfMissing(real)
+    const { uid, mode } = lstatOfFolder(real)
+    return uid === process.getuid() && (mode & 0o077) === 0 ? real : null
+  } catch {
+    // A read-only file system, a file in the way, no right to look: Reeve starts without a cache, only slower.
+    return null
+  }
+}
+
+/** Nobody but this user and root can rename what lies in this folder, or any folder above it. */
+function isSafeParent(folder) {
+  const { uid, mode } = statSync(folder)
+  const isOurs = uid === process.getuid() || uid === 0
+  const isSticky = (mode & 0o1000) !== 0
+  if (!isOurs || ((mode & 0o022) !== 0 && !isSticky)) return false
+  return dirname(folder) === folder || isSafeParent(dirname(folder))
+}
+
+function makeIfMissing(folder) {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
+function lstatOfFolder(path) {
+  const found = lstatSync(path)
+  if (!found.isDirectory()) throw new Error(`${path} is not a folder`)
+  return found
+}
