@@ -3,6 +3,7 @@ import { toWire } from '../../verbs/request.ts'
 import type { Surroundings } from '../context.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { type Colours, coloursFor } from './colour.ts'
+import { neutral, neutralJson } from './neutral.ts'
 import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
@@ -32,7 +33,13 @@ export class Printer {
     return this.#around.stdout.isTTY ? (this.#around.stdout.columns ?? 80) : undefined
   }
 
+  /** Texts of others are in it: of their escape sequences only colours are passed on. */
   line(text = ''): void {
+    this.#around.stdout.write(`${neutral(text)}\n`)
+  }
+
+  /** As it is, escape sequences too: for who asked for that. */
+  rawLine(text: string): void {
     this.#around.stdout.write(`${text}\n`)
   }
 
@@ -43,7 +50,7 @@ export class Printer {
       return
     }
     const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
-    this.#around.stderr.write(`${dim(`reeve: ${text}`)}\n`)
+    this.#around.stderr.write(`${dim(`reeve: ${neutral(text)}`)}\n`)
   }
 
   /** From now on asides wait: they would tear what is shown on the whole screen. They are said when that is over. */
@@ -58,18 +65,22 @@ export class Printer {
 
   /** One answer: a JSON text over several lines, or on one with `--jsonl`. */
   json(value: unknown): void {
-    this.line(toWire(value, this.#options.jsonl ? undefined : 2))
+    this.#jsonText(value, this.#options.jsonl ? undefined : 2)
   }
 
   /** Many of a kind: a JSON array, or a line for each. */
   jsonList(values: readonly unknown[]): void {
-    if (this.#options.jsonl) for (const value of values) this.line(toWire(value))
-    else this.line(toWire(values, 2))
+    if (this.#options.jsonl) for (const value of values) this.#jsonText(value)
+    else this.#jsonText(values, 2)
   }
 
   /** As they come: always a line for each. */
   jsonLine(value: unknown): void {
-    this.line(toWire(value))
+    this.#jsonText(value)
+  }
+
+  #jsonText(value: unknown, indent?: number): void {
+    this.#around.stdout.write(`${neutralJson(toWire(value, indent))}\n`)
   }
 
   table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
@@ -90,12 +101,13 @@ export class Printer {
   ): void {
     const { code, message, remedy, details } = error
     if (this.isJson) {
-      this.#around.stderr.write(`${toWire({ error: { code, message, remedy, details } })}\n`)
+      this.#around.stderr.write(`${neutralJson(toWire({ error: { code, message, remedy, details } }))}\n`)
       return
     }
     const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
-    this.#around.stderr.write(code === 'usage' ? `${message}\n` : `${red('reeve:')} ${message}\n`)
+    const said = neutral(message)
+    this.#around.stderr.write(code === 'usage' ? `${said}\n` : `${red('reeve:')} ${said}\n`)
     const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy, details })
-    if (todo !== '') this.#around.stderr.write(`${todo}\n`)
+    if (todo !== '') this.#around.stderr.write(`${neutral(todo)}\n`)
   }
 }

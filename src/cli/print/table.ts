@@ -1,3 +1,5 @@
+import { visibleBidi } from './neutral.ts'
+
 export interface Cell {
   readonly text: string
   readonly paint?: (text: string) => string
@@ -45,7 +47,7 @@ export function tableLines(
 
 /** What a program named itself must not move the cursor. */
 export function onOneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ')
+  return visibleBidi(text.replaceAll(/\p{Cc}+/gu, ' '))
 }
 
 export function cutTo(text: string, width: number): string {

@@ -1,4 +1,5 @@
 import type { Terminal } from '../foreground/terminal.ts'
+import { neutral } from '../print/neutral.ts'
 
 /** Another screen than the shell's, without cursor, on which long lines are cut rather than wrapped. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
@@ -62,7 +63,7 @@ export class Screen {
       line === this.#shown[at]
         ? []
         : // Cleared first: behind a line as wide as the terminal the cursor stands on its last character.
-          [`\u001b[${at + 1};1H\u001b[K${line}\u001b[0m`],
+          [`\u001b[${at + 1};1H\u001b[K${neutral(line)}\u001b[0m`],
     )
     if (drawn.length > 0) this.#write(drawn.join(''))
     this.#shown = lines

@@ -1,6 +1,7 @@
 import type { Acting, InputOf, ToldNotice } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
+import { neutralLine } from '../print/neutral.ts'
 import { clockTime } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
@@ -34,6 +35,7 @@ export const inbox = word({
     new: { type: 'flag', about: 'only what this consumer has not acknowledged' },
     ack: { type: 'flag', about: 'acknowledge what is shown: it is not shown as new again; implies --new' },
     done: { type: 'texts', value: 'place', about: 'acknowledge this one, for everybody' },
+    raw: { type: 'flag', about: 'with all escape sequences, not colours alone' },
   },
   about: `
 A session is told when its processes end, are ready, or print a line that is watched for; you are told of commands that belong
@@ -138,12 +140,15 @@ async function scopeOf(
   return actor === 'host' ? 'human:host' : actor
 }
 
-function show({ print }: Context<unknown>, notice: ToldNotice): void {
+function show({ print, options }: Context<{ readonly raw: boolean }>, notice: ToldNotice): void {
   if (print.isJson) {
     print.jsonLine(notice)
     return
   }
   const { dim, cyan } = print.colours
   print.line(`${dim(`${String(notice.place).padStart(5)}  ${clockTime(notice.at)}`)}  ${cyan(notice.kind)}`)
-  for (const line of notice.text.split('\n')) print.line(`       ${line}`)
+  for (const line of notice.text.split('\n')) {
+    if (options.raw) print.rawLine(`       ${line}`)
+    else print.line(`       ${neutralLine(line)}`)
+  }
 }

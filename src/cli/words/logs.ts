@@ -3,6 +3,7 @@ import { oneProcess } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { startedAgainAs } from '../print/asked-for.ts'
+import { EscapeFilter } from '../print/neutral.ts'
 import { statusText } from '../print/status.ts'
 import { byteCount } from '../print/times.ts'
 import { tagged } from '../tagged.ts'
@@ -29,10 +30,12 @@ export const logs = word({
       about: 'this one alone, of a command whose streams are kept apart',
     },
     reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+    raw: { type: 'flag', about: 'all escape sequences on a terminal, too, not colours alone' },
   },
   about: `
-Bytes come as they were printed, colours too; secrets are masked with *, one for each byte. What is not kept any more is a gap, which is named on standard
-error. With --jsonl: a line each, with its number and offset; with -f its offset and text.`,
+Into a file or a pipe bytes come as they were printed. On a terminal only colours do: other escape sequences, which could set its
+title or clipboard or move its cursor, are left out, and control characters are shown, unless --raw says otherwise. Secrets are
+masked with *, one for each byte. What is not kept any more is a gap, which is named on standard error. With --jsonl: a line each, with its number and offset; with -f its offset and text.`,
   examples: [
     ['reeve logs web', 'all of it'],
     ['reeve logs -fn 20 web', 'the last 20 lines, then what comes'],
@@ -108,17 +111,36 @@ async function* ofStream(reeve: Acting, pid: string, pieces: AsyncIterable<Outpu
   for await (const piece of tagged(reeve, pid, pieces)) if (piece.stream === wanted) yield piece
 }
 
-async function printPieces(context: Context<unknown>, pieces: AsyncIterable<OutputPiece>): Promise<void> {
-  const { print, around } = context
+async function printPieces(
+  context: Context<{ readonly raw: boolean }>,
+  pieces: AsyncIterable<OutputPiece>,
+): Promise<void> {
+  const { print, around, options } = context
   const lines = new LineSplitter()
+  const terminal = around.stdout.isTTY && !options.raw ? new NeutralOutput() : null
   for await (const { offset, bytes, gap } of pieces) {
     if (gap !== null && print.isJson) print.jsonLine({ gap })
     else if (gap !== null)
       print.aside(`${byteCount(gap.to - gap.from)} are missing here: they are not kept any more.`)
-    if (!print.isJson) await writeAll(around.stdout, bytes)
-    else for (const line of lines.take(offset, bytes)) print.jsonLine(line)
+    if (print.isJson) for (const line of lines.take(offset, bytes)) print.jsonLine(line)
+    else await writeAll(around.stdout, terminal === null ? bytes : terminal.take(bytes))
   }
   if (print.isJson) for (const line of lines.rest()) print.jsonLine(line)
+  else if (terminal !== null) await writeAll(around.stdout, terminal.end())
+}
+
+/** Output of others for a terminal. A character or an escape sequence that two pieces share stays whole. */
+class NeutralOutput {
+  readonly #decoder = new TextDecoder()
+  readonly #filter = new EscapeFilter('output')
+
+  take(bytes: Uint8Array): string {
+    return this.#filter.take(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  end(): string {
+    return this.#filter.take(this.#decoder.decode()) + this.#filter.end()
+  }
 }
 
 async function printLines(

@@ -3,6 +3,7 @@ import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
 import { readyWhen, startedAgainAs } from '../print/asked-for.ts'
+import { neutralLine } from '../print/neutral.ts'
 import { statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { shortTime } from '../print/times.ts'
@@ -112,7 +113,7 @@ function nameOf({ name, pid }: OutputOf<'show'>): string {
 
 /** The line that was waited for; of several processes, how each is. */
 function said(answer: OutputOf<'wait'>, several: boolean): string[] {
-  if (answer.type === 'matched') return [answer.line.text]
+  if (answer.type === 'matched') return [neutralLine(answer.line.text)]
   if (answer.type === 'interrupted' || !several) return []
   return [`${nameOf(answer.record)}  ${statusText(answer.record)}`]
 }

@@ -1,0 +1,155 @@
+/**
+ * Text of others for a terminal: nothing but colours (SGR) reaches it as an escape sequence. Sequences that set the clipboard
+ * or the title, move the cursor or ask the terminal something are left out, control characters and bidirectional
+ * overrides are shown.
+ */
+export function neutral(text: string): string {
+  // Most lines have nothing of the kind.
+  if (!SUSPICIOUS.test(text)) return text
+  const filter = new EscapeFilter('line')
+  return filter.take(text) + filter.end()
+}
+
+/** One line of others: colours that it leaves on end with it. */
+export function neutralLine(text: string): string {
+  const shown = neutral(text)
+  return shown.includes('\u001b') ? `${shown}${RESET}` : shown
+}
+
+/** For JSON text: the same value, and nothing in it that a terminal would act on. */
+export function neutralJson(text: string): string {
+  return text.replaceAll(IN_JSON, (character) => `\\u${hex(character)}`)
+}
+
+/** Characters that change the order in which others are shown, visible. */
+export function visibleBidi(text: string): string {
+  return text.replaceAll(BIDI, visible)
+}
+
+export const RESET = '\u001b[0m'
+
+const BIDI = /[\u202a-\u202e\u2066-\u2069]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+const IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+/** A colour has a few numbers. What is longer is none. */
+const MAX_PARAMETERS = 64
+
+/**
+ * Where in an escape sequence of ECMA-48 the next character is. `text`: in none. `string`: in one that goes on until ST
+ * (OSC: or BEL), such as a title or the clipboard. A line end breaks off any of them.
+ */
+type State = 'text' | 'escape' | 'control' | 'string' | 'escape in string'
+
+/** Bytes may come in pieces that end within a sequence: what is begun is remembered. */
+export class EscapeFilter {
+  /** Whether carriage returns are passed on: programs draw progress with them. In one line they have no place. */
+  readonly #within: 'line' | 'output'
+  #state: State = 'text'
+  #parameters = ''
+  #hasColour = false
+
+  constructor(within: 'line' | 'output') {
+    this.#within = within
+  }
+
+  take(text: string): string {
+    if (this.#state === 'text' && !SUSPICIOUS.test(text)) return text
+    let shown = ''
+    for (const character of text) shown += this.#next(character)
+    return shown
+  }
+
+  /** What must follow the last of it. */
+  end(): string {
+    this.#state = 'text'
+    return this.#hasColour && this.#within === 'output' ? RESET : ''
+  }
+
+  #next(character: string): string {
+    switch (this.#state) {
+      case 'text':
+        return this.#inText(character)
+      case 'escape':
+        return this.#afterEscape(character)
+      case 'control':
+        return this.#inControl(character)
+      case 'string':
+        return this.#inString(character)
+      case 'escape in string':
+        this.#state = 'text'
+        return character === '\\' ? '' : this.#afterEscape(character)
+    }
+  }
+
+  #inText(character: string): string {
+    if (character === '\u001b') this.#state = 'escape'
+    else if (character === '\u009b') this.#begin('control')
+    else if (STRINGS_C1.includes(character)) this.#state = 'string'
+    else return this.#shown(character)
+    return ''
+  }
+
+  #afterEscape(character: string): string {
+    if (character === '[') this.#begin('control')
+    else if (STRINGS.includes(character)) this.#state = 'string'
+    // Intermediates, such as `(` before a character set.
+    else if (character >= ' ' && character <= '/') this.#state = 'escape'
+    else {
+      this.#state = 'text'
+      const isFinal = character >= '0' && character <= '~'
+      return isFinal ? '' : this.#inText(character)
+    }
+    return ''
+  }
+
+  #inControl(character: string): string {
+    if (character >= ' ' && character <= '?') {
+      if (this.#parameters.length <= MAX_PARAMETERS) this.#parameters += character
+      return ''
+    }
+    this.#state = 'text'
+    if (character < '@' || character > '~') return this.#inText(character)
+    const isColour = character === 'm' && /^[0-9;:]{0,64}$/.test(this.#parameters)
+    if (!isColour) return ''
+    this.#hasColour = true
+    return `\u001b[${this.#parameters}m`
+  }
+
+  #inString(character: string): string {
+    if (character === '\u001b') this.#state = 'escape in string'
+    else if (character === '\n') {
+      this.#state = 'text'
+      return character
+    } else if (STRING_ENDS.includes(character)) this.#state = 'text'
+    return ''
+  }
+
+  #begin(state: State): void {
+    this.#state = state
+    this.#parameters = ''
+  }
+
+  #shown(character: string): string {
+    if (character === '\n' || character === '\t') return character
+    if (character === '\r' && this.#within === 'output') return character
+    return SUSPICIOUS.test(character) ? visible(character) : character
+  }
+}
+
+/** DCS, SOS, OSC, PM and APC. */
+const STRINGS = ['P', 'X', ']', '^', '_']
+const STRINGS_C1 = ['\u0090', '\u0098', '\u009d', '\u009e', '\u009f']
+/** BEL, CAN, SUB and ST. */
+const STRING_ENDS = ['\u0007', '\u0018', '\u001a', '\u009c']
+
+/** `^G` for a control character of ASCII, `<U+202E>` for any other. */
+function visible(character: string): string {
+  const code = character.charCodeAt(0)
+  if (code === 0x7f) return '^?'
+  return code < 0x20 ? `^${String.fromCharCode(code + 0x40)}` : `<U+${hex(character).toUpperCase()}>`
+}
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0')
+}
