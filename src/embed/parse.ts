@@ -7,17 +7,32 @@ import { unknownField } from './unknown-field.ts'
 export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string): z.output<Type> {
   const parsed = type.safeParse(withoutUndefined(given))
   if (parsed.success) return parsed.data
-  const said = strictest(parsed.error.issues).map((issue) => sentenceOf(issue, type, given))
+  const found = parsed.error.issues.length
+  const issues = parsed.error.issues.slice(0, MAX_ISSUES)
+  const said = strictest(issues).map((issue) => sentenceOf(issue, type, given))
+  const more = found > issues.length ? [`and ${found - issues.length} more`] : []
   throw new RefusedError(
     refusal(
       'invalid_input',
-      `${doing} was given something it cannot use: ${said.join('; ')}.`,
+      `${doing} was given something it cannot use: ${[...said, ...more].join('; ')}.`,
       'Correct the named fields; nothing was done.',
-      {
-        issues: parsed.error.issues,
-      },
+      { issues: issues.map(shortened) },
     ),
   )
+}
+
+/** Each is made a sentence. An input may have hundreds of thousands of wrong fields, and nobody reads of them all. */
+const MAX_ISSUES = 20
+const MAX_KEYS = 5
+
+function shortened(issue: z.core.$ZodIssue): object {
+  if (issue.code === 'unrecognized_keys') {
+    const { length } = issue.keys
+    if (length <= MAX_KEYS) return issue
+    return { ...issue, keys: issue.keys.slice(0, MAX_KEYS), message: `${length} unrecognized keys` }
+  }
+  if (issue.code !== 'invalid_union') return issue
+  return { ...issue, errors: issue.errors.map((inner) => inner.slice(0, MAX_ISSUES).map(shortened)) }
 }
 
 /** Of two bounds that one value misses, the second says enough: a schema adds the closer one to the wider. */
@@ -41,13 +56,18 @@ function messagesOf(
   whole: { readonly type: z.ZodType; readonly given: unknown; readonly path: readonly PropertyKey[] },
 ): string[] {
   const path = [...whole.path, ...issue.path]
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => unknownField(whole.type, whole.given, path, key))
+  if (issue.code === 'unrecognized_keys') {
+    const said = issue.keys.slice(0, MAX_KEYS).map((key) => unknownField(whole.type, whole.given, path, key))
+    const more = issue.keys.length - said.length
+    return more > 0 ? [...said, `and ${more} more that do not exist`] : said
+  }
   const hasOwn =
     issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== 'Invalid input'
   return hasOwn
     ? [issue.message]
-    : issue.errors.flat().flatMap((inner) => messagesOf(inner, { ...whole, path }))
+    : issue.errors.flatMap((errors) =>
+        errors.slice(0, MAX_ISSUES).flatMap((inner) => messagesOf(inner, { ...whole, path })),
+      )
 }
 
 /** Deeper than any input may be: what lies below is refused anyway. */

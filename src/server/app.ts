@@ -18,6 +18,8 @@ export interface Env {
     readonly door: Door
     /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
     onlyReads(): void
+    /** Says of the connection that it has shown a token; null for whoever is the user. Throws if that has too many. */
+    authenticated(tokenId: string | null): void
   }
   Variables: {
     caller: Caller
@@ -70,7 +72,9 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.use(async (context, next) => {
     const caller = guard.callerOf(arrivalOf(context.env))
     context.set('caller', caller)
+    context.env.authenticated(caller.tokenId)
     if (caller.tokenId === null) return next()
+    guard.refuseTooManyOpen(caller)
     const { outgoing } = context.env
     const revoked = new AbortController()
     const refused = Promise.withResolvers<never>()

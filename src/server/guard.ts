@@ -27,8 +27,11 @@ export class Guard {
   readonly #failures = new Failures()
   readonly #openings: Openings
 
-  constructor(tokens: Tokens) {
+  readonly #requestsPerToken: number
+
+  constructor(tokens: Tokens, { requestsPerToken }: { readonly requestsPerToken: number }) {
     this.#tokens = tokens
+    this.#requestsPerToken = requestsPerToken
     this.#openings = new Openings(tokens)
   }
 
@@ -63,6 +66,17 @@ export class Guard {
     return tokenId === null ? () => undefined : this.#openings.add(tokenId, cut)
   }
 
+  /** Before `whileGood`: one token must not take all of the daemon's time. The user on the socket is not limited. */
+  refuseTooManyOpen({ tokenId }: Caller): void {
+    if (tokenId === null || this.#openings.count(tokenId) < this.#requestsPerToken) return
+    throw new ReeveError(
+      'too_many_requests',
+      `${this.#requestsPerToken} requests, streams and terminals of this token are open, which is the most there may be.`,
+      'Wait until some are answered, or close some; one call can wait for many processes (waitAll, waitAny).',
+      { details: { limit: this.#requestsPerToken, retryAfterSeconds: 1 } },
+    )
+  }
+
   /** Of somebody who was let in before. */
   refuseRevoked({ tokenId }: Caller): void {
     if (tokenId !== null && !this.#tokens.all().some(({ id }) => id === tokenId)) throw unknownToken()
@@ -78,6 +92,7 @@ export class Guard {
         'too_many_requests',
         'Too many wrong tokens came from your address.',
         'Wait a minute, then use the right one.',
+        { details: { retryAfterSeconds: 60 } },
       )
     }
     throw text === undefined ? noToken() : unknownToken()

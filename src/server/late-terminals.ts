@@ -1,7 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { Door } from './guard.ts'
-import type { TerminalParts, Terminals } from './terminal.ts'
+import type { TerminalParts, Terminals, Upgrade } from './terminal.ts'
 
 /** Terminals that are loaded when the first one is asked for: most daemons never are, and all are to start fast. */
 export class LateTerminals {
@@ -13,12 +10,13 @@ export class LateTerminals {
     this.#parts = parts
   }
 
-  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> {
+  async upgrade(upgrade: Upgrade): Promise<void> {
+    const { socket } = upgrade
     // Whoever leaves meanwhile takes nobody along.
     socket.on('error', () => socket.destroy())
     this.#loaded ??= import('./terminal.ts').then(({ Terminals }) => new Terminals(this.#parts))
     this.#there = await this.#loaded
-    await this.#there.upgrade(request, socket, head, door)
+    await this.#there.upgrade(upgrade)
   }
 
   /** Whether somebody sits at the terminal of this process. */

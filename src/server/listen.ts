@@ -6,15 +6,16 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
+import { type ConnectionLimits, Connections } from './connections.ts'
 import type { Door } from './guard.ts'
 import type { LateTerminals } from './late-terminals.ts'
 import { problemResponse } from './problem.ts'
 import { endWith } from './raw-answer.ts'
 
-export interface Limits {
-  /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
-  readonly connections: number
+export interface Limits extends ConnectionLimits {
   readonly bodyBytes: number
+  /** Requests, streams and terminals of one token that are open at once. */
+  readonly requestsPerToken: number
   readonly headersMs: number
   readonly requestMs: number
   /** How long a reader may take nothing of what it asked for. */
@@ -23,6 +24,10 @@ export interface Limits {
 
 export const LIMITS: Limits = {
   connections: 512,
+  unauthenticated: 64,
+  unauthenticatedMs: 5_000,
+  connectionsPerToken: 256,
+  requestsPerToken: 128,
   bodyBytes: 4 * 1024 * 1024,
   headersMs: 10_000,
   requestMs: 30_000,
@@ -49,7 +54,7 @@ const END_MS = 500
 /** One door: accepts connections up to the limit, and lets none of them be stuck. */
 export class Listener {
   readonly server: Server
-  readonly #open = new Set<Socket>()
+  readonly #open: Connections
   readonly #busy = new Map<Socket, number>()
   /** Requests that are not answered yet. */
   readonly #asking = new Set<IncomingMessage>()
@@ -58,8 +63,9 @@ export class Listener {
   #whenDone: (() => void) | undefined
   #whenQuiet: (() => void) | undefined
 
-  private constructor(server: Server) {
+  private constructor(server: Server, open: Connections) {
     this.server = server
+    this.#open = open
   }
 
   static async open(
@@ -81,10 +87,13 @@ export class Listener {
       tls === undefined
         ? createServer(options)
         : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
-    const listener = new Listener(server)
+    // Whoever can open the socket file is the user, and needs no token.
+    const open = new Connections(limits, { needsToken: !('path' in place) })
+    const listener = new Listener(server, open)
     server.keepAliveTimeout = KEEP_ALIVE_MS
     server.timeout = limits.stallMs
-    listener.#limitConnections(tls === undefined ? 'connection' : 'secureConnection', limits.connections)
+    listener.#limitConnections(tls === undefined ? 'connection' : 'secureConnection')
+    if (tls !== undefined) limitHandshakes(server, limits.unauthenticated)
     server.on('timeout', (socket) => listener.#stalled(socket))
     server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
     await listening(server, place)
@@ -93,7 +102,8 @@ export class Listener {
       (request, bindings) => {
         const { incoming, outgoing } = bindings as HttpBindings
         const onlyReads = () => listener.#settled(incoming)
-        return app.fetch(request, { incoming, outgoing, door, onlyReads })
+        const authenticated = (tokenId: string | null) => open.authenticated(incoming.socket, tokenId)
+        return app.fetch(request, { incoming, outgoing, door, onlyReads, authenticated })
       },
       { errorHandler: (error) => problemResponse(unreadable(error)) },
     )
@@ -102,7 +112,10 @@ export class Listener {
       response.once('close', () => listener.#end(request))
       void answer(request, response)
     })
-    server.on('upgrade', (request, socket, head) => void terminals.upgrade(request, socket, head, door))
+    server.on('upgrade', (request, socket, head) => {
+      const authenticated = (tokenId: string | null) => open.authenticated(request.socket, tokenId)
+      void terminals.upgrade({ request, socket, head, door, authenticated })
+    })
     return listener
   }
 
@@ -157,20 +170,35 @@ export class Listener {
   }
 
   /** Node alone would drop what is too many without a word. */
-  #limitConnections(event: 'connection' | 'secureConnection', most: number): void {
+  #limitConnections(event: 'connection' | 'secureConnection'): void {
     const [handle] = this.server.listeners(event)
     this.server.removeAllListeners(event)
     this.server.on(event, (socket: Socket) => {
-      if (this.#open.size >= most) {
-        socket.on('error', () => socket.destroy())
-        endWith(socket, tooMany(most))
+      const refused = this.#open.add(socket)
+      if (refused === null) {
+        handle?.call(this.server, socket)
         return
       }
-      this.#open.add(socket)
-      socket.once('close', () => this.#open.delete(socket))
-      handle?.call(this.server, socket)
+      socket.on('error', () => socket.destroy())
+      endWith(socket, refused)
     })
   }
+}
+
+/** Before TLS is agreed on there is nobody to tell: the oldest makes room for a newcomer. */
+function limitHandshakes(server: Server, most: number): void {
+  const under = new Map<string, Socket>()
+  const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
+  server.prependListener('connection', (socket: Socket) => {
+    const name = nameOf(socket)
+    const [oldest] = under.values()
+    if (under.size >= most) oldest?.destroy()
+    under.set(name, socket)
+    socket.once('close', () => {
+      if (under.get(name) === socket) under.delete(name)
+    })
+  })
+  server.on('secureConnection', (socket: Socket) => under.delete(nameOf(socket)))
 }
 
 async function within(ms: number, tell: (over: () => void) => void): Promise<void> {
@@ -242,12 +270,4 @@ function unreadable(error: unknown): ReeveError {
   return new ReeveError('bad_request', `The request cannot be read: ${said}.`, 'Send HTTP/1.1.', {
     cause: error,
   })
-}
-
-function tooMany(most: number): ReeveError {
-  return new ReeveError(
-    'too_many_connections',
-    `${most} connections are open, which is the most there may be.`,
-    'Close some, or share them.',
-  )
 }

@@ -29,6 +29,10 @@ export class Openings {
     }
   }
 
+  count(tokenId: string): number {
+    return this.#cuts.get(tokenId)?.size ?? 0
+  }
+
   #cutRevoked(): void {
     const good = new Set(this.#tokens.all().map(({ id }) => id))
     for (const [tokenId, cuts] of [...this.#cuts]) if (!good.has(tokenId)) for (const cut of [...cuts]) cut()

@@ -55,10 +55,11 @@ export function problemText(problem: Problem): string {
   }
 }
 
-export function problemHeaders({ code }: Problem): Record<string, string> {
-  if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"' }
-  if (code === 'too_many_requests') return { 'Retry-After': '60' }
-  return {}
+export function problemHeaders({ code, details }: Problem): Record<string, string> {
+  // A connection without a token has a place that others may need.
+  if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"', Connection: 'close' }
+  const { retryAfterSeconds } = details
+  return typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {}
 }
 
 const STATUS: { readonly [code in ErrorCode]?: number } = {

@@ -51,7 +51,7 @@ const LOOK_MS = 10
 export async function serve(options: ServeOptions): Promise<Server> {
   const { reeve, tokens, log, mount = {} } = options
   const limits = { ...LIMITS, ...options.limits }
-  const guard = new Guard(tokens)
+  const guard = new Guard(tokens, limits)
   const metrics = new Metrics()
   const closing = new AbortController()
   const { signal } = closing

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
@@ -17,6 +18,16 @@ export interface TerminalParts {
   readonly closing: AbortSignal
 }
 
+/** A request to become a WebSocket. */
+export interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+  readonly door: Door
+  /** Says of the connection that it has shown a token. Throws if that has too many connections. */
+  authenticated(tokenId: string | null): void
+}
+
 interface Place {
   readonly caller: Caller
   readonly acting: Acting
@@ -30,6 +41,9 @@ const MOST_WAITING = 64
 const SCROLLBACK = 64 * 1024
 /** How long a reader may take nothing of what is printed. */
 const STALL_MS = 30_000
+/** Frames in a row that cannot be used, whatever the program does. */
+const MAX_UNUSABLE_FRAMES = 100
+const UNUSABLE: readonly string[] = ['bad_request', 'invalid_input', 'forbidden']
 const RESTARTING = 1012
 const NOT_ALLOWED = 1008
 const BROKEN = 1011
@@ -45,11 +59,12 @@ export class Terminals {
   }
 
   /** Whoever may not come in, or asks for what is not there, is told so before there is a WebSocket. */
-  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> {
+  async upgrade(upgrade: Upgrade): Promise<void> {
+    const { request, socket, head } = upgrade
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
     try {
-      const place = await this.#placeOf(request, door)
+      const place = await this.#placeOf(upgrade)
       socket.off('error', ignore)
       this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place))
     } catch (error) {
@@ -68,11 +83,13 @@ export class Terminals {
     for (const ws of this.#open.keys()) ws.close(RESTARTING, 'the daemon stops')
   }
 
-  async #placeOf(request: IncomingMessage, door: Door): Promise<Place> {
+  async #placeOf({ request, door, authenticated }: Upgrade): Promise<Place> {
     const { guard, reeve } = this.#parts
     const came = arrival(request, door)
     guard.refuseForeign(came)
     const caller = guard.callerOf(came)
+    authenticated(caller.tokenId)
+    guard.refuseTooManyOpen(caller)
     const { pathname, searchParams } = new URL(request.url ?? '/', 'ws://localhost')
     const [, named] = /^\/v1\/processes\/([^/]+)\/terminal$/.exec(pathname) ?? []
     if (named === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket')
@@ -143,22 +160,39 @@ async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
   }
 }
 
-/** What is typed goes to the program in order. A no is told in a text frame, `{ "refused": <problem> }`, and ends nothing. */
+/**
+ * What is typed goes to the program in order. A no is told in a text frame, `{ "refused": <problem> }`, and ends nothing. Frames
+ * that no terminal would send, many in a row, end the connection.
+ */
 function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked: () => void): void {
   let last: Promise<void> = Promise.resolve()
   let waiting = 0
+  let unusable = 0
+  const refuseMore = () => {
+    ws.close(NOT_ALLOWED, 'too_many_requests')
+    // Its answer to that is behind everything that it has sent already.
+    ws.resume()
+  }
   const take = async (data: Buffer, isBinary: boolean) => {
+    if (ws.readyState !== ws.OPEN) return
     try {
       refuseRevoked()
       demand(caller, 'operate')
       if (isBinary) await acting.write({ pid, text: new Uint8Array(data) })
       else await acting.resize({ ...sizeIn(data.toString()), pid })
+      unusable = 0
     } catch (error) {
-      if (ws.readyState === ws.OPEN) ws.send(JSON.stringify({ refused: problemOf(foreseen(error)) }))
+      const said = foreseen(error)
+      if (UNUSABLE.includes(said.code)) unusable++
+      if (ws.readyState === ws.OPEN) ws.send(JSON.stringify({ refused: problemOf(said) }))
+      if (unusable >= MAX_UNUSABLE_FRAMES) refuseMore()
+      // A read brings thousands of frames, and a refusal waits for nothing: others get their turn in between.
+      await nextTurn()
     }
     if (--waiting === 0 && ws.isPaused) ws.resume()
   }
   ws.on('message', (data: Buffer, isBinary: boolean) => {
+    if (ws.readyState !== ws.OPEN) return
     waiting++
     if (waiting >= MOST_WAITING) ws.pause()
     last = last.then(() => take(data, isBinary))

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
@@ -117,8 +116,13 @@ test.each(doors)('a client that vanishes in the middle leaves nothing behind, ov
 
 test.each(doors)('one connection too many is told so, and the other door is open, over %s', async (door) => {
   const { daemon } = await started({ connections: 4 })
+  const { port } = new URL(daemon.url ?? '')
+  const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
   const wires = [1, 2, 3, 4].map(() => new Wire(daemon, door))
-  await Promise.all(wires.map(({ socket }) => once(socket, 'connect')))
+  // On an address only connections that have shown a token keep their place.
+  for (const { socket } of wires)
+    socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
+  await until('all four are served', () => wires.every(({ said }) => said.includes('200 OK')))
   const extra = new Wire(daemon, door)
   extra.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
   expect(await extra.answer()).toEqual({ status: 503, code: 'too_many_connections' })

@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net'
+import { ReeveError } from '../core/errors.ts'
+
+export interface ConnectionLimits {
+  /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
+  readonly connections: number
+  /** Of those that have shown no token yet. One more takes the place of another. */
+  readonly unauthenticated: number
+  /** How long a connection may be open without having shown one. */
+  readonly unauthenticatedMs: number
+  /** That one token may have open. */
+  readonly connectionsPerToken: number
+}
+
+/**
+ * The open connections of one door. On an address a connection must show a token soon: until then it has one of a few
+ * places, and a newcomer takes the place of the oldest from the address that holds the most. So whoever has no token can't
+ * keep out those who have one.
+ */
+export class Connections {
+  readonly #limits: ConnectionLimits
+  readonly #needsToken: boolean
+  readonly #open = new Set<Socket>()
+  /** In the order of their arrival, with what ends their time. */
+  readonly #unauthenticated = new Map<Socket, NodeJS.Timeout>()
+  readonly #byToken = new Map<string, Set<Socket>>()
+
+  constructor(limits: ConnectionLimits, { needsToken }: { readonly needsToken: boolean }) {
+    this.#limits = limits
+    this.#needsToken = needsToken
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  [Symbol.iterator](): Iterator<Socket> {
+    return this.#open.values()
+  }
+
+  /** Returns the error for a connection that finds no place; what was in its way is closed otherwise. */
+  add(socket: Socket): ReeveError | null {
+    const { connections, unauthenticated, unauthenticatedMs } = this.#limits
+    if (this.#open.size >= connections || this.#unauthenticated.size >= unauthenticated) this.#makeRoom()
+    if (this.#open.size >= connections) return tooMany(connections)
+    this.#open.add(socket)
+    socket.once('close', () => this.#remove(socket))
+    if (this.#needsToken) {
+      const timer = setTimeout(() => socket.destroy(), unauthenticatedMs).unref()
+      this.#unauthenticated.set(socket, timer)
+    }
+    return null
+  }
+
+  /** The connection has shown a token that is known. Throws if that token has too many of them. */
+  authenticated(socket: Socket, tokenId: string | null): void {
+    clearTimeout(this.#unauthenticated.get(socket))
+    this.#unauthenticated.delete(socket)
+    if (tokenId === null || !this.#open.has(socket)) return
+    const sockets = this.#byToken.get(tokenId) ?? new Set()
+    if (sockets.has(socket)) return
+    const { connectionsPerToken } = this.#limits
+    if (sockets.size >= connectionsPerToken)
+      throw new ReeveError(
+        'too_many_connections',
+        `${connectionsPerToken} connections with this token are open, which is the most there may be.`,
+        'Close some, or share them; another program can have a token of its own.',
+        { details: { limit: connectionsPerToken } },
+      )
+    this.#byToken.set(tokenId, sockets.add(socket))
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0 && this.#byToken.get(tokenId) === sockets) this.#byToken.delete(tokenId)
+    })
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket)
+    clearTimeout(this.#unauthenticated.get(socket))
+    this.#unauthenticated.delete(socket)
+  }
+
+  #makeRoom(): void {
+    const oldest = oldestOfTheBusiest([...this.#unauthenticated.keys()])
+    if (oldest === undefined) return
+    this.#remove(oldest)
+    oldest.destroy()
+  }
+}
+
+function oldestOfTheBusiest(sockets: readonly Socket[]): Socket | undefined {
+  const byAddress = new Map<string, Socket[]>()
+  for (const socket of sockets) {
+    const address = socket.remoteAddress ?? ''
+    byAddress.set(address, [...(byAddress.get(address) ?? []), socket])
+  }
+  const busiest = [...byAddress.values()].sort((a, b) => b.length - a.length)[0]
+  return busiest?.[0]
+}
+
+function tooMany(most: number): ReeveError {
+  return new ReeveError(
+    'too_many_connections',
+    `${most} connections are open, which is the most there may be.`,
+    'Close some, or share them.',
+    { details: { limit: most } },
+  )
+}

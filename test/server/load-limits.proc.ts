@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { until } from '../keeper/client.ts'
+import { ask } from './ask.ts'
+
+async function begin(limits: NonNullable<UpOptions['limits']> = {}) {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up({ limits })
+  const agent = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' }).token
+  return { daemon, agent }
+}
+
+/** An idle connection over TCP. */
+async function idle(daemon: Daemon) {
+  const socket = connect(Number(new URL(daemon.url ?? '').port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+test('connections without a token keep nobody with a token out', async () => {
+  const { daemon, agent } = await begin()
+  const idlers = await Promise.all(Array.from({ length: 600 }, () => idle(daemon)))
+  // Whoever shows a token is let in; the others make room.
+  for (const token of [daemon.token, agent])
+    expect((await ask(daemon, 'GET /v1/whoami', { token })).status).toBe(200)
+  expect((await ask(daemon, 'GET /v1/status')).status).toBe(200)
+  await until('the oldest have made room', () => idlers.filter(({ closed }) => closed).length >= 500)
+})
+
+test('a connection that shows no token is closed after a while, and one that did is not', async () => {
+  const { daemon } = await begin({ unauthenticatedMs: 200 })
+  const proven = await idle(daemon)
+  const { port } = new URL(daemon.url ?? '')
+  let said = ''
+  proven.on('data', (data) => {
+    said += data.toString()
+  })
+  const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
+  proven.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
+  await until('it is served', () => said.includes('200 OK'))
+  const unproven = await idle(daemon)
+  if (!unproven.closed) await once(unproven, 'close')
+  expect(proven.closed).toBe(false)
+})
+
+test('a connection without a token that asks again and again does not keep its place', async () => {
+  const { daemon } = await begin()
+  expect((await ask(daemon, 'GET /v1/status', { token: null })).headers.connection).toBe('close')
+})
+
+test('one token has a bounded number of open requests, and others are answered meanwhile', async () => {
+  const { daemon, agent } = await begin({ requestsPerToken: 3 })
+  const leave = new AbortController()
+  onTestFinished(() => leave.abort())
+  const followers = Array.from({ length: 3 }, () =>
+    ask(daemon, 'GET /v1/changes/stream?offset=now&live=long-poll', {
+      token: agent,
+      signal: leave.signal,
+    }).catch(() => undefined),
+  )
+  await until('all three are open', async () => {
+    const said = await ask(daemon, 'GET /v1/whoami', { token: agent })
+    return said.status === 429
+  })
+  const refused = await ask(daemon, 'GET /v1/whoami', { token: agent })
+  expect(refused.json).toMatchObject({ code: 'too_many_requests', details: { limit: 3 } })
+  expect(refused.json.remedy).toContain('waitAll')
+  expect(refused.headers['retry-after']).toBe('1')
+  expect((await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status).toBe(200)
+  leave.abort()
+  await Promise.all(followers)
+  await until('there is room again', async () => {
+    return (await ask(daemon, 'GET /v1/whoami', { token: agent })).status === 200
+  })
+})
+
+test('one token has a bounded number of open connections', async () => {
+  const { daemon, agent } = await begin({ connectionsPerToken: 2 })
+  const { port } = new URL(daemon.url ?? '')
+  const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${agent}\r\n`
+  const sockets = [await idle(daemon), await idle(daemon)]
+  for (const socket of sockets) {
+    socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
+    await once(socket, 'data')
+  }
+  const refused = await ask(daemon, 'GET /v1/whoami', { token: agent })
+  expect(refused).toMatchObject({
+    status: 503,
+    json: { code: 'too_many_connections', details: { limit: 2 } },
+  })
+  expect((await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status).toBe(200)
+})
+
+const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]))
+
+test('a body with hundreds of thousands of values is refused before it is parsed', async () => {
+  const { daemon, agent } = await begin()
+  const spec = { description: 'x', ...fields(300_000) }
+  for (const path of ['/v1/processes', '/mcp']) {
+    const headers = { accept: 'application/json, text/event-stream' }
+    const refused = await ask(daemon, `POST ${path}`, {
+      token: agent,
+      headers,
+      body: { kind: 'external', spec },
+    })
+    expect([refused.status, refused.json.code]).toEqual([413, 'body_too_large'])
+    expect(refused.json.detail).toContain('100000 values')
+  }
+  // Commas within a text are no values.
+  const definition = `${',['.repeat(200_000)}\\"`
+  const body = { kind: 'external', spec: { description: 'x' }, definition }
+  expect((await ask(daemon, 'POST /v1/processes', { token: daemon.token, body })).status).toBe(200)
+})
+
+test('an input with very many unknown fields is refused with a few of their names', async () => {
+  const { daemon, agent } = await begin()
+  const many = fields(90_000)
+  const spec = { description: 'x' }
+  for (const body of [
+    { kind: 'external', spec, ...many },
+    { kind: 'external', spec: { ...spec, ...many } },
+    { kind: 'external', spec, owner: many },
+  ]) {
+    const { status, json, bytes } = await ask(daemon, 'POST /v1/processes', { token: agent, body })
+    expect(status).toBe(422)
+    expect(json.code).toBe('invalid_input')
+    expect(json.detail).toMatch(/"k0".*and 89995 more/)
+    expect(bytes.length).toBeLessThan(10_000)
+  }
+})
+
+test('an input with very many wrong values is refused with a few of them', async () => {
+  const { daemon, agent } = await begin()
+  const body = { pids: Array.from({ length: 90_000 }, () => '') }
+  const { status, json, bytes } = await ask(daemon, 'POST /v1/wait-all', { token: agent, body })
+  expect([status, json.code]).toEqual([422, 'invalid_input'])
+  expect(bytes.length).toBeLessThan(20_000)
+})
+
+test('a terminal that sends frames nobody can use is closed, and others are answered meanwhile', async () => {
+  const { daemon, agent } = await begin()
+  const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }
+  await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
+  const { pid } = (await ask(daemon, 'POST /v1/processes', { token: agent, body })).json.record
+  const url = `${(daemon.url ?? '').replace('http', 'ws')}/v1/processes/${pid}/terminal`
+  const ws = new WebSocket(url, { headers: { authorization: `Bearer ${agent}` } })
+  onTestFinished(() => ws.terminate())
+  let refusals = 0
+  ws.on('message', (data: Buffer) => {
+    if (data.toString().includes('refused')) refusals++
+  })
+  await once(ws, 'open')
+  const closed = once(ws, 'close')
+  for (let i = 0; i < 20_000; i++) ws.send('{}')
+  const [code, reason] = await closed
+  expect([code, String(reason)]).toEqual([1008, 'too_many_requests'])
+  expect(refusals).toBeLessThanOrEqual(100)
+  expect((await ask(daemon, 'GET /v1/whoami', { token: agent })).status).toBe(200)
+})
