@@ -33,7 +33,9 @@ export async function succeed(
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
   const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
   const request = { ...anew(record, hasParent), notBefore: endedAt + delayMs }
-  const pid = edges.pidOf(`restart of ${record.pid}`)
+  const former = await formerSuccessor(record, kernel)
+  if (former !== null) return { pid: former }
+  const pid = await edges.pidForKey(RESTARTER, `restart of ${record.pid}`)
   const used = usedByCommand(record.kind, 'result' in ending ? ending.result : undefined)
   try {
     await kernel.register([
@@ -47,6 +49,16 @@ export async function succeed(
     return { refused: error.message }
   }
   return { pid }
+}
+
+/** No caller has this name, so that nobody's idempotency key gives the same pid. */
+const RESTARTER = 'kernel:restart'
+
+/** Version 0.1 gave successors pids that anybody could work out: one counts only if a kernel registered it. */
+async function formerSuccessor({ pid }: ProcessRecord, { edges }: Kernel): Promise<Pid | null> {
+  const row = await edges.store.ask({ ask: 'process', pid: edges.pidOf(`restart of ${pid}`) })
+  if (row === null || row.record.restartOf !== pid) return null
+  return row.record.originator.startsWith('kernel:') ? row.record.pid : null
 }
 
 /** What it belongs to has ended, or it is there already: then there is nothing to start, and nothing to say. */

@@ -25,6 +25,7 @@ export function nodeEdges(
     newPid: randomPids(),
     newId: () => randomBytes(12).toString('hex'),
     pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
+    pidForKey: keyedPids(store),
     hash: (text) => hash('sha256', text, 'hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
@@ -45,6 +46,16 @@ export function nodeEdges(
       flood,
     },
     onTrouble,
+  }
+}
+
+/** From the secret of the store, which no caller is told. */
+function keyedPids(store: Store): Edges['pidForKey'] {
+  let secret: string | undefined
+  return async (actor, key) => {
+    secret ??= await store.ask({ ask: 'secret' })
+    const text = JSON.stringify(['idempotency key', actor, key])
+    return pidFrom(createHmac('sha256', secret).update(text).digest())
   }
 }
 

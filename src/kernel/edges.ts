@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { HolderRow, Proof } from '../core/lease/holder.ts'
 import type { Rules } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
 
 /** Everything the kernel cannot do by itself. In the simulator all of it is simulated, but for the store. */
@@ -15,6 +16,8 @@ export interface Edges {
   readonly newId: () => string
   /** A pid that depends on the text alone. */
   readonly pidOf: (text: string) => Pid
+  /** The pid of an actor's idempotency key: the same in every kernel of this store, and nobody else can work it out. */
+  readonly pidForKey: (actor: Actor, key: string) => Promise<Pid>
   /** Hex text of a collision-free hash. */
   readonly hash: (text: string) => string
   /** Hex text that only somebody with the secret can make. */

@@ -46,19 +46,22 @@ export type Registered =
  * Registers all of them in one transaction, or none: the first refusal refuses all. A child, its parent's event, its
  * seat in a group and its first grants come to be together.
  */
-export function register(
+export async function register(
   edges: Edges,
   registering: readonly Registering[],
   defaultEnvRef: string,
 ): Promise<Registered[] | Refusal> {
   const at = edges.clock.now()
-  const intents = registering.map((one) => toIntent(edges, one, defaultEnvRef, at))
+  const keyed = registering.some(isKeyed)
+    ? await Promise.all(registering.map((one) => keyedPid(edges, one)))
+    : []
+  const intents = registering.map((one, index) => toIntent(edges, one, keyed[index], defaultEnvRef, at))
   const plan: Plan<Registered[] | Refusal> = function* () {
     const rows = new WorkingRows()
     const registered: Registered[] = []
-    for (const [index, { intent, isNew, succeeds }] of intents.entries()) {
+    for (const [index, { intent, isNew, formerPid, succeeds }] of intents.entries()) {
       if (isNew) rows.assumeAbsent(intent.pid)
-      const one = yield* registerOne(edges, rows, intent, isNew, succeeds)
+      const one = yield* registerOne(edges, rows, intent, { isNew, formerPid, succeeds })
       if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
       registered.push(one)
     }
@@ -67,13 +70,25 @@ export function register(
   return edges.store.write(plan)
 }
 
+function isKeyed({ pid, idempotencyKey }: Registering): boolean {
+  return pid === undefined && idempotencyKey !== undefined
+}
+
+async function keyedPid(edges: Edges, one: Registering): Promise<Pid | undefined> {
+  return isKeyed(one) ? edges.pidForKey(one.actor, one.idempotencyKey ?? '') : undefined
+}
+
 function toIntent(
   edges: Edges,
-  { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place, succeeds }: Registering,
+  registering: Registering,
+  keyed: Pid | undefined,
   defaultEnvRef: string,
   at: number,
 ) {
-  const given = pid ?? (idempotencyKey === undefined ? undefined : edges.pidOf(`${actor} ${idempotencyKey}`))
+  const { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place, succeeds } = registering
+  const given = pid ?? keyed
+  // The pid that version 0.1 gave to a key: anybody could work it out.
+  const formerPid = keyed === undefined ? undefined : edges.pidOf(`${actor} ${idempotencyKey}`)
   const text = registrationText(request)
   const intent: RegisterIntent = {
     pid: given ?? edges.newPid(),
@@ -89,17 +104,23 @@ function toIntent(
     place: place ?? null,
     fits: succeeds !== undefined,
   }
-  return { intent, isNew: given === undefined, succeeds }
+  return { intent, isNew: given === undefined, formerPid, succeeds }
+}
+
+interface Circumstances {
+  /** The pid was made for it a moment ago. */
+  readonly isNew: boolean
+  readonly formerPid: Pid | undefined
+  readonly succeeds: Succeeded | undefined
 }
 
 function* registerOne(
   edges: Edges,
   rows: WorkingRows,
   intent: RegisterIntent,
-  isNew: boolean,
-  succeeds: Succeeded | undefined,
+  circumstances: Circumstances,
 ): Generator<readonly Question[], Registered, readonly unknown[]> {
-  const facts = yield* registerFacts(rows, intent, isNew, succeeds)
+  const facts = yield* registerFacts(rows, intent, circumstances)
   const { request, pid, actor, at } = intent
   const owner = ownerOf(request, facts.parent?.record ?? null, actor)
   const denied = edges.authorize(actor, 'execute', {
@@ -149,10 +170,13 @@ function* registerOne(
 function* registerFacts(
   rows: WorkingRows,
   { request, pid, actor, defaultEnvRef }: RegisterIntent,
-  isNew: boolean,
-  succeeds: Succeeded | undefined,
+  { isNew, formerPid, succeeds }: Circumstances,
 ): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
-  const existing = yield* rows.process(pid)
+  const [found = null, former = null] = yield* rows.processes(
+    formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid],
+  )
+  // What somebody else put under that pid is none of this key's.
+  const existing = found ?? (former?.record.originator === actor ? former : null)
   if (existing === null && succeeds !== undefined) yield* giveBackEarly(rows, succeeds)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
   const owner = ownerOf(request, parent?.record ?? null, actor)

@@ -45,6 +45,17 @@ export class WorkingRows {
     return known === undefined ? this.learned(pid, yield* know({ ask: 'process', pid })) : known
   }
 
+  /** Asked for together: a question each would be a round trip each. */
+  *processes(pids: readonly Pid[]): Asking<(ProcessRow | null)[]> {
+    const unknown = pids.filter((pid) => !this.#processes.has(pid))
+    if (unknown.length > 0) {
+      const rows = yield unknown.map((pid) => ({ ask: 'process', pid }) as const)
+      for (const [index, pid] of unknown.entries())
+        this.learned(pid, (rows[index] ?? null) as ProcessRow | null)
+    }
+    return pids.map((pid) => this.#processes.get(pid) ?? null)
+  }
+
   *group(id: string): Asking<Group | null> {
     const known = this.#groups.get(id)
     if (known !== undefined) return known

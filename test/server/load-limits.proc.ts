@@ -52,7 +52,8 @@ test('a connection that shows no token is closed after a while, and one that did
 
 test('a connection without a token that asks again and again does not keep its place', async () => {
   const { daemon } = await begin()
-  expect((await ask(daemon, 'GET /v1/status', { token: null })).headers.connection).toBe('close')
+  const headers = { connection: 'keep-alive' }
+  expect((await ask(daemon, 'GET /v1/status', { token: null, headers })).headers.connection).toBe('close')
 })
 
 test('one token has a bounded number of open requests, and others are answered meanwhile', async () => {

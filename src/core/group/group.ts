@@ -16,9 +16,9 @@ interface Seat {
   readonly outcome: Pick<Outcome, 'status' | 'exitCode' | 'reason' | 'result'> | null
 }
 
-/** The key a group is kept under. */
+/** The key a group is kept under. A space ends the scope, so one within it is escaped: session ids may have some. */
 export function groupKeyOf({ id, scope }: Pick<GroupSeat, 'id' | 'scope'>): string {
-  return `${scope ?? ''} ${id}`
+  return `${(scope ?? '').replaceAll('%', '%25').replaceAll(' ', '%20')} ${id}`
 }
 
 export function takeSeat(group: Group | null, seat: GroupSeat, pid: Pid): Group {

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { embed } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { pidFrom } from '../../src/core/process/pid.ts'
+import { tempFile } from '../temp-file.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+
+async function opened(sessions: readonly string[], store = tempFile()) {
+  const reeve = await embed({ store })
+  onTestFinished(() => reeve.close())
+  for (const session of sessions) await reeve.openSession({ session })
+  return reeve
+}
+
+/** The pid of a key as version 0.1 worked it out. */
+function formerPid(actor: string, key: string): string {
+  return pidFrom(createHash('sha256').update(`${actor} ${key}`).digest())
+}
+
+test('nobody can take the pid of another session’s idempotency key beforehand', async () => {
+  const reeve = await opened(['victim', 'thief'])
+  const pid = formerPid('session:victim', 'deploy')
+  await reeve.as('session:thief').spawn({ ...OUTSIDE, pid })
+  const { type, record } = await reeve.as('session:victim').spawn({ ...OUTSIDE, idempotencyKey: 'deploy' })
+  expect(type).toBe('registered')
+  expect(record.pid).not.toBe(pid)
+  expect(record.owner).toEqual({ session: 'victim' })
+})
+
+test('keys of sessions whose ids have spaces are told apart', async () => {
+  const reeve = await opened(['a', 'a b'])
+  const one = await reeve.as('session:a').spawn({ ...OUTSIDE, idempotencyKey: 'b c' })
+  const other = await reeve.as('session:a b').spawn({ ...OUTSIDE, idempotencyKey: 'c' })
+  expect([one.type, other.type]).toEqual(['registered', 'registered'])
+  expect(other.record.owner).toEqual({ session: 'a b' })
+})
+
+test('groups of sessions whose ids have spaces are told apart', async () => {
+  const reeve = await opened(['a', 'a b'])
+  const one = await reeve.as('session:a').spawn({ ...OUTSIDE, group: { id: 'b c', size: 1 } })
+  const other = await reeve.as('session:a b').spawn({ ...OUTSIDE, group: { id: 'c', size: 1 } })
+  expect([one.type, other.type]).toEqual(['registered', 'registered'])
+})
+
+test('a key answers with the same process, in every kernel of a store', async () => {
+  const file = tempFile()
+  const first = await opened(['s1'], file)
+  const { record } = await first.as('session:s1').spawn({ ...OUTSIDE, idempotencyKey: 'k' })
+  const second = await opened([], file)
+  const again = await second.as('session:s1').spawn({ ...OUTSIDE, idempotencyKey: 'k' })
+  expect(again).toMatchObject({ type: 'existing', record: { pid: record.pid } })
+  const other = second.as('session:s1').spawn({ ...OUTSIDE, name: 'other', idempotencyKey: 'k' })
+  await expect(other).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('a key that an older version was given still answers with its process', async () => {
+  const reeve = await opened(['s1'])
+  const session = reeve.as('session:s1')
+  const { record } = await session.spawn({ ...OUTSIDE, pid: formerPid('session:s1', 'k') })
+  const again = await session.spawn({ ...OUTSIDE, idempotencyKey: 'k' })
+  expect(again).toMatchObject({ type: 'existing', record: { pid: record.pid } })
+})
