@@ -29,8 +29,9 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     const file = settings.store ?? home.store
     yield clock(file)
     yield disk(home, settings.minFreeBytes)
+    yield writable(home)
     yield rights(home)
-    yield await store(file)
+    yield await store(file, home)
   }
   const running = presentDaemon(home)
   if (running === null) {
@@ -133,6 +134,25 @@ function existing(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder))
 }
 
+/** A daemon writes into its home all the time. */
+function writable({ folder }: HomePaths): Check {
+  const name = 'home'
+  try {
+    accessSync(existing(folder), constants.R_OK | constants.W_OK | constants.X_OK)
+    return { name, state: 'good', found: `${folder} can be written to` }
+  } catch (error) {
+    const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
+    return {
+      name,
+      state: 'bad',
+      found: `${folder} ${isReadOnly ? 'is on a read-only file system' : 'cannot be written to by this user'}`,
+      fix: isReadOnly
+        ? `Mount it for writing (mount -o remount,rw), or choose another folder with REEVE_HOME.`
+        : `Mend its rights (ls -ld ${folder}), or choose another folder with REEVE_HOME.`,
+    }
+  }
+}
+
 /** The home, the tokens and the socket are for their owner alone. */
 function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
   const name = 'rights'
@@ -150,16 +170,22 @@ function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
   }
 }
 
-async function store(file: string): Promise<Check> {
+async function store(file: string, home: HomePaths): Promise<Check> {
   const name = 'store'
   if (/^postgres(ql)?:/.test(file))
     return { name, state: 'good', found: 'PostgreSQL; the daemon says if it cannot use it' }
-  if (!existsSync(file)) return { name, state: 'good', found: 'there is none yet' }
+  if (!existsSync(file)) return missingStore(file, home)
   const fix = 'Stop the daemon (reeve down --keep) and put a copy of the file back.'
   try {
-    const { DatabaseSync } = await import('node:sqlite')
+    const [{ DatabaseSync }, { SCHEMA_VERSION }] = await Promise.all([
+      import('node:sqlite'),
+      import('../store/sqlite/migrate.ts'),
+    ])
     const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 })
     try {
+      const version = Number(database.prepare('pragma user_version').get()?.['user_version'])
+      if (version > SCHEMA_VERSION) return newerStore(file, version, SCHEMA_VERSION)
+      if (version === 0) return emptyStore(file, home)
       const { quick_check: said } = database.prepare('pragma quick_check(1)').get() as { quick_check: string }
       return said === 'ok'
         ? { name, state: 'good', found: `${file} is sound` }
@@ -170,6 +196,35 @@ async function store(file: string): Promise<Check> {
   } catch (error) {
     return { name, state: 'bad', found: (error as Error).message, fix }
   }
+}
+
+function newerStore(file: string, version: number, known: number): Check {
+  return {
+    name: 'store',
+    state: 'bad',
+    found: `${file} has schema version ${version}, and this Reeve knows versions up to ${known}`,
+    fix: 'Use a Reeve at least as new as the one that wrote it, or another store (REEVE_STORE).',
+  }
+}
+
+/** A home in which commands were run had a store. */
+function missingStore(file: string, home: HomePaths): Check {
+  const name = 'store'
+  if (!existsSync(home.commands)) return { name, state: 'good', found: 'there is none yet' }
+  return {
+    name,
+    state: 'bad',
+    found: `${file} is not there, but commands were run in this home`,
+    fix: `Put a copy of it back, or check REEVE_STORE; to begin anew without their records, remove ${home.commands}.`,
+  }
+}
+
+function emptyStore(file: string, home: HomePaths): Check {
+  const found = `${file} has no tables of Reeve in it`
+  // One that was just made has none for a moment.
+  if (!existsSync(home.commands)) return { name: 'store', state: 'poor', found, fix: 'Run reeve up.' }
+  const fix = `Put a copy of the store back, or check REEVE_STORE.`
+  return { name: 'store', state: 'bad', found, fix }
 }
 
 async function keeper(reeve: Reeve): Promise<Check> {

@@ -1,4 +1,5 @@
 import { homeFolder, homePaths } from '../client/home.ts'
+import { closeInherited, inheritedFds } from '../keeper/inherited-fds.ts'
 import { startKeeperEarly } from './early-keeper.ts'
 import type { Daemon, UpOptions } from './up.ts'
 
@@ -36,12 +37,15 @@ export async function run(options: RunOptions = {}): Promise<number> {
   }
   for (const signal of stopSignals) process.on(signal, onSignal)
   try {
+    // Closed when it is ready: what it was told to read, such as a key, may come through one of them.
+    const inherited = inheritedFds()
     const env = options.env ?? { ...process.env }
     // Neither the keeper nor a command is to inherit it.
     for (const variable of SECRET_VARIABLES) delete process.env[variable]
     startKeeperEarly(homePaths(options.home ?? homeFolder(env)))
     const { up } = await import('./up.ts')
     const daemon = await up({ ...options, env })
+    closeInherited(inherited)
     await options.onReady?.(daemon)
     const signal = await first.promise
     daemon.log.info({ signal }, 'asked to stop')

@@ -1,4 +1,5 @@
 /** The keeper: `node main.ts <home folder>`. Started by a daemon, in a session of its own. */
+import { closeInherited, inheritedFds } from './inherited-fds.ts'
 import { keep } from './keep.ts'
 
 const folder = process.argv[2]
@@ -6,4 +7,5 @@ if (folder === undefined) {
   console.error('Usage: main.ts <home folder>')
   process.exit(64)
 }
+closeInherited(inheritedFds())
 await keep({ folder })

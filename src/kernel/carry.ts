@@ -1,10 +1,12 @@
-import { sessionAccountOf } from '../core/allowance/account.ts'
+import { deletedSessionAccount, sessionAccountOf } from '../core/allowance/account.ts'
+import type { Amounts } from '../core/allowance/amounts.ts'
+import type { Change } from '../core/change.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session, Turn } from '../core/session/session.ts'
-import { know } from '../store/contract.ts'
+import { know, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 
@@ -77,8 +79,18 @@ export function sessionCarried(edges: Edges, id: string): Promise<void> {
     }
     const account = yield* know({ ask: 'account', id: sessionAccountOf(known) })
     const gone = account === null ? [] : [{ type: 'account_gone', id: account.id } as const]
-    return { answer: undefined, changes: [...gone, { type: 'session_gone', id }] }
+    const left = known.allowance === undefined ? [] : yield* leftByAllowance(id, known.allowance)
+    return { answer: undefined, changes: [...gone, ...left, { type: 'session_gone', id }] }
   })
+}
+
+function* leftByAllowance(
+  id: string,
+  allowance: Amounts,
+): Generator<readonly Question[], Change[], readonly unknown[]> {
+  const account = deletedSessionAccount(id, allowance)
+  const was = yield* know({ ask: 'account', id: account.id })
+  return [{ type: 'account', was, account }]
 }
 
 export async function carryTurn(edges: Edges, self: string, turn: Turn): Promise<ScopeStops> {

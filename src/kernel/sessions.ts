@@ -1,4 +1,4 @@
-import { newSessionAccount } from '../core/allowance/account.ts'
+import { deletedSessionAccountOf, newSessionAccount } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Right } from '../core/authority/authorize.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -12,6 +12,7 @@ import {
   decideOpenSession,
   decideOpenTurn,
   decideTouchSession,
+  deletedWithAllowance,
   rightToDelete,
   rightToOpen,
   type ScopeDecision,
@@ -117,8 +118,14 @@ function changeSession(
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
     if (decision.type === 'keep') return { answer: decision.value, changes: [] }
     const put = { type: 'session', was, session: decision.value } as const
+    const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
+    const mayGive = deleted === null || edges.authorize(actor, 'admin', { type: 'session', id }) === undefined
+    if (!mayGive) return { answer: deletedWithAllowance(id), changes: [] }
     // What came late to a deleted session of the same name is not for this one.
-    const fresh = was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []
+    const fresh = [
+      ...(was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []),
+      ...(deleted === null ? [] : [{ type: 'account_gone', id: deleted.id } as const]),
+    ]
     const { allowance } = decision.value
     if (allowance === undefined || was?.allowance !== undefined)
       return { answer: decision.value, changes: [...fresh, put] }

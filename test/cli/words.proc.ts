@@ -273,6 +273,7 @@ test('the doctor looks at what there is, with and without a daemon', async () =>
     'cgroups',
     'clock',
     'disk',
+    'home',
     'rights',
     'store',
     'daemon',

@@ -228,6 +228,26 @@ test('a session neither gives itself an allowance nor gets rid of the one it has
   await reeve.deleteSession({ session: 's1' })
 })
 
+test('a deleted session does not open itself again without the allowance that it had', async () => {
+  const reeve = await opened()
+  await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
+  await reeve.deleteSession({ session: 's1' })
+  const own = reeve.as('session:s1')
+  await expect(own.openSession({ session: 's1' })).rejects.toMatchObject({
+    code: 'denied',
+    message: expect.stringContaining('had an allowance'),
+  })
+  await expect(own.spawn(OUTSIDE)).rejects.toMatchObject({ code: 'session_unknown' })
+  expect((await reeve.sessions({})).sessions).toEqual([])
+  await reeve.openSession({ session: 's1', allowance: { cost: 2 } })
+  expect((await own.openSession({ session: 's1' })).allowance).toEqual({ cost: 2 })
+  await reeve.deleteSession({ session: 's1' })
+  // The host may lift the limit, and then the session is like any other.
+  await reeve.openSession({ session: 's1' })
+  await own.deleteSession({ session: 's1' })
+  await own.openSession({ session: 's1' })
+})
+
 test('an open session is given an allowance once, and another one is a conflict', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1' })

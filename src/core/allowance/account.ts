@@ -42,6 +42,20 @@ export const accountOf = (pid: Pid): AccountId => `process:${pid}`
 export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedAt'>): AccountId =>
   `session:${openedAt}:${id}`
 
+/**
+ * What a deleted session leaves if it had an allowance: the session itself may not open again without one. No session is
+ * opened at 0.
+ */
+export function deletedSessionAccount(id: string, given: Amounts): Account {
+  const account = newAccount(
+    { id: deletedSessionAccountOf(id), parent: null, root: null, session: null },
+    given,
+  )
+  return { ...account, settled: true }
+}
+
+export const deletedSessionAccountOf = (id: string): AccountId => sessionAccountOf({ id, openedAt: 0 })
+
 /** The session that such an account is of. */
 export function sessionIn(id: string): string {
   return id.replace(/^session:\d+:/, '')

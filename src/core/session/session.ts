@@ -118,6 +118,16 @@ function no<Thing>(refused: Refusal): ScopeDecision<Thing> {
   return { type: 'refuse', refusal: refused }
 }
 
+/** Only who may give allowances opens a deleted session again that had one. */
+export function deletedWithAllowance(id: string): Refusal {
+  return refusal(
+    'denied',
+    `The session ${id} was deleted, and had an allowance: it may not open itself again without one.`,
+    'Let the host open it, or open another one.',
+    { session: id },
+  )
+}
+
 export function sessionUnknown(id: string): Refusal {
   return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.', { session: id })
 }

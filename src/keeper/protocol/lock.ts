@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
@@ -10,6 +11,7 @@ export interface Lock {
 
 /** Null if another process has it. */
 export function takeLock(path: string): Lock | null {
+  makeForOwner(path)
   const file = new DatabaseSync(path)
   try {
     file.exec('begin exclusive')
@@ -19,6 +21,17 @@ export function takeLock(path: string): Lock | null {
     throw error
   }
   return { release: () => file.close() }
+}
+
+/** Who may open it can hold it, and keep others out. SQLite alone would make it as the umask says. */
+function makeForOwner(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    // Not opened and closed: that would free a lock that this OS process has on it.
+    chmodSync(path, 0o600)
+  }
 }
 
 const SQLITE_BUSY = 5

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { HolderLocks } from '../contract.ts'
@@ -16,6 +16,7 @@ export function holderLocks(folder: string): HolderLocks {
     hold(holder) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const file = fileOf(holder)
+      makeForOwner(file)
       const db = new DatabaseSync(file, { timeout: 0 })
       db.exec('begin exclusive')
       held.set(holder, db)
@@ -48,4 +49,11 @@ export function holderLocks(folder: string): HolderLocks {
       if (!held.has(holder)) rmSync(fileOf(holder), { force: true })
     },
   }
+}
+
+/** Who may open it can lock it, and seem to be alive. SQLite alone would make it as the umask says. */
+function makeForOwner(file: string): void {
+  // One that is there is not opened and closed: that would free a lock that this OS process has on it.
+  if (existsSync(file)) chmodSync(file, 0o600)
+  else closeSync(openSync(file, 'a', 0o600))
 }

@@ -8,6 +8,9 @@ import { sql as visibility } from './migrations/0004-visibility.ts'
 /** In order, forward only; the number of a migration is its place here, from 1. */
 const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility]
 
+/** The schema that this code knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
 /** Brings the file to the schema this code knows, in one transaction. The caller holds no other. */
 export function migrate(db: DatabaseSync, file: string): void {
   if (versionOf(db) === MIGRATIONS.length) return

@@ -52,6 +52,19 @@ export function allowances(behaves: Behaves): void {
     assert.deepEqual(await photograph(bench.store), before)
   })
 
+  behaves('a deleted session that had an allowance is opened again by the host alone', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null, { modelCalls: 4 })
+    await markDeleted(bench.edges, 'host', 's1')
+    await sessionCarried(bench.edges, 's1')
+    const before = await photograph(bench.store)
+    assert.equal(await codeOf(openSession(bench.edges, 'session:s1', 's1', null)), 'denied')
+    assert.deepEqual(await photograph(bench.store), before)
+    await openSession(bench.edges, 'host', 's1', null)
+    await markDeleted(bench.edges, 'host', 's1')
+    await sessionCarried(bench.edges, 's1')
+    await openSession(bench.edges, 'session:s1', 's1', null)
+  })
+
   behaves('the same registration once more carves no allowance again', async (bench) => {
     await bench.register({ ...OUTSIDE, allowance: { toolCalls: 100 } }, { pid: A })
     await child(bench, B, A, undefined)

@@ -1,0 +1,78 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+interface Check {
+  readonly name: string
+  readonly state: string
+  readonly found: string
+  readonly fix?: string
+}
+
+/** A home in which a command was run, and whose daemon and keeper have ended. */
+async function usedHome(): Promise<CommandLine> {
+  const line = new CommandLine()
+  await line.run(['run', '--', 'true'])
+  await line.run(['down'])
+  return line
+}
+
+async function check(line: CommandLine, name: string): Promise<Check | undefined> {
+  return (await line.json<Check[]>('doctor')).find((one) => one.name === name)
+}
+
+test('the doctor says that a store has a newer schema than this version knows', async () => {
+  const line = await usedHome()
+  const store = new DatabaseSync(line.dwelling.home.store)
+  store.exec('pragma user_version = 99')
+  store.close()
+  const found = await check(line, 'store')
+  expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('schema version 99') })
+  expect(found?.fix).toContain('at least as new')
+  expect((await line.run(['doctor'])).code).not.toBe(0)
+})
+
+test('the doctor says that the store of a used home is lost, or was emptied', async () => {
+  const line = await usedHome()
+  const { store } = line.dwelling.home
+  expect(await check(line, 'store')).toMatchObject({ state: 'good' })
+  for (const end of ['-wal', '-shm']) rmSync(`${store}${end}`, { force: true })
+  truncateSync(store)
+  expect(await check(line, 'store')).toMatchObject({
+    state: 'bad',
+    found: expect.stringContaining('no tables'),
+  })
+  rmSync(store)
+  const found = await check(line, 'store')
+  expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('is not there') })
+  expect(found?.fix).toContain('Put a copy of it back')
+})
+
+const canMount = (() => {
+  try {
+    execFileSync('unshare', ['-rm', 'true'])
+    return true
+  } catch {
+    return false
+  }
+})()
+
+test.skipIf(!canMount)('the doctor says that the home is on a read-only file system', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const script = 'mount -t tmpfs -o ro none "$1" && exec "$2" "$3" doctor --json'
+  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, resolve('bin/reeve.mjs')]
+  const child = spawn('unshare', args, { env: { ...process.env, REEVE_HOME: folder } })
+  let said = ''
+  child.stdout.on('data', (data: Buffer) => {
+    said += data.toString()
+  })
+  await new Promise((done) => child.once('close', done))
+  const found = (JSON.parse(said) as Check[]).find(({ name }) => name === 'home')
+  expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('read-only') })
+  expect(found?.fix).toContain('remount')
+})
