@@ -19,6 +19,7 @@ import { HeldBack, HOLD_MS, type Masking } from './output/masking.ts'
 import { Nudge } from './output/nudge.ts'
 import { readSince } from './output/poll.ts'
 import { readRange } from './output/read.ts'
+import { scanTurns } from './output/scan-turns.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
 import { NEWLINE } from './output/split-lines.ts'
 import { streamsBetween } from './output/streams.ts'
@@ -233,6 +234,7 @@ export class CommandOutput {
     try {
       for await (const { offset, bytes, gap } of this.follow(kernel, record, from, { signal: both })) {
         if (gap !== null) gaps.push(gap)
+        await scanTurns.next()
         const found = finder.add({ offset, bytes: Buffer.from(bytes), gap })
         if (found !== null) return answer({ type: 'done', value: found })
       }

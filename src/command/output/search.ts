@@ -3,6 +3,7 @@ import { planLines } from './line-plan.ts'
 import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
 import type { Masking } from './masking.ts'
 import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
+import { scanTurns } from './scan-turns.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream } from './streams.ts'
 import type { Ansi } from './text.ts'
@@ -54,6 +55,7 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
   if (start !== undefined)
     for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, masking })) {
       if (step.lost !== null) lost.push(step.lost)
+      await scanTurns.next()
       for (const line of step.lines) if (line.offset >= from) search.see(line)
       if (search.isDone) break
     }

@@ -1,0 +1,29 @@
+/**
+ * Lets one piece of output be searched in each turn of the event loop, whoever searches it. A pattern may take tens of
+ * milliseconds for a piece; hundreds of waits that a grown log wakes at once would otherwise follow one another without a break.
+ */
+export class ScanTurns {
+  readonly #waiting: (() => void)[] = []
+  #isScheduled = false
+
+  /** Resolves when it is the caller's turn, in the order of arrival. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#waiting.shift()?.()
+      this.#schedule()
+    })
+  }
+}
+
+/** Of this OS process: its event loop is what is shared. */
+export const scanTurns = new ScanTurns()
