@@ -49,13 +49,18 @@ export function nodeEdges(
   }
 }
 
-/** From the secret of the store, which no caller is told. */
+/** From the secret of the store, which no caller is told. It is read once. */
 function keyedPids(store: Store): Edges['pidForKey'] {
-  let secret: string | undefined
-  return async (actor, key) => {
-    secret ??= await store.ask({ ask: 'secret' })
+  let known: string | undefined
+  const pidWith = (secret: string, text: string) =>
+    pidFrom(createHmac('sha256', secret).update(text).digest())
+  return (actor, key) => {
     const text = JSON.stringify(['idempotency key', actor, key])
-    return pidFrom(createHmac('sha256', secret).update(text).digest())
+    if (known !== undefined) return pidWith(known, text)
+    return store.ask({ ask: 'secret' }).then((secret) => {
+      known = secret
+      return pidWith(secret, text)
+    })
   }
 }
 

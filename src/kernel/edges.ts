@@ -17,7 +17,7 @@ export interface Edges {
   /** A pid that depends on the text alone. */
   readonly pidOf: (text: string) => Pid
   /** The pid of an actor's idempotency key: the same in every kernel of this store, and nobody else can work it out. */
-  readonly pidForKey: (actor: Actor, key: string) => Promise<Pid>
+  readonly pidForKey: (actor: Actor, key: string) => Pid | Promise<Pid>
   /** Hex text of a collision-free hash. */
   readonly hash: (text: string) => string
   /** Hex text that only somebody with the secret can make. */

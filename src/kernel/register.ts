@@ -46,17 +46,29 @@ export type Registered =
  * Registers all of them in one transaction, or none: the first refusal refuses all. A child, its parent's event, its
  * seat in a group and its first grants come to be together.
  */
-export async function register(
+export function register(
   edges: Edges,
   registering: readonly Registering[],
   defaultEnvRef: string,
 ): Promise<Registered[] | Refusal> {
   const at = edges.clock.now()
-  const keyed = registering.some(isKeyed)
-    ? await Promise.all(registering.map((one) => keyedPid(edges, one)))
-    : []
-  const intents = registering.map((one, index) => toIntent(edges, one, keyed[index], defaultEnvRef, at))
-  const plan: Plan<Registered[] | Refusal> = function* () {
+  const keyed = registering.map((one) => keyedPid(edges, one))
+  const write = (pids: readonly (Pid | undefined)[]) =>
+    edges.store.write(
+      registrationPlan(
+        edges,
+        registering.map((one, index) => toIntent(edges, one, pids[index], defaultEnvRef, at)),
+      ),
+    )
+  // The pid of a key is known at once, but for the first of a store.
+  return keyed.every(isKnown) ? write(keyed) : Promise.all(keyed).then(write)
+}
+
+function registrationPlan(
+  edges: Edges,
+  intents: readonly ReturnType<typeof toIntent>[],
+): Plan<Registered[] | Refusal> {
+  return function* () {
     const rows = new WorkingRows()
     const registered: Registered[] = []
     for (const [index, { intent, isNew, formerPid, succeeds }] of intents.entries()) {
@@ -67,15 +79,16 @@ export async function register(
     }
     return { answer: registered, changes: rows.changes }
   }
-  return edges.store.write(plan)
 }
 
-function isKeyed({ pid, idempotencyKey }: Registering): boolean {
-  return pid === undefined && idempotencyKey !== undefined
+function isKnown(pid: Pid | undefined | Promise<Pid>): pid is Pid | undefined {
+  return !(pid instanceof Promise)
 }
 
-async function keyedPid(edges: Edges, one: Registering): Promise<Pid | undefined> {
-  return isKeyed(one) ? edges.pidForKey(one.actor, one.idempotencyKey ?? '') : undefined
+function keyedPid(edges: Edges, { actor, pid, idempotencyKey }: Registering): Pid | undefined | Promise<Pid> {
+  return pid !== undefined || idempotencyKey === undefined
+    ? undefined
+    : edges.pidForKey(actor, idempotencyKey)
 }
 
 function toIntent(

@@ -32,7 +32,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     newId: () => Buffer.from(bytes(12)).toString('hex'),
     pidOf: (text) => pidFrom(sha256(text).digest()),
     // Without the secret, which is truly random: a seed is to give the same pids every time.
-    pidForKey: async (actor, key) => pidFrom(sha256(JSON.stringify([actor, key])).digest()),
+    pidForKey: (actor, key) => pidFrom(sha256(JSON.stringify([actor, key])).digest()),
     hash: (text) => sha256(text).digest('hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a === b,

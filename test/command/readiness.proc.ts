@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { pidFrom } from '../../src/core/process/pid.ts'
 import { until } from '../keeper/client.ts'
 import { codeOf, ended, Household, printed, start } from './household.ts'
 
@@ -214,6 +216,30 @@ test('an end under a restart policy says which process follows, or why none does
   ])
   const once = await ended(reeve, (await start(reeve, { run: 'exit 0', restart })).pid)
   expect(once.outcome?.result).not.toHaveProperty('restart')
+})
+
+test('nobody can take the place of the process that follows a command', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  for (const session of ['victim', 'thief']) await reeve.openSession({ session })
+  const go = join(house.folder, 'go')
+  const first = await start(
+    reeve,
+    {
+      run: `while [ ! -e ${go} ]; do sleep 0.02; done; exit 3`,
+      restart: { on: 'failure', delayMs: 1, limit: 1 },
+    },
+    { owner: { session: 'victim' } },
+  )
+  // Once the pid of a successor could be worked out by whoever knew that of the command.
+  const taken = pidFrom(createHash('sha256').update(`restart of ${first.pid}`).digest())
+  const own = { kind: 'external', spec: { description: 'x' }, pid: taken, restartOf: first.pid } as const
+  await reeve.as('session:thief').spawn(own)
+  writeFileSync(go, '')
+  const { outcome } = await ended(reeve, first.pid)
+  const next: string = Object(outcome?.result).restart.pid
+  expect(next).not.toBe(taken)
+  expect(await ended(reeve, next)).toMatchObject({ restartOf: first.pid, owner: { session: 'victim' } })
 })
 
 test('a restart that was due while no daemon was there comes with the next, once', async () => {

@@ -261,7 +261,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       newPid: () => pidFrom(this.#random.bytes(12)),
       newId: () => pidFrom(this.#random.bytes(12)),
       pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
-      pidForKey: async (actor, key) => pidFrom(createHash('sha256').update(`${actor} ${key}`).digest()),
+      pidForKey: (actor, key) => pidFrom(createHash('sha256').update(`${actor} ${key}`).digest()),
       hash: (text) => hash('sha256', text),
       // The store's secret is truly random: a key made with it would make every run another one.
       sign: (_secret, text) => hash('sha256', `simulated ${text}`).slice(0, 40),

@@ -87,7 +87,7 @@ function edgesOver(store: Store): Edges {
     newPid: nothing,
     newId: nothing,
     pidOf: () => pidFrom(new Uint8Array(12)),
-    pidForKey: async () => pidFrom(new Uint8Array(12)),
+    pidForKey: () => pidFrom(new Uint8Array(12)),
     hash: (text) => hash('sha256', text),
     sign: nothing,
     sameText: nothing,
