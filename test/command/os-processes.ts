@@ -25,6 +25,15 @@ export function stateOf(osPid: number): string | null {
   return statFields(osPid)?.[0] ?? null
 }
 
+/**
+ * Whether an OS process is stopped and does nothing more. One that waits in `vfork` for a stopped child does nothing
+ * either, though the system shows it as `D`: dash starts programs with `vfork`.
+ */
+export function standsStill(osPid: number): boolean {
+  const state = stateOf(osPid)
+  return state === 'T' || (state === 'D' && childrenOf(osPid).some((child) => child.state === 'T'))
+}
+
 /** The children of an OS process, and in what state each is: `Z` for those that nobody buried. */
 export function childrenOf(osPid: number): { osPid: number; state: string }[] {
   return osPids().flatMap((child) => {

@@ -9,7 +9,7 @@ import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_CGROUP, testIf } from '../reporting/test-if.ts'
 import { codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
-import { stateOf } from './os-processes.ts'
+import { standsStill } from './os-processes.ts'
 
 const TREE = ['sh', fileURLToPath(new URL('../fixtures/tree.sh', import.meta.url))]
 const NAMES = ['away', 'deep', 'forked', 'middle', 'top']
@@ -98,14 +98,14 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     const reeve = await house.open({ tree })
     const { pid } = await start(reeve, { argv: TREE })
     const tried = await members(reeve, pid)
-    const states = () => new Set([...tried.values()].map(stateOf))
+    const stopped = () => [...tried.values()].filter(standsStill).length
     const paused = await reeve.signal({ pid, signal: 'pause' })
     expect([paused.answer, paused.record.status]).toEqual(['signalled', 'paused'])
-    await until('all of it stands still', () => [...states()].join() === 'T')
+    await until('all of it stands still', () => stopped() === tried.size)
     expect((await reeve.signal({ pid, signal: 'resume' })).record.status).toBe('running')
-    await until('all of it goes on', () => !states().has('T'))
+    await until('all of it goes on', () => stopped() === 0)
     await reeve.signal({ pid, signal: 'pause' })
-    await until('all of it stands still again', () => [...states()].join() === 'T')
+    await until('all of it stands still again', () => stopped() === tried.size)
     expect((await reeve.kill({ pid, graceMs: 300 })).answer).toBe('ended')
     expect([...tried].filter(([, osPid]) => startTimeOf(osPid) !== '')).toEqual([])
   })

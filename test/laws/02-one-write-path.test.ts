@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { refold } from '../../src/core/process/fold.ts'
 import { hasEnded } from '../../src/core/process/record.ts'
@@ -60,15 +59,4 @@ test('time never runs backwards in a log, however the clock jumps', () => {
   everyStep(({ was, next }) => {
     expect(next.row.record.updatedAt).toBeGreaterThanOrEqual(was.row.record.updatedAt)
   })
-})
-
-test('only the kernel’s write path makes changes of a process', () => {
-  const makers = globSync('src/**/*.ts')
-    .filter((path) => !/^src[\\/](core|store|testing)[\\/]/.test(path))
-    .filter((path) => /type: 'process'[,\s]+was/.test(readFileSync(path, 'utf8')))
-  // claim.ts and carry.ts change what lies beside the record: the lease, and the mark of what is to be carried on.
-  expect(makers.map((path) => path.replaceAll('\\', '/')).sort()).toEqual([
-    'src/kernel/carry.ts',
-    'src/kernel/claim.ts',
-  ])
 })

@@ -102,8 +102,22 @@ function nameOf(test: TestCase): string {
   return `${test.module.relativeModuleId} > ${test.fullName}`
 }
 
-function firstLine(error: { readonly name?: string; readonly message: string } | undefined): string {
+interface SomeError {
+  readonly name?: string
+  readonly message: string
+  /** Of a SuppressedError: what was thrown first, before clean-up failed too. */
+  readonly suppressed?: unknown
+}
+
+function firstLine(error: SomeError | undefined): string {
   if (error === undefined) return 'unknown error'
+  if (isError(error.suppressed)) return firstLine(error.suppressed)
   const [line = ''] = error.message.split('\n')
   return error.name === undefined ? line : `${error.name}: ${line}`
+}
+
+function isError(thrown: unknown): thrown is SomeError {
+  return (
+    typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string'
+  )
 }

@@ -1,0 +1,154 @@
+import type { Reeve } from 'reeve'
+import { ended, printed, start } from '../command/household.ts'
+import { until } from '../keeper/client.ts'
+
+const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
+const WORKER = `w_${'0'.repeat(24)}`
+
+/** Calls each verb at least once with something to do. Needs a Reeve with commands. */
+export async function callEveryVerb(reeve: Reeve): Promise<void> {
+  await callSessions(reeve)
+  await callExternals(reeve)
+  await callCommands(reeve)
+  await callTerminals(reeve)
+  await callWorkers(reeve)
+  await callInbox(reeve)
+  await callReads(reeve)
+  await callStops(reeve)
+}
+
+async function callSessions(reeve: Reeve): Promise<void> {
+  for (const session of ['s1', 's2', 's3']) await reeve.openSession({ session })
+  await reeve.touchSession({ session: 's1' })
+  await reeve.openTurn({ session: 's1', turn: 't1' })
+  const inTurn = { owner: { session: 's1', turn: 't1' }, lifetime: 'turn' } as const
+  await reeve.spawn({ ...OUTSIDE, ...inTurn })
+  await reeve.endTurn({ session: 's1', turn: 't1' })
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's3' }, lifetime: 'session' })
+  const pids = [record.pid]
+  await reeve.grant({ session: 's1', pids })
+  await reeve.transferGrants({ from: 's1', to: 's2', pids })
+  await reeve.grants({ session: 's2' })
+  await reeve.revoke({ session: 's2', pids })
+  await reeve.spawn({ ...OUTSIDE, wakeTarget: 's3', owner: { session: 's1' } })
+  await reeve.endSession({ session: 's3' })
+  await reeve.deleteSession({ session: 's3' })
+  await reeve.sessions()
+}
+
+async function callExternals(reeve: Reeve): Promise<void> {
+  const { envRef } = await reeve.putEnvironment({ variables: {}, policy: {}, options: {} })
+  await reeve.environment({ envRef })
+  const eventTypes = { note: { schema: {} }, shipped: { schema: {}, end: 'completed' } } as const
+  const { processes } = await reeve.spawnMany({
+    processes: [
+      { ...OUTSIDE, eventTypes, owner: { session: 's1' } },
+      { ...OUTSIDE, allowance: { tokensIn: 10 } },
+      OUTSIDE,
+    ],
+  })
+  const [one = '', two = '', three = ''] = processes.map(({ record }) => record.pid)
+  await reeve.append({ events: [{ pid: one, type: 'note', payload: 1 }] })
+  await reeve.waitFor({ pid: one, types: ['note'] })
+  await reeve.signal({ pid: one, signal: 'pause' })
+  await reeve.signal({ pid: one, signal: 'resume' })
+  await reeve.send({ pid: one, name: 'go', value: 1 })
+  await reeve.refer({ pid: one, ref: 'https://example.org/1' })
+  await reeve.reown({ pid: one, owner: { session: 's2' } })
+  await reeve.changeCwd({ pid: one, cwd: '/tmp' })
+  await reeve.append({ events: [{ pid: one, type: 'shipped', payload: 1, replayKey: 'r' }] })
+  await reeve.charge({ pid: two, amounts: { tokensIn: 9 } })
+  await reeve.budget({ pid: two })
+  await reeve.end({ pid: two, status: 'failed', replayKey: 'e', reason: 'it broke' })
+  await reeve.abandon({ pid: three, reason: 'nobody runs it' })
+  await reeve.waitAny({ pids: [one, two] })
+  await reeve.waitAll({ pids: [one, two, three] })
+}
+
+async function callCommands(reeve: Reeve): Promise<void> {
+  await reeve.refreshEnvironment()
+  const watch = [{ text: 'typed' }]
+  const spec = {
+    run: 'echo here; cat',
+    output: 'tagged',
+    watch,
+    stdin: 'pipe',
+    ready: { log: 'here' },
+  } as const
+  const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+  await reeve.wait({ pid, ready: true })
+  await reeve.write({ pid, text: 'typed\n' })
+  await reeve.submit({ pid, text: 'typed again' })
+  await printed(reeve, pid, 'typed again')
+  await reeve.waitFor({ pid, types: ['watch_matched'] })
+  await reeve.poll({ pid })
+  await reeve.log({ pid, reveal: true })
+  await reeve.search({ pid, text: 'typed' })
+  await reeve.output({ pid })
+  await reeve.streams({ pid })
+  await reeve.usage({ pid })
+  await reeve.closeInput({ pid })
+  await ended(reeve, pid)
+}
+
+async function callTerminals(reeve: Reeve): Promise<void> {
+  const { pid } = await start(reeve, { run: 'exec cat', pty: { cols: 80, rows: 24 } })
+  await reeve.resize({ pid, cols: 100, rows: 30 })
+  await reeve.screen({ pid })
+  const { record } = await reeve.restart({ pid, graceMs: 5_000 })
+  await reeve.kill({ pid: record.pid })
+}
+
+async function callWorkers(reeve: Reeve): Promise<void> {
+  await reeve.announceWorker({ worker: WORKER, engines: ['order'] })
+  await reeve.engines()
+  const request = { kind: 'engine', spec: { engine: 'order' } } as const
+  const first = (await reeve.spawn(request)).record
+  const second = (await reeve.spawn(request)).record
+  const fences = new Map<string, number>()
+  await until('the worker holds both', async () => {
+    const { work } = await reeve.claimWork({ worker: WORKER, timeoutMs: 100 })
+    for (const { record, fence } of work) fences.set(record.pid, fence)
+    return fences.size === 2
+  })
+  const work = { worker: WORKER, pid: first.pid, fence: fences.get(first.pid) ?? 0 }
+  const step = { place: 1, kind: 'step', name: 'charge', began: 0, tries: 1 } as const
+  await reeve.doWork({ ...work, act: { type: 'end_step', step: { ...step, how: 'done', value: 1 } } })
+  await reeve.doWork({ ...work, act: { type: 'spawn', request: OUTSIDE, place: 2 } })
+  const wait = { on: 'signal', name: 'paid', ordinal: 1, place: 3 } as const
+  const key = await reeve.doWork({ ...work, act: { type: 'key', wait } })
+  await reeve.doWork({ ...work, act: { type: 'enter_wait', wait, until: null } })
+  await reeve.doWork({ ...work, act: { type: 'park', waits: [wait] } })
+  await reeve.answer({ key: key.type === 'said' ? key.text : '', value: 2 })
+  // The second process goes back in line.
+  await reeve.retireWorker({ worker: WORKER })
+  await reeve.kill({ pid: first.pid })
+  await reeve.kill({ pid: second.pid })
+}
+
+async function callInbox(reeve: Reeve): Promise<void> {
+  const scope = 'session:s1'
+  const { notices } = await reeve.takeNotices({ scope, consumer: 'one' })
+  await reeve.acknowledge({ scope, consumer: 'one', places: notices.map(({ place }) => place) })
+  await reeve.notices({ scope, all: true })
+}
+
+async function callReads(reeve: Reeve): Promise<void> {
+  const { record } = await reeve.spawn(OUTSIDE)
+  await reeve.show({ pid: record.pid })
+  await reeve.list()
+  await reeve.events({ pid: record.pid })
+  await reeve.changes()
+  await reeve.activity()
+  await reeve.status()
+  await reeve.whoami()
+}
+
+async function callStops(reeve: Reeve): Promise<void> {
+  await reeve.openTurn({ session: 's2', turn: 't2' })
+  await reeve.spawn({ ...OUTSIDE, owner: { session: 's2', turn: 't2' } })
+  await reeve.interrupt({ scope: { session: 's2' } })
+  await reeve.recover()
+  await reeve.killAll({ graceMs: 5_000 })
+  await reeve.prune({ keep: 3 })
+}
