@@ -10,6 +10,9 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache
 const conditions = ['reeve-source', 'module', 'node', 'development|production']
 const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
+// A busy machine must not fail a test: all timeouts serve to end what hangs. The default here is 1 s.
+const poll = { timeout: 30_000 }
+
 export default defineConfig({
   test: {
     // More than there are cores: tests of processes mostly wait.
@@ -19,8 +22,14 @@ export default defineConfig({
     projects: [
       {
         ...sources,
-        // A machine that is busy with other tests must not fail this one.
-        test: { name: 'unit', include: ['test/**/*.test.ts'], pool: 'threads', testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          pool: 'threads',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll },
+        },
       },
       {
         ...sources,
@@ -28,8 +37,9 @@ export default defineConfig({
           name: 'proc',
           include: ['test/**/*.proc.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll },
           // Other OS processes decide how these tests go. The closing summary names each that was retried.
           retry: 1,
         },

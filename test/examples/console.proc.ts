@@ -59,7 +59,7 @@ test.for(pages)('$page shows what comes', async ({ page, steps }, { skip }) => {
     const lines = (printed[at] ?? '').replace(/\n$/, '')
     expect(lines, typed).toMatch(new RegExp(`^${shown.map(asPattern).join('\n')}$`))
   }
-  await expect.poll(() => leftBy(place), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => leftBy(place)).toEqual([])
 })
 
 function isThere(tool: string): boolean {

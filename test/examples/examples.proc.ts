@@ -93,6 +93,6 @@ async function run(example: string): Promise<string> {
   expect(ran).toMatchObject({ code: 0, complained: '' })
   expect(readdirSync(folder)).toEqual([])
   // A keeper with nothing left to keep takes a moment to go.
-  await expect.poll(() => leftBy(folder), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => leftBy(folder)).toEqual([])
   return ran.printed
 }

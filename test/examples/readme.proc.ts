@@ -59,7 +59,7 @@ describe('each page prints what it says', () => {
     expect(ran).toMatchObject({ code: 0, complained: '' })
     expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
     // A keeper with nothing left to keep takes a moment to go.
-    await expect.poll(() => leftBy(place), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => leftBy(place)).toEqual([])
   })
 })
 

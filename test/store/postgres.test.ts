@@ -186,7 +186,7 @@ test('a follower misses nothing and sees nothing twice while four stores write',
       }),
     ),
   )
-  await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(2000)
+  await expect.poll(() => seen.length).toBe(2000)
   unfollow()
   await reading
   const expected = written.flatMap((pid) => Array.from({ length: 100 }, (_, index) => `${pid} ${index + 1}`))
@@ -230,7 +230,7 @@ test('a store that opens amid the commits of another hears of the last one', asy
     // What was committed before is read, as everybody does who subscribes.
     const { position: known } = await other.ask({ ask: 'changes', after: Number.MAX_SAFE_INTEGER, limit: 1 })
     if (round % 2 === 0) await writer.write(increment(pid))
-    await expect.poll(() => Math.max(heard, known), { timeout: 10_000 }).toBe(position)
+    await expect.poll(() => Math.max(heard, known)).toBe(position)
     await other.close()
   }
 })
@@ -441,7 +441,7 @@ async function backendInCommit(admin: postgres.Sql): Promise<number> {
     found = row?.pid ?? 0
     return found
   }
-  await expect.poll(look, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(look).toBeGreaterThan(0)
   return found
 }
 

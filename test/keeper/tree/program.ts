@@ -89,7 +89,7 @@ export function lives(osPid: number): boolean {
 }
 
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 45_000
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`Waited for nothing: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
