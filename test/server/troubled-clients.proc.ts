@@ -141,15 +141,21 @@ test('a reader that takes nothing of what it asked for is let go', async () => {
     `GET /v1/processes/${pid}/output/stream?offset=-1&live=sse`,
     `GET /v1/processes/${pid}/output/stream`,
   ]
-  for (const request of requests) {
+  const wires = requests.map((request) => {
     const wire = new Wire(daemon, 'tcp')
     wire.socket.pause()
     const { port } = new URL(daemon.url ?? '')
     const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
     // A page of the second kind fits into the kernel's buffers: it is asked for until they are full.
     for (let i = 0; i < 20; i++) wire.socket.write(`${request} HTTP/1.1\r\n${head}\r\n`)
-  }
+    return wire
+  })
+  await Promise.all(wires.map(({ socket }) => once(socket, 'connect')))
+  // Connections are accepted in their order: both before this one.
+  await ask(daemon, 'GET /healthz', { token: daemon.token })
   await until('both are gone', async () => (await connections()) === 1)
+  for (const { socket } of wires) socket.resume()
+  await until('both have been closed by the daemon', () => wires.every(({ ended }) => ended))
 })
 
 test('a wait that is silent for longer than a reader may be is left alone', async () => {
