@@ -1,7 +1,7 @@
 import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
 import { bootId, hasSomebody, isAlive, whoIs } from './identity.ts'
 import { TreeLook } from './tree-look.ts'
-import { TreeSignals } from './tree-signals.ts'
+import { keyOf, TreeSignals } from './tree-signals.ts'
 
 export interface EndTarget {
   readonly program: ProgramIdentity
@@ -137,18 +137,19 @@ export class TreeEnd {
     const begun = performance.now()
     this.#signals.killCgroup()
     await this.#stopAll(begun + STOP_MS)
-    let fewest = Number.POSITIVE_INFINITY
-    let until = 0
+    let known = new Set<string>()
+    let until = performance.now() + FORCE_MS
     while (!(await this.#tree.isGone())) {
       const now = performance.now()
-      if (this.#tree.members.length < fewest) {
-        fewest = this.#tree.members.length
+      const { members } = this.#tree
+      // Their number tells nothing: a tree that forks as fast as it is killed keeps its size.
+      const living = new Set(members.map(keyOf))
+      if ([...known].some((key) => !living.has(key)))
         until = Math.min(now + FORCE_MS, begun + FORCE_AT_MOST_MS)
-      }
-      if (now >= until) {
-        return { how: 'survived', survivors: this.#tree.members.map(({ osPid, name }) => ({ osPid, name })) }
-      }
-      this.#signals.kill(this.#tree.members)
+      known = living
+      if (now >= until)
+        return { how: 'survived', survivors: members.map(({ osPid, name }) => ({ osPid, name })) }
+      this.#signals.kill(members)
       await this.#pause(FORCE_PAUSE_MS)
     }
     return this.#gone()

@@ -90,6 +90,6 @@ export class TreeSignals {
 }
 
 /** Names one OS process of this boot. */
-function keyOf({ osPid, startTime }: Member): string {
+export function keyOf({ osPid, startTime }: Member): string {
   return `${osPid}:${startTime}`
 }

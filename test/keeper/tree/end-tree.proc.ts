@@ -259,15 +259,24 @@ test('where a stranger has the PID of the program, what the program left is ende
 testIf(process.getuid?.() === 0, NEEDS_ROOT)('who may not be signalled is named as a survivor', async () => {
   using started = new TestProgram(POLITE)
   const [osPid] = await started.whenThereAre(1)
-  const target = JSON.stringify({ program: started.program, marker: started.marker })
-  const nobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const
-  const ended = fileURLToPath(new URL('fixtures/end-it.ts', import.meta.url))
-  expect(JSON.parse(execFileSync(process.execPath, [ended, target], nobody))).toEqual({
+  expect(endAsNobody(started)).toEqual({
     how: 'survived',
     survivors: [{ osPid, name: 'sleep' }],
   })
   expect(lives(osPid!)).toBe(true)
 })
+
+testIf(process.getuid?.() === 0, NEEDS_ROOT)(
+  'a tree whose processes come and go is looked for longer than one whose processes stay',
+  async () => {
+    // There are always as many, and not the same ones for long.
+    const script = `for i in 1 2 3 4; do sh -c 'echo $$ >> "$PIDS"; exec sleep 1'; done`
+    using changing = new TestProgram(script)
+    await changing.whenThereAre(1)
+    expect(endAsNobody(changing)).toEqual({ how: 'already_gone' })
+    expect(changing.osPids).toHaveLength(4)
+  },
+)
 
 test('a program that ends while it is being ended is gone in every answer', async () => {
   for (let round = 0; round < 30; round++) {
@@ -300,3 +309,10 @@ test('many ends at once come to an end, each with its own answer', async () => {
     for (const started of programs) started[Symbol.dispose]()
   }
 })
+
+/** Ends a program in another OS process, as a user who may not signal it. */
+function endAsNobody({ program, marker }: TestProgram): unknown {
+  const fixture = fileURLToPath(new URL('fixtures/end-it.ts', import.meta.url))
+  const nobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const
+  return JSON.parse(execFileSync(process.execPath, [fixture, JSON.stringify({ program, marker })], nobody))
+}
