@@ -5,10 +5,16 @@ import { photograph } from '../../src/testing/conformance/sound.ts'
 import { tempFile } from '../temp-file.ts'
 import { everyStep } from './arbitrary.ts'
 
-test('what decide refuses, keeps or replays appends nothing and moves no lease', () => {
-  everyStep(({ was, decision, next }) => {
-    if (decision !== null && decision.type !== 'append') expect(next).toBe(was)
+test('what decide refuses, keeps or replays has no events and no lease in it, and leaves its facts alone', () => {
+  const reached = { append: 0, refuse: 0, keep: 0, replay: 0 }
+  everyStep(({ was, decision }) => {
+    if (decision === null) return
+    reached[decision.type] += 1
+    if (decision.type === 'append') return
+    expect(['events', 'lease', 'overflow'].filter((change) => change in decision)).toEqual([])
+    expect(Object.isFrozen(was.row.record)).toBe(true)
   })
+  for (const [type, count] of Object.entries(reached)) expect(count, type).toBeGreaterThan(0)
 })
 
 test('every refused act through the public door leaves the whole store as it was', async () => {

@@ -89,7 +89,15 @@ function apply(
 ): History {
   const { row, changes } = fold({ pid: PID, was: history.row ?? null, group: null, events, lease, actor, at })
   const appended = changes.flatMap((change) => (change.type === 'process' ? change.events : []))
-  return { row, events: [...history.events, ...appended] }
+  return { row: frozen(row), events: [...history.events, ...frozen(appended)] }
+}
+
+/** Frozen to the last member: a `decide` or `evolve` that changes its arguments throws. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const member of Object.values(value)) frozen(member)
+  return value
 }
 
 const EVENT_TYPES = {
