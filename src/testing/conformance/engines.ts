@@ -211,6 +211,27 @@ export function engines(behaves: Behaves): void {
     const off = (await bench.row(pidOf('off'))).record
     assert.deepEqual([off.status, off.outcome?.reason], ['failed', 'attempts_exhausted'])
   })
+
+  behaves('an engine that gets on while it is being given up is put back in line', async (bench) => {
+    const pid = pidOf('late')
+    await bench.register({ ...ENGINE, limits: { attempts: 2 } }, { pid })
+    const [row] = await claimAndStart(bench.edges, [pid], 'h1')
+    const observed = { holder: 'h1', fence: row?.fence ?? 0 }
+    await bench.performed('appended', {
+      type: 'put_back',
+      pid,
+      observed,
+      evidence: 'holder_dead',
+      retryAt: 0,
+    })
+    const [again] = await claimAndStart(bench.edges, [pid], 'h2')
+    const seen = { holder: 'h2', fence: again?.fence ?? 0 }
+    // Recovery read the row before this step, and decided that no attempts are left.
+    await bench.performed('appended', { type: 'end_step', pid, fence: seen, step: step(1, 1) })
+    await bench.performed('appended', { type: 'give_up', pid, observed: seen, reason: 'attempts_exhausted' })
+    const { record, holder } = await bench.row(pid)
+    assert.deepEqual([record.status, record.outcome, holder], ['ready', null, null])
+  })
 }
 
 async function begun(bench: Bench, pid: Pid) {
