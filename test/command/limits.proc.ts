@@ -27,7 +27,7 @@ test('a command that prints nothing for longer than it may is ended, and output 
   expect(quiet.outcome).toMatchObject({ status: 'failed', reason: 'idle' })
   const busy = await runs(reeve, {
     run: 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i; sleep 0.2; done',
-    idleTimeoutMs: 2_000,
+    idleTimeoutMs: 10_000,
   })
   expect(busy.outcome).toMatchObject({ status: 'completed', exitCode: 0 })
 })
@@ -37,7 +37,8 @@ test('a timeout that is not heeded is forced after the grace', async () => {
   const reeve = await house.open()
   const { outcome } = await runs(reeve, {
     run: "trap '' TERM; while :; do sleep 0.05; done",
-    timeoutMs: 200,
+    // Long enough for a busy machine to set the trap.
+    timeoutMs: 3_000,
     graceMs: 200,
   })
   expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout', signal: 'SIGKILL' })

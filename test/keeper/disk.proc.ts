@@ -87,7 +87,7 @@ test('a flooding program stops while the disk is nearly full', async (context) =
     )
     const { bavail, bsize } = statfsSync(estate.home.output)
     expect(bavail * bsize).toBeGreaterThan(0)
-    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 5000 })).toEqual({ how: 'asked' })
+    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 60_000 })).toEqual({ how: 'asked' })
     rmSync(join(estate.home.output, pid), { recursive: true })
   }
 })
@@ -112,12 +112,12 @@ test('a program that is stopped because the disk is nearly full is not called id
   const { estate } = disk
   const daemon = await estate.daemon()
   await daemon.sh('p_held', 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
-    ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 1000 },
+    ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 2_500 },
   })
   await until('it is held back', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   // Two that begin later are idle for as long, one after the other.
   for (const pid of ['p_first', 'p_second']) {
-    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 1000 })
+    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 2_500 })
     expect(await daemon.exit(pid)).toMatchObject({ because: 'idle' })
   }
   expect(await daemon.ask('state', { pid: 'p_held' })).toMatchObject({ state: 'running' })

@@ -17,14 +17,14 @@ test('an end that was asked for is recorded before it is answered', async () => 
   await using _ = estate
 
   await daemon.sh('p_end', 'exec sleep 300')
-  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
   expect(await daemon.ask('state', { pid: 'p_end' })).toMatchObject({
     state: 'exited',
     exit: { exitCode: null, signal: 'SIGTERM', because: 'asked' },
   })
-  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'already_gone',
   })
 })
@@ -70,7 +70,7 @@ for (const when of ['by the same keeper', 'by the next one'])
       const { osPid, startTime, boot, group } = started.program
       const program = { osPid, startTime, boot, group }
       expect(startTimeOf(escaped)).not.toBe('')
-      const end = { pid: 'p_left', signal: 'SIGTERM', graceMs: 2000, program }
+      const end = { pid: 'p_left', signal: 'SIGTERM', graceMs: 60_000, program }
       expect(await asker.ask('end', end)).toEqual({ how: 'asked' })
       expect(startTimeOf(escaped)).toBe('')
       expect(await asker.ask('end', end)).toEqual({ how: 'already_gone' })
@@ -88,7 +88,7 @@ test('an exit that comes first is not called an end that was asked for', async (
   for (let at = 0; at < 30; at++) {
     const pid = `p_race_${at}`
     await daemon.sh(pid, 'exit 5')
-    const answer = await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 1000 })
+    const answer = await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 60_000 })
     const exit = await daemon.exit(pid)
     if (exit.exitCode === 5) expect(exit.signal).toBeNull()
     else expect(exit).toMatchObject({ signal: 'SIGTERM', because: 'asked' })
@@ -110,7 +110,7 @@ test('a program that says nothing for too long is ended, and one that speaks is 
   await using _ = estate
 
   await daemon.sh('p_idle', 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exec sleep 300', {
-    idleTimeoutMs: 400,
+    idleTimeoutMs: 3_000,
   })
   expect(await daemon.exit('p_idle')).toMatchObject({ signal: 'SIGTERM', because: 'idle' })
   expect(estate.output('p_idle').text).toBe('1\n2\n3\n4\n5\n6\n')
@@ -120,11 +120,11 @@ test('a paused program is not idle, and has all its time again when it is resume
   const { estate, daemon } = await estateWithDaemon()
   await using _ = estate
 
-  await daemon.sh('p_paused', 'exec sleep 300', { idleTimeoutMs: 1000 })
+  await daemon.sh('p_paused', 'exec sleep 300', { idleTimeoutMs: 2_500 })
   await daemon.ask('pause', { pid: 'p_paused' })
   // Two that begin later are idle for as long, one after the other.
   for (const pid of ['p_first', 'p_second']) {
-    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 1000 })
+    await daemon.sh(pid, 'exec sleep 300', { idleTimeoutMs: 2_500 })
     expect(await daemon.exit(pid)).toMatchObject({ because: 'idle' })
   }
   expect(await daemon.ask('state', { pid: 'p_paused' })).toMatchObject({ state: 'running', paused: true })
@@ -132,7 +132,7 @@ test('a paused program is not idle, and has all its time again when it is resume
   await daemon.ask('resume', { pid: 'p_paused' })
   const exit = await daemon.exit('p_paused')
   expect(exit).toMatchObject({ because: 'idle' })
-  expect(exit.at - resumedAt).toBeGreaterThanOrEqual(999)
+  expect(exit.at - resumedAt).toBeGreaterThanOrEqual(2_499)
 })
 
 test('limits of output, CPU time and memory end a program by name', async () => {
@@ -200,7 +200,7 @@ test('a paused tree stands still until it is resumed, and can be ended', async (
   const { length } = estate.output('p_still').text
   await until('it goes on', () => estate.output('p_still').text.length > length)
   await daemon.ask('pause', { pid: 'p_still' })
-  expect(await daemon.ask('end', { pid: 'p_still', signal: 'SIGTERM', graceMs: 5000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_still', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
 })
@@ -214,7 +214,7 @@ test('a tree that is ended while it is just being paused need not be forced', as
     const pid = `p_stopping_${at}`
     await daemon.sh(pid, `${busy} & ${busy} & while :; do head -c 100000 /dev/zero; done`)
     const paused = daemon.ask('pause', { pid })
-    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 10_000 })).toEqual({ how: 'asked' })
+    expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 60_000 })).toEqual({ how: 'asked' })
     await paused
   }
 })
@@ -257,7 +257,7 @@ for (const tree of ['auto', 'marker'] as const)
     await daemon.sh('p_short', 'exit 0', { tree })
     await daemon.sh('p_asked', 'exec sleep 300', { tree })
     await daemon.ask('usage', { pids: ['p_asked'] })
-    await daemon.ask('end', { pid: 'p_asked', signal: 'SIGTERM', graceMs: 2000 })
+    await daemon.ask('end', { pid: 'p_asked', signal: 'SIGTERM', graceMs: 60_000 })
     const looked = {
       ...{ cpuMs: expect.any(Number), sampled: true },
       ...{ readBytes: expect.any(Number), writtenBytes: expect.any(Number) },
@@ -296,7 +296,7 @@ test('what a program uses is measured while it runs and told at its end', async 
   expect(usages['p_use']?.cpuMs).toBeGreaterThan(0)
   expect(usages['p_use']?.peakMemoryBytes).toBeGreaterThan(100_000)
   expect(usages['p_use']?.memoryBytes).toBeGreaterThan(100_000)
-  await daemon.ask('end', { pid: 'p_use', signal: 'SIGTERM', graceMs: 2000 })
+  await daemon.ask('end', { pid: 'p_use', signal: 'SIGTERM', graceMs: 60_000 })
   const { usage } = await daemon.exit('p_use')
   expect(usage?.cpuMs).toBeGreaterThan(0)
   expect(usage).not.toHaveProperty('memoryBytes')

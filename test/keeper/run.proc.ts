@@ -41,7 +41,7 @@ test('a program ends at once with its own code although a descendant holds its o
   await daemon.sh('p_left', 'sh -c "echo \\$\\$; exec sleep 300" & wait -n 2>/dev/null & echo x; exit 3')
   const exit = await daemon.exit('p_left')
   expect(exit).toMatchObject({ exitCode: 3, because: null })
-  expect(await daemon.ask('end', { pid: 'p_left', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_left', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
   const sleeper = Number(/^\d+$/m.exec(estate.output('p_left').text)?.[0])

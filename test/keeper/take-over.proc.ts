@@ -45,7 +45,7 @@ test('an orphan can be watched, paused and ended, its limits hold, and no exit i
   await estate.startKeeper()
   const before = await estate.daemon()
   await before.sh('p_orphan', 'while :; do echo x; sleep 0.02; done', { stdin: 'pipe' })
-  await before.sh('p_limited', 'exec sleep 300', { timeoutMs: 1500 })
+  await before.sh('p_limited', 'exec sleep 300', { timeoutMs: 5_000 })
   await estate.killKeeper()
   await estate.startKeeper()
 
@@ -56,7 +56,7 @@ test('an orphan can be watched, paused and ended, its limits hold, and no exit i
   expect((await daemon.ask('resume', { pid: 'p_orphan' })).continued).toBeGreaterThan(0)
   const { end } = await daemon.ask('follow', { pid: 'p_orphan', on: true })
   await until('growth is told', () => daemon.tells.some((tell) => tell.tell === 'grew' && tell.end > end))
-  expect(await daemon.ask('end', { pid: 'p_orphan', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_orphan', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
   expect(await daemon.ask('state', { pid: 'p_orphan' })).toMatchObject({
@@ -64,6 +64,19 @@ test('an orphan can be watched, paused and ended, its limits hold, and no exit i
     evidence: 'keeper_lost',
   })
   expect(await daemon.ended('p_limited')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
+})
+
+test('a program whose time was up while there was no keeper is ended by the next one', async () => {
+  await using estate = new Estate()
+  await estate.startKeeper()
+  const before = await estate.daemon()
+  await before.sh('p_late', 'exec sleep 300', { timeoutMs: 3_000 })
+  const startedBefore = Date.now()
+  await estate.killKeeper()
+  await until('its time is up', () => Date.now() > startedBefore + 3_000)
+  await estate.startKeeper()
+  const daemon = await estate.daemon()
+  expect(await daemon.ended('p_late')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
 })
 
 test('a program in a terminal is ended with all its descendants when its keeper is lost', async () => {
@@ -313,7 +326,7 @@ test('one that cannot be taken over can be ended all the same', async () => {
   writeFileSync(log, '')
   await estate.startKeeper()
   const daemon = await estate.daemon()
-  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 2000 })).toEqual({
+  expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
   expect(isOver(started)).toBe(true)

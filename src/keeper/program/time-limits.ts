@@ -39,10 +39,16 @@ export class TimeLimits {
     if (this.#idle !== null) clearTimeout(this.#idle)
   }
 
+  /** Never calls `exceeded` at once: a program that is taken over may be past its time before it is constructed. */
   #watchTimeout(leftMs: number): void {
-    if (leftMs <= 0) this.#timing.exceeded('timeout')
-    else
-      this.#timeout = setTimeout(() => this.#watchTimeout(leftMs - LONGEST_MS), Math.min(leftMs, LONGEST_MS))
+    const laterMs = leftMs - LONGEST_MS
+    this.#timeout = setTimeout(
+      () => {
+        if (laterMs > 0) this.#watchTimeout(laterMs)
+        else this.#timing.exceeded('timeout')
+      },
+      Math.min(Math.max(leftMs, 0), LONGEST_MS),
+    )
   }
 
   #watchIdle(idleTimeoutMs: number): void {
