@@ -65,7 +65,7 @@ test.each([
 ] as const)(
   'a gigabyte of output, %s, has no more on disk than its cap and a segment, and names its gap',
   {
-    timeout: 180_000,
+    timeout: 300_000,
   },
   async (_, output) => {
     await using house = new Household()

@@ -54,7 +54,7 @@ test('exit 7, five hundred times: five hundred outcomes with code 7 and all thei
 })
 
 test('a kill that races the natural exit, a thousand times: one end each, and the reply agrees with it', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const seed = 20_260_101
   await using house = new Household()
@@ -83,7 +83,7 @@ test('a kill that races the natural exit, a thousand times: one end each, and th
 })
 
 test('an interrupt that races completion, a thousand times: no ended state is left, and the reply agrees', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const seed = 20_260_102
   await using house = new Household()

@@ -10,7 +10,9 @@ const EACH = 40
 const RESTARTS = 3
 
 for (const seed of [1, 2])
-  test(`three kernels keep the laws while PostgreSQL is restarted under them, seed ${seed}`, async () => {
+  test(`three kernels keep the laws while PostgreSQL is restarted under them, seed ${seed}`, {
+    timeout: 300_000,
+  }, async () => {
     const random = seededRandom(seed)
     const server = await startPostgres()
     onTestFinished(() => server.stop())

@@ -17,7 +17,7 @@ async function soak(...args: string[]): Promise<{ code: number | null; said: str
   return { code, said: text.trimEnd().split('\n') }
 }
 
-const TIMES = { timeout: 180_000 }
+const TIMES = { timeout: 300_000 }
 
 test(
   'a short soak holds: commands and terminals under a daemon that is killed again and again',

@@ -10,7 +10,7 @@ afterAll(() => sql.end())
 describe('PostgreSQL', () => {
   storeConformance({
     // Several at a time: most of a test is waiting for the server.
-    test: (name, body) => test.concurrent(name, { timeout: 60_000 }, body),
+    test: (name, body) => test.concurrent(name, { timeout: 180_000 }, body),
     async fresh() {
       const schema = `conformance ${crypto.randomUUID()}`
       return {

@@ -335,7 +335,7 @@ test('a store that is closed answers what was asked before, and rejects what com
 })
 
 test('a commit whose connection is killed happens once, and is acknowledged once', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const { schema, open } = freshSchema()
   const stores = await Promise.all([open(), open()])
@@ -355,7 +355,7 @@ test('a commit whose connection is killed happens once, and is acknowledged once
 })
 
 test('a server that restarts amid work loses no acknowledged write, doubles none, and is found again', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const server = await startPostgres()
   try {

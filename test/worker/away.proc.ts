@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Dwelling } from '../daemon/dwelling.ts'
 
 test('a daemon that is away for longer than a call is repeated fails no function: not one that parks, nor one that waits for a child', {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const dwelling = new Dwelling()
   const daemon = await dwelling.start()
