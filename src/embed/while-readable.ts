@@ -19,27 +19,14 @@ function readableCall(
   kernel: Kernel,
   actor: Actor,
   pids: readonly Pid[],
-  { signal }: CallOptions,
+  options: CallOptions,
 ): ReadableCall {
-  const ending = new AbortController()
-  let lost: RefusedError | undefined
-  const watches = pids.map((pid) =>
-    kernel.readAccess.watch(actor, pid, true, () => {
-      lost ??= accessLost(actor, pid)
-      ending.abort()
-    }),
+  const loss = new Loss(actor, options)
+  const watch = kernel.readAccess.watch(actor, pids, true, (pid) => loss.of(pid))
+  watch.checked.catch((error: unknown) =>
+    kernel.edges.onTrouble(error, 'looking who may still read a process'),
   )
-  for (const { checked } of watches)
-    checked.catch((error: unknown) => kernel.edges.onTrouble(error, 'looking who may still read a process'))
-  return {
-    signal: signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]),
-    throwIfLost: () => {
-      if (lost !== undefined) throw lost
-    },
-    stop: () => {
-      for (const { stop } of watches) stop()
-    },
-  }
+  return loss.call(watch)
 }
 
 /** Performs an act that lasts; its answer counts only if the actor may still read these processes then. */
@@ -85,31 +72,46 @@ export async function followNamed(
   kernel: Kernel,
   actor: Actor,
   pids: readonly Pid[],
-  { signal }: CallOptions,
+  options: CallOptions,
 ): Promise<ReadableCall> {
-  const ending = new AbortController()
-  let lost: RefusedError | undefined
-  const watches: AccessWatch[] = pids.map((pid) =>
-    kernel.readAccess.watch(actor, pid, false, () => {
-      if (watches.some((watch) => watch.isReadable())) return
-      lost = accessLost(actor, pid)
-      ending.abort()
-    }),
-  )
-  const stop = () => {
-    for (const watch of watches) watch.stop()
-  }
+  const loss = new Loss(actor, options)
+  const watch: AccessWatch = kernel.readAccess.watch(actor, pids, false, (pid) => {
+    if (!watch.areAnyReadable()) loss.of(pid)
+  })
   try {
-    await Promise.all(watches.map(({ checked }) => checked))
+    await watch.checked
   } catch (error) {
-    stop()
+    watch.stop()
     throw error
   }
-  return {
-    signal: signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]),
-    throwIfLost: () => {
-      if (lost !== undefined) throw lost
-    },
-    stop,
+  return loss.call(watch)
+}
+
+/** The end of a call by the loss of a process, beside the end that its caller asks for. */
+class Loss {
+  readonly #actor: Actor
+  readonly #signal: AbortSignal | undefined
+  readonly #ending = new AbortController()
+  #error: RefusedError | undefined
+
+  constructor(actor: Actor, { signal }: CallOptions) {
+    this.#actor = actor
+    this.#signal = signal
+  }
+
+  of(pid: Pid): void {
+    this.#error ??= accessLost(this.#actor, pid)
+    this.#ending.abort()
+  }
+
+  call({ stop }: AccessWatch): ReadableCall {
+    const ending = this.#ending.signal
+    return {
+      signal: this.#signal === undefined ? ending : AbortSignal.any([this.#signal, ending]),
+      throwIfLost: () => {
+        if (this.#error !== undefined) throw this.#error
+      },
+      stop,
+    }
   }
 }

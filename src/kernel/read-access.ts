@@ -13,7 +13,7 @@ const RECHECK_MS = 1_000
 /** Processes that one question is about. */
 const PAGE = 500
 
-/** One call that lasts, on a process that its actor may read now and may lose. */
+/** A process that a lasting call is about, which the actor may read now and may lose. */
 interface Watch {
   readonly pid: Pid
   /** The actor could read it when that was last looked at. What it cannot read, it cannot lose. */
@@ -25,10 +25,17 @@ interface Watch {
 
 /** Stop it when the call is over. */
 export interface AccessWatch {
-  /** Resolves when it was looked at for the first time. */
+  /** Resolves when access was looked at for the first time. */
   readonly checked: Promise<void>
-  isReadable(): boolean
+  areAnyReadable(): boolean
   stop(): void
+}
+
+/** For an actor that loses nothing. */
+const UNWATCHED: AccessWatch = {
+  checked: Promise.resolve(),
+  areAnyReadable: () => true,
+  stop: () => undefined,
 }
 
 /** Waits and followers of one session; every session is asked about by itself. */
@@ -53,24 +60,25 @@ export class ReadAccess {
   }
 
   /**
-   * Calls `lost` once, when the actor can no longer read the process. Subscribes before it looks, so that a loss in between
-   * counts: `checked` resolves after that look. `wasReadable`: the actor has read it a moment ago.
+   * Calls `lost` for each of these processes that the actor can no longer read. Subscribes before it looks, so that a loss in
+   * between counts: `checked` resolves after that look. `wereReadable`: the actor has read them a moment ago.
    */
-  watch(actor: Actor, pid: Pid, wasReadable: boolean, lost: () => void): AccessWatch {
+  watch(actor: Actor, pids: readonly Pid[], wereReadable: boolean, lost: (pid: Pid) => void): AccessWatch {
     const visibility = visibilityOf(actor)
     // The host sees everything, and a process keeps its children.
-    if (visibility.type !== 'session')
-      return { checked: Promise.resolve(), isReadable: () => true, stop: () => undefined }
-    const watch: Watch = { pid, isReadable: wasReadable, isGranted: true, lost }
+    if (visibility.type !== 'session' || pids.length === 0) return UNWATCHED
+    const watches = pids.map(
+      (pid): Watch => ({ pid, isReadable: wereReadable, isGranted: true, lost: () => lost(pid) }),
+    )
     const watched = this.#bySession.get(actor) ?? { visibility, watches: new Set() }
-    watched.watches.add(watch)
+    for (const watch of watches) watched.watches.add(watch)
     this.#bySession.set(actor, watched)
     this.#recheckLater()
     return {
-      checked: this.#check(watched, [watch]),
-      isReadable: () => watch.isReadable,
+      checked: this.#check(watched, watches),
+      areAnyReadable: () => watches.some(({ isReadable }) => isReadable),
       stop: () => {
-        watched.watches.delete(watch)
+        for (const watch of watches) watched.watches.delete(watch)
         if (watched.watches.size === 0 && this.#bySession.get(actor) === watched)
           this.#bySession.delete(actor)
       },

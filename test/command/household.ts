@@ -1,6 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type EmbedOptions, embed, type InputOf, type ProcessRecord, type Reeve, ReeveError } from 'reeve'
+import {
+  type Embedded,
+  type EmbedOptions,
+  embed,
+  type InputOf,
+  type ProcessRecord,
+  type Reeve,
+  ReeveError,
+} from 'reeve'
 import { onTestFinished } from 'vitest'
 import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
@@ -37,7 +45,7 @@ export class Household implements AsyncDisposable {
   async open(
     commands: Partial<CommandsOptions> = {},
     options: Partial<Omit<EmbedOptions, 'commands'>> = {},
-  ): Promise<Reeve> {
+  ): Promise<Embedded> {
     const reeve = await embed({
       store: this.store,
       onTrouble: (error, doing) => void this.troubles.push(`${doing}: ${String(error)}`),

@@ -585,7 +585,7 @@ describe('reveal', () => {
   })
 })
 
-test('a terminal shows an operator everything, and whoever may only look no secrets', async () => {
+test('a terminal shows secrets to an admin, and notes it; other roles see them masked', async () => {
   const dwelling = new Dwelling()
   const daemon = await dwelling.up()
   const secret = invented('terminal', 36)
@@ -605,9 +605,11 @@ test('a terminal shows an operator everything, and whoever may only look no secr
     }
   }
   expect(shown()).toBe(0)
-  expect(await seenWith(tokens.create({ role: 'operate' }).token)).toBe(`ghp_${secret}\r\n`)
+  for (const role of ['read', 'operate'] as const)
+    expect(await seenWith(tokens.create({ role }).token)).toBe(`ghp_${'*'.repeat(36)}\r\n`)
+  expect(shown()).toBe(0)
+  expect(await seenWith(tokens.create({ role: 'admin' }).token)).toBe(`ghp_${secret}\r\n`)
   expect(shown()).toBe(1)
-  expect(await seenWith(tokens.create({ role: 'read' }).token)).toBe(`ghp_${'*'.repeat(36)}\r\n`)
 })
 
 test('on the command line, run in the foreground shows everything, and logs show it with --reveal', async () => {

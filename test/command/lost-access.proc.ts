@@ -1,0 +1,46 @@
+import type { Acting } from 'reeve'
+import { expect, test } from 'vitest'
+import { codeOf, Household, printed, start } from './household.ts'
+
+/** Each ends with an error when access is lost, and says when it has begun. */
+const LASTING: Readonly<Record<string, (acting: Acting, pid: string, begun: () => void) => Promise<void>>> = {
+  followOutput: async (acting, pid, begun) => {
+    for await (const _ of acting.followOutput({ pid })) begun()
+  },
+  attach: async (acting, pid, begun) => {
+    for await (const _ of await acting.attach({ pid })) begun()
+  },
+  'wait for a line': async (acting, pid, begun) => {
+    begun()
+    await acting.wait({ pid, until: { text: 'never' } })
+  },
+}
+
+for (const [name, last] of Object.entries(LASTING))
+  test(`${name} on a command is denied when the command moves to another session`, async () => {
+    await using house = new Household()
+    const reeve = await house.open()
+    for (const session of ['s1', 's2']) await reeve.openSession({ session })
+    const spec = { run: 'echo ready; sleep 300', pty: true }
+    const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
+    await printed(reeve, pid, 'ready')
+    const begun = Promise.withResolvers<void>()
+    const code = codeOf(last(reeve.as('session:s1'), pid, begun.resolve))
+    await begun.promise
+    await reeve.reown({ pid, owner: { session: 's2' } })
+    expect(await code).toBe('denied')
+  })
+
+test('who observes an own command types nothing into it', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  await reeve.openSession({ session: 's1' })
+  const { pid } = await start(reeve, { run: 'echo ready; cat', pty: true }, { owner: { session: 's1' } })
+  await printed(reeve, pid, 'ready')
+  const observer = reeve.observing('session:s1')
+  const attached = await observer.attach({ pid })
+  expect(await codeOf(attached.write('x\n'))).toBe('denied')
+  expect(await codeOf(attached.resize({ cols: 10, rows: 10 }))).toBe('denied')
+  expect(await codeOf(observer.kill({ pid }))).toBe('denied')
+  attached.detach()
+})
