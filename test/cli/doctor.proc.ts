@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { CommandLine } from './command-line.ts'
 
 interface Check {
@@ -61,18 +62,21 @@ const canMount = (() => {
   }
 })()
 
-test.skipIf(!canMount)('the doctor says that the home is on a read-only file system', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const script = 'mount -t tmpfs -o ro none "$1" && exec "$2" "$3" doctor --json'
-  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, resolve('bin/reeve.mjs')]
-  const child = spawn('unshare', args, { env: { ...process.env, REEVE_HOME: folder } })
-  let said = ''
-  child.stdout.on('data', (data: Buffer) => {
-    said += data.toString()
-  })
-  await new Promise((done) => child.once('close', done))
-  const found = (JSON.parse(said) as Check[]).find(({ name }) => name === 'home')
-  expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('read-only') })
-  expect(found?.fix).toContain('remount')
-})
+testIf(canMount, NEEDS_USER_NAMESPACE)(
+  'the doctor says that the home is on a read-only file system',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const script = 'mount -t tmpfs -o ro none "$1" && exec "$2" "$3" doctor --json'
+    const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, resolve('bin/reeve.mjs')]
+    const child = spawn('unshare', args, { env: { ...process.env, REEVE_HOME: folder } })
+    let said = ''
+    child.stdout.on('data', (data: Buffer) => {
+      said += data.toString()
+    })
+    await new Promise((done) => child.once('close', done))
+    const found = (JSON.parse(said) as Check[]).find(({ name }) => name === 'home')
+    expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('read-only') })
+    expect(found?.fix).toContain('remount')
+  },
+)

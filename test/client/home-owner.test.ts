@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { connect, ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { down } from '../../src/daemon/down.ts'
+import { NEEDS_ROOT, testIf } from '../reporting/test-if.ts'
 
 const NOBODY = 65_534
 
@@ -62,7 +63,7 @@ test('the daemon that a home names is not signalled if others may write there', 
 })
 
 // Only root can give a file to another user.
-test.skipIf(process.getuid?.() !== 0)(
+testIf(process.getuid?.() === 0, NEEDS_ROOT)(
   'a client does not talk to a socket or home of another user',
   async () => {
     const { folder, socket, connections } = await homeWithListener()

@@ -1,11 +1,16 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
+import { testIf } from '../reporting/test-if.ts'
 import { ask } from './ask.ts'
 
 async function begin(limits: NonNullable<UpOptions['limits']> = {}) {
@@ -33,6 +38,37 @@ test('connections without a token keep nobody with a token out', async () => {
   expect((await ask(daemon, 'GET /v1/status')).status).toBe(200)
   await until('the oldest have made room', () => idlers.filter(({ closed }) => closed).length >= 500)
 })
+
+/** Writes a certificate for this machine into a folder. */
+function selfSigned(folder: string): { readonly tlsCert: string; readonly tlsKey: string } {
+  const [tlsCert, tlsKey] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  const curve = 'ec_paramgen_curve:prime256v1'
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', curve, '-nodes', '-days', '2']
+  const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', [...made, ...named, '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
+  return { tlsCert, tlsKey }
+}
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+testIf(hasOpenssl, 'needs openssl')(
+  'connections that never agree on TLS make room for others, too',
+  async () => {
+    const dwelling = new Dwelling()
+    const { tlsCert, tlsKey } = selfSigned(dwelling.home.folder)
+    const flags = { listen: '127.0.0.1:0', tlsCert, tlsKey }
+    const daemon = await dwelling.up({ flags, limits: { unauthenticated: 4 } })
+    const idlers = await Promise.all(Array.from({ length: 40 }, () => idle(daemon)))
+    await until('all but a few are closed', () => idlers.filter(({ closed }) => closed).length >= 36)
+    const headers = { authorization: `Bearer ${daemon.token}` }
+    const status = await new Promise((resolve, reject) => {
+      get(`${daemon.url}/v1/status`, { ca: readFileSync(tlsCert), headers, agent: false }, ({ statusCode }) =>
+        resolve(statusCode),
+      ).on('error', reject)
+    })
+    expect(status).toBe(200)
+  },
+)
 
 test('a connection that shows no token is closed after a while, and one that did is not', async () => {
   const { daemon } = await begin({ unauthenticatedMs: 200 })

@@ -10,7 +10,9 @@ const common = {
   pid: pid
     .exactOptional()
     .describe('given by the caller: the same pid with the same request is the same process'),
-  idempotencyKey: replayKey.exactOptional().describe('the same key of the same caller with the same request is the same process'),
+  idempotencyKey: replayKey
+    .exactOptional()
+    .describe('the same key of the same caller with the same request is the same process'),
   name: name.exactOptional(),
   label: z.string().min(1).max(200).exactOptional(),
   definition: json.optional(),
