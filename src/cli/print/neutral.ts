@@ -26,7 +26,7 @@ export function visibleBidi(text: string): string {
   return text.replaceAll(BIDI, visible)
 }
 
-export const RESET = '\u001b[0m'
+const RESET = '\u001b[0m'
 
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
