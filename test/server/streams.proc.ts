@@ -1,4 +1,4 @@
-import { readdirSync, truncateSync } from 'node:fs'
+import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Daemon } from '../../src/daemon/up.ts'
@@ -166,12 +166,18 @@ test('as events, bytes come as base64 and each data is followed by where to go o
 })
 
 test('a reader of events that is cut again and again misses nothing and gets nothing twice', async () => {
-  const daemon = await new Dwelling().up({ streams: { sseMs: 60 } })
-  const pid = await spawn(daemon, 'for i in $(seq 1 100); do echo line $i; sleep 0.01; done')
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up({ streams: { sseMs: 60 } })
+  const enough = join(dwelling.home.folder, 'enough')
+  const pid = await spawn(
+    daemon,
+    `i=0; while [ ! -e ${enough} ]; do i=$((i + 1)); echo line $i; sleep 0.01; done`,
+  )
   let at = '-1'
   let text = ''
   let connections = 0
   for (let closed = false; !closed; connections++) {
+    if (connections === 5) writeFileSync(enough, '')
     const { events } = await readEvents(daemon, `/v1/processes/${pid}/output/stream?offset=${at}&live=sse`)
     for (const { event, data } of events) {
       if (event === 'data') text += Buffer.from(data, 'base64').toString()
@@ -182,8 +188,9 @@ test('a reader of events that is cut again and again misses nothing and gets not
       }
     }
   }
-  expect(text).toBe(Array.from({ length: 100 }, (_, i) => `line ${i + 1}\n`).join(''))
-  expect(connections).toBeGreaterThan(3)
+  const { total } = await daemon.reeve.log({ pid })
+  expect(text).toBe(Array.from({ length: total }, (_, i) => `line ${i + 1}\n`).join(''))
+  expect(connections).toBeGreaterThan(5)
 })
 
 test('a gap is served up to where it begins, then named, and read on behind it', async () => {
