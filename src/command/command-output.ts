@@ -61,12 +61,11 @@ export class CommandOutput {
     this.#kernel = parts.kernel
   }
 
-  /** Since the cursor that is given, or the one that this reader has reached. */
+  /** Since the cursor that is given, or the position that this actor, or its reader, has reached. */
   async poll(
     record: ProcessRecord,
-    asked: {
+    asked: Position & {
       readonly cursor: string | null
-      readonly reader: string
       /** The reader's next poll goes on where this one ends. */
       readonly keepsPosition: boolean
       readonly maxChars: number
@@ -75,17 +74,28 @@ export class CommandOutput {
     view: View,
   ) {
     const folder = await this.#folderOf(record)
-    const from =
-      asked.cursor === null
-        ? ((await this.cursors.get(record.pid, asked.reader)) ?? 0)
-        : Number(asked.cursor.slice(1))
+    const from = asked.cursor === null ? await this.#positionOf(record, asked) : Number(asked.cursor.slice(1))
     const { maxChars, ansi } = asked
     const masking = await this.#masking(record, view)
     const since = await readSince(folder, from, { maxChars, ansi, ended: hasEnded(record), masking })
-    if (asked.cursor === null && asked.keepsPosition)
-      await this.cursors.set(record.pid, asked.reader, since.next)
+    if (asked.cursor === null && asked.keepsPosition) await this.#moveTo(record, asked, since.next)
     const { text, more, truncated } = since
     return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
+  }
+
+  /** A reader that has not read this process yet begins where its session is, or at the beginning of what is newer than it. */
+  async #positionOf({ pid, createdAt }: ProcessRecord, { actor, reader }: Position): Promise<number> {
+    const own = reader === null ? null : await this.cursors.get(pid, readerName(actor, reader))
+    if (own !== null) return own
+    const isNewer = reader !== null && createdAt >= reader.since
+    return isNewer ? 0 : ((await this.cursors.get(pid, actor)) ?? 0)
+  }
+
+  /** The session is where the first of its readers is. */
+  async #moveTo({ pid }: ProcessRecord, { actor, reader }: Position, offset: number): Promise<void> {
+    if (reader !== null) await this.cursors.set(pid, readerName(actor, reader), offset)
+    const reached = reader === null ? 0 : ((await this.cursors.get(pid, actor)) ?? 0)
+    if (reader === null || offset > reached) await this.cursors.set(pid, actor, offset)
   }
 
   async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended' | 'masking'>, view: View) {
@@ -289,6 +299,15 @@ export class CommandOutput {
       ),
     )
   }
+}
+
+interface Position {
+  readonly actor: string
+  readonly reader: { readonly id: string; readonly since: number } | null
+}
+
+function readerName(actor: string, { id }: { readonly id: string }): string {
+  return `${actor}\n${id}`
 }
 
 /** Where the output ended, where somebody saw it; what comes later is late, and no follower waits for it. */

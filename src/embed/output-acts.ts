@@ -31,21 +31,21 @@ export function outputActs(
     return { record, output: served.output, served, view }
   }
   return {
-    async poll({ pid, cursor, turn, maxChars, ansi, reveal }) {
+    async poll({ pid, cursor, turn, reader = null, maxChars, ansi, reveal }) {
       const { record, output, view } = await find(pid)
-      const asked = { cursor: cursor ?? null, reader: actor, keepsPosition: effects.areKept, maxChars, ansi }
+      const asked = { cursor: cursor ?? null, actor, reader, keepsPosition: effects.areKept, maxChars, ansi }
       const since = await output.poll(record, asked, await view('poll', reveal))
       if (turn !== undefined && hasEnded(record)) await effects.observe(record.pid, turn)
       const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
       return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
     },
-    async log({ pid, reveal, ...options }, { signal }) {
+    async log({ pid, reveal, reader, ...options }, { signal }) {
       const { record, output, view } = await find(pid)
       const page = await output.lines(record, options, await view('log', reveal))
       // Read to its end: whoever would be told of the end has seen all there is to tell.
       if (hasEnded(record) && page.next === null && options.stream === undefined && signal?.aborted !== true)
-        await effects.consume(record.pid)
+        await effects.consume(record.pid, reader)
       return page
     },
     async search({ pid, reveal, ...options }) {

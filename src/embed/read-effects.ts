@@ -1,7 +1,7 @@
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { consume, observe } from '../kernel/inbox.ts'
+import { consume, observe, type Reader } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** What a read does for the actor's later reads: notices it need not be told again, and how far it has polled. */
@@ -10,15 +10,15 @@ export interface ReadEffects {
   readonly areKept: boolean
   /** The actor has seen in this turn that a process ended. */
   observe(pid: Pid, turn: string): Promise<void>
-  /** The actor has taken the outcome of a process, or all of its output. */
-  consume(pid: Pid): Promise<void>
+  /** The actor, or one of its readers, has taken the outcome of a process, or all of its output. */
+  consume(pid: Pid, reader?: Reader): Promise<void>
 }
 
 export function effectsFor(kernel: Kernel, actor: Actor): ReadEffects {
   return {
     areKept: true,
     observe: (pid, turn) => observe(kernel.edges, actor, pid, turn),
-    consume: (pid) => consume(kernel.edges, actor, pid),
+    consume: (pid, reader) => consume(kernel.edges, actor, pid, reader),
   }
 }
 

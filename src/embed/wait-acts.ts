@@ -5,6 +5,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
+import type { Reader } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited } from '../kernel/wait.ts'
 import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
@@ -36,12 +37,12 @@ export function waitActs(
    * Whoever waited for the end, and is the one who would be told of it, need not be told; but whoever has called it off, or is
    * gone, does not hear this answer.
    */
-  const ended = async (record: ProcessRecord, { signal }: CallOptions) => {
-    if (signal?.aborted !== true) await effects.consume(record.pid)
+  const ended = async (record: ProcessRecord, { signal }: CallOptions, reader?: Reader) => {
+    if (signal?.aborted !== true) await effects.consume(record.pid, reader)
     return record
   }
   return {
-    async wait({ pid, timeoutMs: asked = defaultMs, until, ready }, options) {
+    async wait({ pid, timeoutMs: asked = defaultMs, until, ready, reader }, options) {
       const found = await read(pid)
       const timeoutMs = Math.min(asked, mostMs)
       const clamped = asked > mostMs ? { clampedToMs: mostMs } : {}
@@ -55,7 +56,7 @@ export function waitActs(
         const record = await read(found.pid)
         if (waited.type === 'timed_out') return { type: 'timed_out', record, ...clamped }
         if (waited.value !== null) return { type: record.readiness?.ready ? 'ready' : 'not_ready', record }
-        return { type: 'ended', record: await ended(record, options) }
+        return { type: 'ended', record: await ended(record, options, reader) }
       }
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
@@ -67,13 +68,14 @@ export function waitActs(
         if (waited.type === 'timed_out')
           return { type: 'timed_out', record, ...clamped, scannedTo, truncated }
         return waited.value === null
-          ? { type: 'ended', record: await ended(record, options), truncated }
+          ? { type: 'ended', record: await ended(record, options, reader), truncated }
           : { type: 'matched', record, line: waited.value, truncated }
       }
       const waited = await lasting([found.pid], options, (lasts) =>
         kernel.waitForEnd(found.pid, waitOptions(timeoutMs, lasts)),
       )
-      if (waited.type === 'done') return { type: 'ended', record: await ended(waited.value.record, options) }
+      if (waited.type === 'done')
+        return { type: 'ended', record: await ended(waited.value.record, options, reader) }
       return waited.type === 'interrupted'
         ? waited
         : { type: 'timed_out', record: await read(found.pid), ...clamped }

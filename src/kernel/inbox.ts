@@ -1,5 +1,5 @@
 import type { Change } from '../core/change.ts'
-import { cursorOf, emptyInbox, moveCursor, settle, take } from '../core/inbox/inbox.ts'
+import { cursorOf, emptyInbox, type Inbox, moveCursor, settle, take } from '../core/inbox/inbox.ts'
 import { isReserved, type ReservedEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Scope } from '../core/process/record.ts'
@@ -10,6 +10,13 @@ import type { Feed } from './feed.ts'
 import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
 
+/** One of several that read the same inbox as the same consumer: a connection of a client. */
+export interface Reader {
+  readonly id: string
+  /** When it came. */
+  readonly since: number
+}
+
 export interface Reading {
   readonly scope: Scope
   /** Whose cursor is read from, where no place is given; what it acknowledged is not shown again. */
@@ -18,6 +25,8 @@ export interface Reading {
   readonly limit: number
   /** What was looked at in this turn is left out. */
   readonly turn?: string
+  /** Has a cursor of its own, and is not shown what it has taken the outcome of. */
+  readonly reader?: Reader
   /** The last of them instead of the first. */
   readonly newest?: boolean
   /** With those that are done, too. */
@@ -48,7 +57,7 @@ const LOOK_MS = 1_000
 
 /** Reads without taking: any number of consumers may. */
 export async function readNotices(edges: Edges, reading: Reading): Promise<ReadNotices> {
-  const { scope, consumer, limit, turn, newest = false, all = false, releases = true } = reading
+  const { scope, consumer, limit, turn, reader, newest = false, all = false, releases = true } = reading
   const inbox = await edges.store.ask({ ask: 'inbox', scope })
   const tripped = inbox?.overflow.tripped ?? null
   const nextAt =
@@ -57,16 +66,45 @@ export async function readNotices(edges: Edges, reading: Reading): Promise<ReadN
       : releases
         ? await release(edges, scope)
         : Math.max(tripped.until, edges.clock.now() + LOOK_MS)
-  const through = consumer === undefined ? 0 : cursorOf(inbox, consumer)
+  const through = consumer === undefined ? 0 : await startOf(edges, inbox, scope, { consumer, reader })
   let next = Math.max(reading.after ?? 0, through)
   for (;;) {
     const found = await edges.store.ask({ ask: 'notices', scope, after: next, limit, newest, open: !all })
-    const notices = found.filter((notice) => isNews(notice, turn))
+    const notices = found.filter((notice) => isNews(notice, turn, reader))
     next = found.at(-1)?.place ?? next
     const more = !newest && found.length === limit
     // A page of nothing but what was looked at is no end: whoever waits would wait for what lies behind it.
     if (notices.length > 0 || !more) return { notices, next, more, nextAt }
   }
+}
+
+/** How many of the newest notices are looked through for those that came after a reader. */
+const MAX_SINCE = 1_000
+
+/**
+ * Where a reader goes on: behind what it acknowledged, or, before it has acknowledged anything, where all readers of the
+ * consumer are together. What was told since it came it is shown in any case.
+ */
+async function startOf(
+  edges: Edges,
+  inbox: Inbox | null,
+  scope: Scope,
+  { consumer, reader }: { readonly consumer: string; readonly reader: Reader | undefined },
+): Promise<number> {
+  const shared = cursorOf(inbox, consumer)
+  if (reader === undefined) return shared
+  const own = cursorOf(inbox, cursorName(consumer, reader))
+  if (own > 0) return own
+  const newest = await edges.store.ask({
+    ...({ ask: 'notices', scope, after: 0, limit: MAX_SINCE } as const),
+    ...{ newest: true, open: true },
+  })
+  const first = newest.find(({ at }) => at >= reader.since)
+  return first === undefined ? shared : Math.min(shared, first.place - 1)
+}
+
+function cursorName(consumer: string, { id }: Reader): string {
+  return `${consumer}\n${id}`
 }
 
 /** How many notices are read at a time while those that a turn has seen already are passed over. */
@@ -141,6 +179,8 @@ export interface Acknowledging {
   readonly through?: number
   /** These, for everybody. */
   readonly places?: readonly number[]
+  /** Whose cursor moves; that of the consumer follows the first of its readers. */
+  readonly reader?: Reader
 }
 
 /**
@@ -149,7 +189,7 @@ export interface Acknowledging {
  */
 export function acknowledge(
   edges: Edges,
-  { scope, consumer, through, places = [] }: Acknowledging,
+  { scope, consumer, through, places = [], reader }: Acknowledging,
 ): Promise<{
   readonly acknowledged: readonly number[]
   readonly lost: readonly number[]
@@ -161,9 +201,16 @@ export function acknowledge(
     const there = yield* thereOf(scope, places)
     const settled = settle(was ?? emptyInbox(scope), there, consumer, at)
     const newest = through === undefined ? 0 : yield* newestIn(scope)
+    const cursors = reader === undefined ? [consumer] : [consumer, cursorName(consumer, reader)]
     const inbox =
-      newest === 0 ? settled.inbox : moveCursor(settled.inbox, consumer, Math.min(through ?? 0, newest), at)
-    const answer = { acknowledged: settled.done, lost: settled.lost, through: cursorOf(inbox, consumer) }
+      newest === 0
+        ? settled.inbox
+        : cursors.reduce(
+            (moved, name) => moveCursor(moved, name, Math.min(through ?? 0, newest), at),
+            settled.inbox,
+          )
+    const reached = cursorOf(inbox, cursors.at(-1) ?? consumer)
+    const answer = { acknowledged: settled.done, lost: settled.lost, through: reached }
     if (there.length === 0 && newest === 0) return unchanged(answer)
     const changes: Change[] = [{ type: 'inbox', was, inbox }]
     if (settled.done.length > 0)
@@ -203,7 +250,12 @@ export async function observe(edges: Edges, actor: Actor, pid: Pid, turn: string
     const was = yield* know({ ask: 'inbox', scope })
     const notice = told(yield* know(asked))
     if (!isUnseen(notice, turn)) return unchanged(undefined)
-    const turns = [...notice.observed, turn].slice(-MOST_TURNS)
+    const isReaders = (mark: string) => mark.startsWith(READER)
+    const marks = [...notice.observed, turn]
+    const turns = [
+      ...marks.filter(isReaders).slice(-MOST_TURNS),
+      ...marks.filter((mark) => !isReaders(mark)).slice(-MOST_TURNS),
+    ]
     return {
       answer: undefined,
       changes: [
@@ -218,8 +270,15 @@ function isUnseen(notice: StoredNotice | undefined, turn: string): notice is Sto
   return notice !== undefined && !notice.observed.includes(turn)
 }
 
-/** The actor has taken the outcome, or the output to its end: nobody of its scope need be told any more. */
-export async function consume(edges: Edges, actor: Actor, pid: Pid): Promise<void> {
+/** How it is noted with a notice that a reader has taken the outcome. */
+const READER = 'reader:'
+
+/**
+ * The actor has taken the outcome, or the output to its end: nobody of its scope need be told any more. Where the scope has
+ * several readers, the others are still told.
+ */
+export async function consume(edges: Edges, actor: Actor, pid: Pid, reader?: Reader): Promise<void> {
+  if (reader !== undefined) return observe(edges, actor, pid, `${READER}${reader.id}`)
   const asked = completionOf(actor, pid)
   const notice = asked === null ? undefined : told(await edges.store.ask(asked))
   if (asked === null || notice === undefined) return
@@ -335,6 +394,7 @@ function isTelling({ type, payload }: StoredEvent): boolean {
   return !isReserved(type) || TELLING.has(type)
 }
 
-function isNews({ observed }: StoredNotice, turn: string | undefined): boolean {
-  return turn === undefined || !observed.includes(turn)
+function isNews({ observed }: StoredNotice, turn: string | undefined, reader?: Reader): boolean {
+  const marks = [turn, reader === undefined ? undefined : `${READER}${reader.id}`]
+  return !marks.some((mark) => mark !== undefined && observed.includes(mark))
 }

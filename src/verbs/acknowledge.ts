@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { consumer, scope } from './shapes/notice.ts'
+import { reader } from './shapes/reader.ts'
 import { count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -17,6 +18,7 @@ export const acknowledge = verb({
       consumer,
       places: z.array(count).min(1).max(1_000).exactOptional(),
       through: count.exactOptional(),
+      reader: reader.exactOptional().describe('whose cursor moves, of several readers that are one consumer'),
     })
     .refine(
       ({ places, through }) => places !== undefined || through !== undefined,

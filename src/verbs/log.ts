@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ansi, gaps, line, readCodes, reveal, stream } from './shapes/output.ts'
+import { reader } from './shapes/reader.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -14,6 +15,7 @@ export const log = verb({
     offset: count.default(0).describe('how many lines to leave out, counted from there'),
     limit: z.number().int().min(1).max(10_000).default(200),
     stream: stream.exactOptional().describe('of a command with output: tagged, this one alone'),
+    reader: reader.exactOptional().describe('of the session: others of it are still told of the end'),
     ansi,
     reveal,
   }),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { consumer, notice, scope, waitMs } from './shapes/notice.ts'
+import { reader } from './shapes/reader.ts'
 import { count, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -19,6 +20,7 @@ export const notices = verb({
     newest: z.boolean().default(false).describe('the last ones instead of the first'),
     all: z.boolean().default(false).describe('with those that are done, too'),
     turn: turnId.exactOptional().describe('leave out what was looked at in this turn'),
+    reader: reader.exactOptional().describe('whose cursor it is, of several readers that are one consumer'),
     waitMs: waitMs.describe('how long to wait for one if there is none, in milliseconds'),
   }),
   output: z.strictObject({

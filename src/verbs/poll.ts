@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ansi, gaps, outputCursor, readCodes, reveal } from './shapes/output.ts'
+import { reader } from './shapes/reader.ts'
 import { record } from './shapes/record.ts'
 import { count, processRef, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -15,6 +16,7 @@ export const poll = verb({
     turn: turnId
       .exactOptional()
       .describe('whose turn it is: it is not told again in this turn that it ended'),
+    reader: reader.exactOptional().describe('whose position it is, within the session'),
     maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
     ansi,
     reveal,

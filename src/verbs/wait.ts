@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { gaps } from './shapes/output.ts'
+import { reader } from './shapes/reader.ts'
 import { record } from './shapes/record.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -37,6 +38,7 @@ export const wait = verb({
           'give either text or pattern',
         )
         .exactOptional(),
+      reader: reader.exactOptional().describe('of the session: others of it are still told of the end'),
     })
     .refine(({ until, ready }) => until === undefined || ready === undefined, 'give either until or ready'),
   output: z.discriminatedUnion('type', [
