@@ -93,8 +93,13 @@ export const daemonWords: DaemonWords = {
     yield* checks(homePaths(home))
   },
   async mcp(reeve, quiet, session) {
-    const { serveMcpStdio } = await import('./mcp/stdio.ts')
-    await serveMcpStdio(reeve, { quiet, ...(session === null ? {} : { session }) }).closed
+    const [{ serveMcpStdio }, { clientEnvironment }] = await Promise.all([
+      import('./mcp/stdio.ts'),
+      import('./command/environment/client.ts'),
+    ])
+    const environment = { base: clientEnvironment(process.env), variables: process.env }
+    const bound = session === null ? {} : { session }
+    await serveMcpStdio(reeve, { quiet, environment, ...bound }).closed
     return 0
   },
   async demo() {

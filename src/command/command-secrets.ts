@@ -4,22 +4,25 @@ import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { PassedSecrets } from './environment/passed.ts'
 
 /** What a record tells of what its command was given. */
-type Given = Pick<ProcessRecord, 'spec' | 'envRef'>
+type Given = Pick<ProcessRecord, 'pid' | 'spec' | 'envRef'>
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The secrets that commands are given, or could print: those of the base environment by name, and those of each spec. */
 export class CommandSecrets {
   readonly #redaction: Redaction
   readonly #variables: () => Promise<Variables>
+  readonly #passed: PassedSecrets
   /** The variables that an environment takes secrets from, by its ref. */
   readonly #named = new Map<string, readonly string[]>()
   #known: Variables | undefined
 
-  constructor(redaction: Redaction, variables: () => Promise<Variables>) {
+  constructor(redaction: Redaction, variables: () => Promise<Variables>, passed: PassedSecrets) {
     this.#redaction = redaction
     this.#variables = variables
+    this.#passed = passed
     // Command lines are shown before any output is.
     void this.#learn()
   }
@@ -34,12 +37,13 @@ export class CommandSecrets {
    * What this command was given by name, whatever the name; and what its own variables call a secret. A login shell that takes
    * long to say what it has keeps no list waiting for longer than `withinMs`: no command has run with that yet.
    */
-  async valuesOf({ spec, envRef }: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
+  async valuesOf({ pid, spec, envRef }: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
     const { passEnv = [], env = {} } = spec as unknown as CommandSpec
     const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
-    const passed = passEnv.map((name) => variables[name])
-    return [...named, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
+    const ofBase = passEnv.map((name) => variables[name])
+    const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(pid))
+    return [...named, ...ofBase, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
   }
 
   /** An environment is what its ref says, for ever. */

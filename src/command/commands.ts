@@ -16,6 +16,7 @@ import { takeHome } from './daemon-lock.ts'
 import { needsLinux, preparedHome, wrongStore } from './data-folder.ts'
 import { BaseEnvironment } from './environment/base.ts'
 import { userShell } from './environment/login.ts'
+import { PassedSecrets } from './environment/passed.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
@@ -60,6 +61,7 @@ export class Commands {
   readonly home: Home
   readonly output: CommandOutput
   readonly secrets: CommandSecrets
+  readonly passed: PassedSecrets
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
@@ -75,13 +77,15 @@ export class Commands {
     readonly lock: Lock
     readonly keepers: readonly KeeperSide[]
     readonly environment: BaseEnvironment
+    readonly passed: PassedSecrets
     readonly settings: Settings
     readonly totalBytes: number
     readonly redaction: Redaction
     readonly onTrouble: (error: unknown, doing: string) => void
   }) {
     this.home = parts.home
-    this.secrets = new CommandSecrets(parts.redaction, () => parts.environment.variables())
+    this.passed = parts.passed
+    this.secrets = new CommandSecrets(parts.redaction, () => parts.environment.variables(), parts.passed)
     this.output = new CommandOutput({
       home: parts.home,
       keeperOf: ({ pid }) => this.keeperOf(pid),
@@ -140,11 +144,12 @@ export class Commands {
     }
     const opened = Promise.withResolvers<Commands>()
     const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
+    const passed = new PassedSecrets(home.passed)
     const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
       homeId: id,
       fifos: home.fifos,
       most: options.most ?? DEFAULTS.most,
-      plan: (record, kernel) => planFor(record, kernel, environment, settings),
+      plan: (record, kernel) => planFor(record, kernel, { environment, passed, settings }),
       ends: (record, { how, graceMs }) => ({
         signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
         graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
@@ -171,7 +176,7 @@ export class Commands {
       const older = await reachOlder(home, daemon, { ...shared, gone })
       const keepers = current === undefined ? older : [current, ...older]
       const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-      const parts = { home, lock, keepers, environment, settings, totalBytes, redaction, onTrouble }
+      const parts = { home, lock, keepers, environment, passed, settings, totalBytes, redaction, onTrouble }
       const commands = new Commands(parts)
       opened.resolve(commands)
       return commands
@@ -223,11 +228,15 @@ export class Commands {
   }
 
   /** Names in `passEnv` that stand for nothing: it runs without them. */
-  async missingEnv({ spec }: ProcessRecord): Promise<string[]> {
+  async missingEnv({ pid, spec, envRef }: ProcessRecord, kernel: Kernel): Promise<string[]> {
     const { passEnv = [] } = spec as unknown as CommandSpec
     if (passEnv.length === 0) return []
-    const variables = await this.#environment.variables()
-    return passEnv.filter((name) => variables[name] === undefined)
+    const sources = [
+      await this.#environment.variables(),
+      await this.passed.of(pid),
+      (await environmentOf(envRef, kernel))?.variables ?? {},
+    ]
+    return passEnv.filter((name) => sources.every((variables) => variables[name] === undefined))
   }
 
   /** The same command of the same owner, started moments ago; and remembers this one. */
@@ -262,7 +271,7 @@ export class Commands {
   async drop(pids: readonly Pid[]): Promise<void> {
     for (const pid of pids) {
       await dropOutput(this.home.output, pid)
-      await this.output.forget(pid)
+      await this.#forget(pid)
     }
   }
 
@@ -272,7 +281,12 @@ export class Commands {
       totalBytes: this.#totalBytes,
       finished: (pids) => endedLongestAgo(kernel, pids),
     })
-    for (const pid of dropped) await this.output.forget(pid)
+    for (const pid of dropped) await this.#forget(pid)
+  }
+
+  async #forget(pid: Pid): Promise<void> {
+    await this.output.forget(pid)
+    await this.passed.forget(pid)
   }
 
   /** Looks after the logs' size from time to time, until `close`. */
@@ -311,14 +325,22 @@ async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answe
 async function planFor(
   record: ProcessRecord,
   kernel: Kernel,
-  base: BaseEnvironment,
-  settings: Settings,
+  {
+    environment: base,
+    passed,
+    settings,
+  }: { readonly environment: BaseEnvironment; readonly passed: PassedSecrets; readonly settings: Settings },
 ): Promise<SpawnPlan> {
-  const { envRef } = record
-  const environment: Environment | null =
-    envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
+  const environment = await environmentOf(record.envRef, kernel)
   const named = (record.spec as unknown as CommandSpec).passEnv ?? []
-  return planOf(record, withoutSecrets(await base.variables(), named), environment, settings)
+  // What the client passes is what it means by the name, whatever the daemon has under it.
+  const values = named.length === 0 ? {} : await passed.ofStarting(record)
+  const variables = withoutSecrets({ ...(await base.variables()), ...values }, named)
+  return planOf(record, variables, environment, settings)
+}
+
+async function environmentOf(ref: string | null, kernel: Kernel): Promise<Environment | null> {
+  return ref === null ? null : kernel.edges.store.ask({ ask: 'environment', ref })
 }
 
 async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pid[]> {

@@ -3,6 +3,7 @@ import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { APPENDS_BASE_PATH, joinedPaths } from './environment/client.ts'
 
 /** What is the same for all commands of one daemon. */
 export interface Settings {
@@ -34,7 +35,7 @@ export function planOf(
       ...base,
       ...UNBUFFERED,
       ...(pty === null ? {} : { TERM: 'xterm-256color' }),
-      ...variablesOf(environment),
+      ...variablesOf(environment, base),
       ...spec.env,
     },
     pty,
@@ -93,11 +94,17 @@ function capsFor(keepBytes: number | undefined, caps: OutputCaps): OutputCaps {
 }
 
 /** A secret is named, and its value comes from the daemon's own environment at the moment it is needed. */
-function variablesOf(environment: Environment | null): Record<string, string> {
+function variablesOf(
+  environment: Environment | null,
+  base: Readonly<Record<string, string>>,
+): Record<string, string> {
   const variables: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment?.variables ?? {})) {
     const text = typeof value === 'string' ? value : process.env[value.secret]
     if (text !== undefined) variables[name] = text
   }
+  const path = variables['PATH']
+  if (path !== undefined && environment?.options[APPENDS_BASE_PATH] === true)
+    variables['PATH'] = joinedPaths(path, base['PATH'])
   return variables
 }

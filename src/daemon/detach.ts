@@ -5,6 +5,7 @@ import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../cl
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
 import { leaveLeaf } from '../keeper/tree/leave-leaf.ts'
 import { ownProgram } from '../package/own-files.ts'
+import { daemonEnvironment } from './base-environment.ts'
 import { prepareHome } from './home.ts'
 import { openLog } from './log.ts'
 import { presentDaemon, readyDaemon } from './running.ts'
@@ -74,13 +75,13 @@ function start(
   env: Readonly<Record<string, string | undefined>>,
   { args = [], program = ownProgram('main') }: DetachOptions,
 ): ChildProcess {
-  // One that is started from within a command is no part of it: neither by its marker nor by its cgroup.
-  const { REEVE_PROCESS: _, ...own } = env
+  // A daemon started from within a command is not part of it: neither by its marker, which the base leaves out, nor by
+  // its cgroup.
   try {
     const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
       cwd: home.folder,
       detached: true,
-      env: { ...own, REEVE_HOME: home.folder },
+      env: { ...daemonEnvironment(env), REEVE_HOME: home.folder },
       stdio: ['ignore', log, log],
     })
     child.on('error', () => undefined)

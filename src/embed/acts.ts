@@ -218,7 +218,9 @@ export function actsOf(
       return { pruned }
     },
     async putEnvironment(environment) {
-      permit('write')
+      // Plain variables give a session nothing that its own `spec.env` would not.
+      const isPlain = Object.values(environment.variables).every((value) => typeof value === 'string')
+      if (!isPlain || !actor.startsWith('session:')) permit('write')
       return { envRef: await kernel.putEnvironment(environment) }
     },
     async environment({ envRef }) {

@@ -125,7 +125,7 @@ export class Shown {
     if (known !== undefined) return known
     const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
     // Pruned meanwhile: then nobody can tell, and nothing more will be told of it.
-    return row === null ? GONE : this.#know(pid, row.record)
+    return row === null ? { ...GONE, pid } : this.#know(pid, row.record)
   }
 
   /** A kernel that is being closed, or a store that is away, is what the error is about. */
@@ -144,10 +144,11 @@ export class Shown {
       kind === 'command'
         ? {
             kind,
+            pid,
             spec: { ...(env === undefined ? {} : { env }), ...(passEnv === undefined ? {} : { passEnv }) },
             envRef,
           }
-        : GONE
+        : { ...GONE, pid }
     this.#registered.delete(pid)
     this.#registered.set(pid, registered)
     if (this.#registered.size > MOST_KNOWN) this.#forgetOldest()
@@ -167,10 +168,10 @@ export class Shown {
   }
 }
 
-type Registered = Pick<ProcessRecord, 'spec' | 'envRef'> & { readonly kind: string | null }
+type Registered = Pick<ProcessRecord, 'pid' | 'spec' | 'envRef'> & { readonly kind: string | null }
 
 /** Nothing is known of it, or it was given nothing. */
-const GONE: Registered = { kind: null, spec: {}, envRef: null }
+const GONE: Omit<Registered, 'pid'> = { kind: null, spec: {}, envRef: null }
 
 /** Answers are lists of records at most. */
 const MOST_DEPTH = 3

@@ -2,12 +2,13 @@ import type { Commands } from '../command/commands.ts'
 import { matcherOf } from '../command/output/pattern.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Registering } from '../kernel/register.ts'
+import { pidGiven, type Registering } from '../kernel/register.ts'
 import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
@@ -25,19 +26,62 @@ export function spawnActs(
   return {
     async spawn(input) {
       const sharing = await sharedName(kernel, actor, input.name)
-      const [registered] = await kernel.register([registering(input, actor, commands)])
+      const [registered] = await registerAll(kernel, commands, actor, [input])
       return whenBegun(kernel, commands, { ...spawnAnswer(registered), ...sharing })
     },
     async spawnMany({ processes }) {
-      const schemas = new DeclaredSchemas()
-      const registered = await kernel.register(
-        processes.map((one) => registering(one, actor, commands, schemas)),
-      )
+      const registered = await registerAll(kernel, commands, actor, processes)
       return {
         processes: await Promise.all(registered.map((one) => whenBegun(kernel, commands, spawnAnswer(one)))),
       }
     },
   }
+}
+
+type Input = ParsedInputOf<'spawn'>
+
+/** Secrets that are passed are on disk before the command can begin, and gone if it is refused. */
+async function registerAll(
+  kernel: Kernel,
+  commands: Commands | undefined,
+  actor: Actor,
+  inputs: readonly Input[],
+): ReturnType<Kernel['register']> {
+  const kept: Pid[] = []
+  const all: Registering[] = []
+  const schemas = new DeclaredSchemas()
+  try {
+    for (const input of inputs) {
+      const request = registering(input, actor, commands, schemas)
+      const secrets = secretsOf(input)
+      if (commands === undefined || secrets === undefined) {
+        all.push(request)
+        continue
+      }
+      const pid = (await pidGiven(kernel.edges, request)) ?? kernel.edges.newPid()
+      if (await commands.passed.keep(pid, secrets)) kept.push(pid)
+      all.push({ ...request, pid })
+    }
+    return await kernel.register(all)
+  } catch (error) {
+    for (const pid of kept) await commands?.passed.forget(pid)
+    throw error
+  }
+}
+
+function secretsOf(input: Input): Readonly<Record<string, string>> | undefined {
+  if (input.kind !== 'command' || input.secrets === undefined) return undefined
+  const { passEnv = [] } = input.spec
+  const other = Object.keys(input.secrets).find((name) => !passEnv.includes(name))
+  if (other === undefined) return input.secrets
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `secrets has a value for ${other}, which spec.passEnv does not name.`,
+      'Name it in spec.passEnv, or leave its value out.',
+      { field: 'secrets' },
+    ),
+  )
 }
 
 type Warning = Pick<OutputOf<'spawn'>, 'warning'>
@@ -60,7 +104,7 @@ export async function whenBegun(
   if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
   const duplicateOf = commands.duplicateOf(record)
   const begun = await kernel.whenBegun(record, START_MS)
-  const names = await commands.missingEnv(record)
+  const names = await commands.missingEnv(record, kernel)
   if (names.length > 0) return { type, record: begun, warning: { code: 'unknown_variables', names } }
   if (duplicateOf === undefined) return { type, record: begun, ...known }
   return { type, record: begun, warning: { code: 'duplicate_of', pid: duplicateOf } }
@@ -73,6 +117,15 @@ export async function spawnChild(
   input: ParsedInputOf<'spawn'>,
   place?: number,
 ): Promise<ProcessRecord> {
+  if (secretsOf(input) !== undefined)
+    throw new RefusedError(
+      refusal(
+        'invalid_input',
+        'A process cannot pass secrets to a command below it.',
+        'Leave secrets out; spec.passEnv names those of the daemon.',
+        { field: 'secrets' },
+      ),
+    )
   for (;;) {
     const fence = work.fence()
     try {
@@ -87,11 +140,12 @@ export async function spawnChild(
 }
 
 export function registering(
-  { pid, idempotencyKey, ...request }: ParsedInputOf<'spawn'>,
+  { pid, idempotencyKey, ...input }: Input,
   actor: Actor,
   commands?: Commands,
   schemas: DeclaredSchemas = new DeclaredSchemas(),
 ): Registering {
+  const { secrets: _, ...request } = input.kind === 'command' ? input : { ...input, secrets: undefined }
   for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) schemas.check(type, schema)
   if (request.kind === 'command') checkPatterns(request.spec)
   return {

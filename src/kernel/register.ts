@@ -6,6 +6,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import {
   decideRegister,
+  environmentOf,
   ownerOf,
   type RegisterFacts,
   type RegisterIntent,
@@ -89,6 +90,11 @@ function keyedPid(edges: Edges, { actor, pid, idempotencyKey }: Registering): Pi
   return pid !== undefined || idempotencyKey === undefined
     ? undefined
     : edges.pidForKey(actor, idempotencyKey)
+}
+
+/** The pid that a request decides by itself. */
+export async function pidGiven(edges: Edges, registering: Registering): Promise<Pid | undefined> {
+  return registering.pid ?? keyedPid(edges, registering)
 }
 
 function toIntent(
@@ -194,6 +200,7 @@ function* registerFacts(
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
+  const envRef = environmentOf(request)
   const inSession = session === undefined ? null : yield* know({ ask: 'session', id: session })
   const listening = { owner, parent: parent?.record.pid ?? null }
   return {
@@ -215,9 +222,9 @@ function* registerFacts(
             }),
           ),
     environmentKnown:
-      request.envRef === undefined ||
-      request.envRef === defaultEnvRef ||
-      (yield* know({ ask: 'environment', ref: request.envRef })) !== null,
+      envRef === undefined ||
+      envRef === defaultEnvRef ||
+      (yield* know({ ask: 'environment', ref: envRef })) !== null,
     account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
     liveChildren: yield* liveChildrenOf(rows, parent, succeeds?.pid),
   }

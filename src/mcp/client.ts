@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CLIENT_INFO_META_KEY, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import { type McpReeve, McpSession } from './session.ts'
+import { type ClientSession, type McpReeve, McpSession } from './session.ts'
 import { sessionIdOf } from './session-id.ts'
 
 /** Who is on the other side of a connection, or of one HTTP request. */
@@ -21,7 +21,7 @@ export interface Told {
 
 /** The session it acts in, and the folder it works in, where that is known. */
 export interface Place {
-  readonly session: McpSession
+  readonly session: ClientSession
   readonly folder: string | null
 }
 

@@ -8,7 +8,7 @@ import { pid } from '../verbs/shapes/scalars.ts'
 import { wait } from '../verbs/wait.ts'
 import { PAGE_CHARS } from './page.ts'
 import { viewOf } from './process-view.ts'
-import type { McpSession } from './session.ts'
+import type { ClientSession } from './session.ts'
 import type { Task, TaskDetails, TaskSource } from './tasks.ts'
 import { readUnread, type Unread } from './unread.ts'
 import { waitedFor } from './waited.ts'
@@ -42,7 +42,7 @@ const LOOK_MS = 1_000
  * To cancel one changes nothing: whoever waited stops asking, and the process goes on. Clients cancel also when they merely
  * close; what comes back later is told how it is.
  */
-export function processTask(record: ProcessRecord, { tasks }: Pick<McpSession, 'tasks'>): Task {
+export function processTask(record: ProcessRecord, { tasks }: Pick<ClientSession, 'tasks'>): Task {
   tasks.add(record.pid)
   const [oldest] = tasks
   if (tasks.size > MOST_KNOWN && oldest !== undefined) tasks.delete(oldest)
@@ -52,7 +52,7 @@ export function processTask(record: ProcessRecord, { tasks }: Pick<McpSession, '
 /** A wait as a task; null where its id would be too long. Clients do not take a second task under the id of one they have. */
 export function waitTask(
   record: ProcessRecord,
-  session: Pick<McpSession, 'tasks'>,
+  session: Pick<ClientSession, 'tasks'>,
   asked: Omit<TaskWait, 'nonce'>,
 ): Task | null {
   const isForItsEnd = asked.until === undefined && asked.ready !== true && asked.by === null
@@ -62,7 +62,7 @@ export function waitTask(
   return taskId.length > MOST_ID ? null : { ...aboutTask(taskId, record), status: 'working' }
 }
 
-export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSession>): TaskSource {
+export function processTasks(sessionFor: (ctx: ServerContext) => Promise<ClientSession>): TaskSource {
   return {
     async find(taskId, ctx) {
       const wanted = wantedBy(taskId)
@@ -91,14 +91,14 @@ export function processTasks(sessionFor: (ctx: ServerContext) => Promise<McpSess
   }
 }
 
-function forget({ tasks, scanned }: McpSession, taskId: string): void {
+function forget({ tasks, scanned }: ClientSession, taskId: string): void {
   tasks.delete(taskId)
   scanned.delete(taskId)
 }
 
 interface AskedTask {
   readonly taskId: string
-  readonly session: McpSession
+  readonly session: ClientSession
   readonly signal: AbortSignal
 }
 
@@ -142,7 +142,7 @@ async function waitOf(
 }
 
 /** The next look goes on from there, and need not read the whole log. */
-function scannedTo({ scanned }: McpSession, taskId: string, offset: number): void {
+function scannedTo({ scanned }: ClientSession, taskId: string, offset: number): void {
   scanned.delete(taskId)
   scanned.set(taskId, offset)
   const [oldest] = scanned.keys()

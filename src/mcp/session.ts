@@ -11,6 +11,12 @@ export interface McpReeve extends Acting {
   observing?(actor: Actor): Acting
 }
 
+/** A session as tools and resources have it. */
+export type ClientSession = Pick<
+  McpSession,
+  'id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'acting' | 'watching' | 'change' | 'touch'
+>
+
 /** Touches that come sooner after one another say nothing new. */
 const TOUCH_MS = 20_000
 const PAGE = 1_000

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -6,10 +7,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { clientNameIn, type Place, real, Sessions, type Told, toldBy } from './client.ts'
+import { type ClientEnvironment, ConnectedSession, type Connection } from './connection.ts'
 import { listenedTo } from './listened-to.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
-import type { McpReeve } from './session.ts'
+import type { McpReeve, McpSession } from './session.ts'
 
 export interface McpStdioOptions {
   /** Where the client works, unless it says otherwise itself; the folder that it started this program in. */
@@ -18,6 +20,8 @@ export interface McpStdioOptions {
   readonly session?: string
   /** Another way to the same daemon, which does not start it: for what goes on by itself while a client is there. */
   readonly quiet?: McpReeve
+  /** What the client runs in, which its commands get. */
+  readonly environment?: ClientEnvironment
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -36,10 +40,17 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const transport = options.transport ?? new StdioServerTransport()
   const sessions = new Sessions(reeve, options.quiet)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
+  const connection: Connection = {
+    reader: { id: randomUUID(), since: Date.now() },
+    environment: options.environment ?? null,
+  }
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
-    placed ??= placeOf(sessions, told, cwd, session)
+    placed ??= placeOf(sessions, told, cwd, session).then(({ session: shared, folder }) => ({
+      session: new ConnectedSession(shared, connection),
+      folder,
+    }))
     return placed
   }
   let serving: McpServer | undefined
@@ -86,7 +97,7 @@ async function placeOf(
   told: Told,
   cwd: string,
   named: string | undefined,
-): Promise<Place> {
+): Promise<{ readonly session: McpSession; readonly folder: string }> {
   const folder = (await told.root()) ?? cwd
   if (named !== undefined) return { session: sessions.named(named), folder }
   return { session: sessions.derived(told.clientName, folder, folder), folder }

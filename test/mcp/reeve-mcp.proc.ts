@@ -1,49 +1,20 @@
-import { fileURLToPath } from 'node:url'
-import type { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { endForCertain } from '../command/os-processes.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
 import { tempFolder } from '../temp-file.ts'
-import { call, clientOf, ERAS, type Era } from './connected.ts'
-
-const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+import { call, ERAS } from './connected.ts'
+import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 
 interface Begun {
   process: { pid: string; cwd: string }
-}
-
-/** A client that starts `reeve mcp` as agents do. */
-async function reeveMcp(
-  dwelling: Dwelling,
-  era: Era,
-  cwd: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Client> {
-  const client = clientOf({ era, name: 'tester' })
-  const here = process.env as Record<string, string>
-  const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
-  const args = ['--conditions=reeve-source', REEVE, 'mcp']
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
-  )
-  return client
-}
-
-async function killDaemon(dwelling: Dwelling): Promise<void> {
-  const daemon = dwelling.announced()
-  if (daemon === null || typeof daemon.startTime !== 'string')
-    throw new Error('No daemon has announced itself.')
-  await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })
 }
 
 for (const era of ERAS) {
   test(`in the ${era} era an agent goes on over a kill -9 of the daemon, and finds its processes when it comes back`, async () => {
     const dwelling = new Dwelling()
     const folder = tempFolder()
-    const client = await reeveMcp(dwelling, era, folder)
+    const client = await reeveMcp(dwelling, { era, cwd: folder })
     await client.listTools()
     // Whoever only asks what there is starts no daemon.
     expect(dwelling.announced()).toBeNull()
@@ -81,10 +52,10 @@ for (const era of ERAS) {
     expect((await waiting).structured).toMatchObject({ answer: 'matched', line: '3 late' })
 
     await client.close()
-    const again = await reeveMcp(dwelling, era, folder)
+    const again = await reeveMcp(dwelling, { era, cwd: folder })
     const { structured } = await call<{ processes: { pid: string }[] }>(again, 'process_list')
     expect(structured.processes).toMatchObject([{ pid, name: 'echo' }])
-    const elsewhere = await reeveMcp(dwelling, era, tempFolder())
+    const elsewhere = await reeveMcp(dwelling, { era, cwd: tempFolder() })
     expect((await call(elsewhere, 'process_list')).structured).toMatchObject({ processes: [] })
     expect(await call(elsewhere, 'process_kill', { pid })).toMatchObject({ isError: true })
     expect((await call(again, 'process_kill', { pid })).structured).toMatchObject({ answer: 'ended' })
@@ -97,7 +68,10 @@ test('an agent whose token is bound to a session acts in that session, without b
   const daemon = await dwelling.up()
   await daemon.reeve.openSession({ session: 's1' })
   const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
-  const client = await reeveMcp(dwelling, 'modern', tempFolder(), { REEVE_TOKEN: token })
+  const client = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder() },
+    env: { REEVE_TOKEN: token },
+  })
   const { structured } = await call<Begun>(client, 'process_start', { run: 'echo hello' })
   expect((await daemon.reeve.show({ pid: structured.process.pid })).owner).toMatchObject({ session: 's1' })
   await client.close()

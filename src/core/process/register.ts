@@ -51,6 +51,8 @@ export interface RegistrationRequest {
   readonly lifetime?: Lifetime
   readonly recovery?: Recovery
   readonly envRef?: string
+  /** Of a command that names no environment: what its client runs in. Like `defaultCwd`, no part of what was asked. */
+  readonly baseEnvRef?: string
   readonly cwd?: string
   /** Of a command that was given no folder and inherits none. Where it was asked for, and no part of what was asked. */
   readonly defaultCwd?: string
@@ -196,7 +198,7 @@ function postponed(until: number): NewEvent {
 
 /** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */
 export function registrationText(request: RegistrationRequest): string {
-  const { causedBy, defaultCwd: _default, ...rest } = request
+  const { causedBy, defaultCwd: _folder, baseEnvRef: _base, ...rest } = request
   const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
   return canonical((Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }) as unknown as Json)
 }
@@ -206,6 +208,11 @@ export function ownerOf(request: RegistrationRequest, parent: ProcessRecord | nu
   if (request.owner !== undefined) return request.owner
   if (parent !== null) return parent.owner
   return actor.startsWith('session:') ? { session: actor.slice('session:'.length) } : {}
+}
+
+/** The environment that a request names, or that its client has. */
+export function environmentOf({ envRef, baseEnvRef, kind }: RegistrationRequest): string | undefined {
+  return envRef ?? (kind === 'command' ? baseEnvRef : undefined)
 }
 
 function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registration {
@@ -236,7 +243,7 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     lifetime:
       request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
     recovery: request.recovery ?? defaultRecovery(request.kind),
-    envRef: request.envRef ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
+    envRef: environmentOf(request) ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
     cwd: request.cwd ?? parent?.cwd ?? request.defaultCwd ?? null,
     eventTypes: request.eventTypes ?? {},
     registrationHash: intent.hash,

@@ -14,6 +14,7 @@ import { join } from 'node:path'
  * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |
  * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
+ * | `passed/<pid>`           | secrets that its client passed by name                      | daemon                |
  */
 export interface Home {
   readonly folder: string
@@ -22,6 +23,7 @@ export interface Home {
   readonly fifos: string
   readonly output: string
   readonly cursors: string
+  readonly passed: string
   readonly daemon: { readonly lock: string; readonly identity: string }
   readonly keeper: KeeperFiles
 }
@@ -44,6 +46,7 @@ export function homeAt(folder: string, protocol: number): Home {
     fifos: join(folder, 'fifos'),
     output: join(folder, 'output'),
     cursors: join(folder, 'cursors'),
+    passed: join(folder, 'passed'),
     daemon: { lock: join(folder, 'daemon.lock'), identity: join(folder, 'daemon.json') },
     keeper: {
       folder: keeper,

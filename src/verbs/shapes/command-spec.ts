@@ -69,7 +69,7 @@ export const commandSpec = z
       .array(variableName)
       .max(200)
       .exactOptional()
-      .describe("secrets of the daemon's own environment that it may see, by name"),
+      .describe('secrets that it may see, by name: of its client, or of the base environment'),
     pty: z
       .union([
         z.boolean(),

@@ -6,6 +6,8 @@ import { eventType, lifetime, recovery } from './record.ts'
 import { duration, eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
+const environmentRef = z.string().regex(/^[0-9a-f]{64}$/, 'must be the reference of an environment')
+
 const common = {
   pid: pid
     .exactOptional()
@@ -31,10 +33,7 @@ const common = {
   replyTo: json.optional(),
   lifetime: lifetime.exactOptional(),
   recovery: recovery.exactOptional(),
-  envRef: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be the reference of an environment')
-    .exactOptional(),
+  envRef: environmentRef.exactOptional(),
   cwd: folder.exactOptional(),
   eventTypes: z.record(eventTypeName, eventType).exactOptional(),
   wakeTarget: sessionId.exactOptional(),
@@ -66,7 +65,18 @@ const common = {
 
 /** What is asked for at registration. `kind` decides which `spec` fits; unknown fields are errors. */
 export const registration = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('command'), spec: specs.command, ...common }),
+  z.strictObject({
+    kind: z.literal('command'),
+    spec: specs.command,
+    ...common,
+    baseEnvRef: environmentRef
+      .exactOptional()
+      .describe('the environment if envRef names none; not part of what makes a request the same one'),
+    secrets: z
+      .record(z.string(), z.string())
+      .exactOptional()
+      .describe('values of names in spec.passEnv, instead of those of the base environment; in no record'),
+  }),
   z.strictObject({ kind: z.literal('agent'), spec: specs.agent, ...common }),
   z.strictObject({ kind: z.literal('engine'), spec: specs.engine, ...common }),
   z.strictObject({ kind: z.literal('tool'), spec: specs.tool, ...common }),

@@ -1,0 +1,48 @@
+import type { Environment } from '../../core/environment/environment.ts'
+import { Redaction } from '../../redaction/redaction.ts'
+import { withoutSecrets } from './sanitise.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Of the client's shell, terminal and package runner: they say nothing to a command that runs elsewhere. */
+const OF_THE_CLIENT =
+  /^(_|SHLVL|PWD|OLDPWD|PS[0-4]|TERM|TERMCAP|COLUMNS|LINES|INIT_CWD|npm_.*|REEVE_.*|NODE_CHANNEL_.*)$/
+/** Names that an environment may hold. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** Linux takes no longer `NAME=value` than this. */
+const MAX_VARIABLE_CHARS = 128 * 1024
+const MAX_CHARS = 256 * 1024
+
+/**
+ * The variables of an MCP client that its commands get: all but secrets, by their name or by what their value looks like,
+ * and but the client's own. Beyond `MAX_CHARS` the longest are left out.
+ */
+function sharedVariables(client: Variables): Record<string, string> {
+  const masker = new Redaction().masker()
+  const shared = Object.entries(withoutSecrets(client)).filter(
+    ([name, value]) =>
+      NAME.test(name) && !OF_THE_CLIENT.test(name) && masker.text(`${name}=${value}`) === `${name}=${value}`,
+  )
+  const sizeOf = ([name, value]: [string, string]) => name.length + value.length + 1
+  const kept: [string, string][] = []
+  let chars = 0
+  for (const entry of shared.sort((one, other) => sizeOf(one) - sizeOf(other))) {
+    chars += sizeOf(entry)
+    if (chars > MAX_CHARS || sizeOf(entry) >= MAX_VARIABLE_CHARS) break
+    kept.push(entry)
+  }
+  return Object.fromEntries(kept.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** The option of an environment whose `PATH` goes before that of the base, and does not replace it. */
+export const APPENDS_BASE_PATH = 'appendsBasePath'
+
+/** What an MCP client runs in, to be stored under the hash of its content. */
+export function clientEnvironment(client: Variables): Environment {
+  return { variables: sharedVariables(client), policy: {}, options: { [APPENDS_BASE_PATH]: true } }
+}
+
+/** The folders of the client's `PATH`, then those of the base that it does not have: a client of a desktop knows few. */
+export function joinedPaths(client: string, base: string | undefined): string {
+  return [...new Set([...client.split(':'), ...(base ?? '').split(':')])].filter(Boolean).join(':')
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { Acting, InputOf } from '../verbs/reeve.ts'
+import type { ClientSession, McpSession } from './session.ts'
+
+/** One connection of a client. Several may share a session, and each reads for itself. */
+export interface Connection {
+  /** Null over HTTP in the modern era: nothing tells the requests of one instance of a client from those of another. */
+  readonly reader: Reader | null
+  /** What the client runs in, where it shares that with its commands. */
+  readonly environment: ClientEnvironment | null
+}
+
+export type Reader = NonNullable<InputOf<'poll'>['reader']>
+
+export interface ClientEnvironment {
+  /** Its variables that are no secrets. */
+  readonly base: InputOf<'putEnvironment'>
+  /** All of them: what a command names in `passEnv` is looked up here. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/** A session as one connection has it. */
+export class ConnectedSession implements ClientSession {
+  readonly #session: McpSession
+  readonly #connection: Connection
+  #turn: string = randomUUID()
+
+  constructor(session: McpSession, connection: Connection) {
+    this.#session = session
+    this.#connection = connection
+  }
+
+  get id() {
+    return this.#session.id
+  }
+
+  get tasks() {
+    return this.#session.tasks
+  }
+
+  get scanned() {
+    return this.#session.scanned
+  }
+
+  get previous() {
+    return this.#session.previous
+  }
+
+  get turn() {
+    return this.#connection.reader === null ? this.#session.turn : this.#turn
+  }
+
+  endTurn(): void {
+    if (this.#connection.reader === null) this.#session.endTurn()
+    else this.#turn = randomUUID()
+  }
+
+  async acting(): Promise<Acting> {
+    return connected(await this.#session.acting(), this.#connection)
+  }
+
+  watching(): Promise<Acting> {
+    return this.#session.watching()
+  }
+
+  change<Answer>(act: (acting: Acting, session: string) => Promise<Answer>): Promise<Answer> {
+    return this.#session.change((acting, session) => act(connected(acting, this.#connection), session))
+  }
+
+  touch(): Promise<void> {
+    return this.#session.touch()
+  }
+}
+
+/** The same verbs: those that read go on where this connection stopped, and commands begin in what its client runs in. */
+function connected(acting: Acting, { reader, environment }: Connection): Acting {
+  const reading = reader === null ? {} : { reader }
+  return {
+    ...acting,
+    poll: (input, options) => acting.poll({ ...reading, ...input }, options),
+    wait: (input, options) => acting.wait({ ...reading, ...input }, options),
+    log: (input, options) => acting.log({ ...reading, ...input }, options),
+    notices: (input, options) => acting.notices({ ...reading, ...input }, options),
+    acknowledge: (input, options) => acting.acknowledge({ ...reading, ...input }, options),
+    async spawn(input, options) {
+      if (environment === null || input.kind !== 'command') return acting.spawn(input, options)
+      const { envRef } = await acting.putEnvironment(environment.base)
+      const { passEnv = [] } = input.spec
+      const secrets = Object.fromEntries(
+        passEnv.flatMap((name) => {
+          const value = environment.variables[name]
+          return value === undefined ? [] : [[name, value]]
+        }),
+      )
+      const passed = Object.keys(secrets).length === 0 ? {} : { secrets }
+      return acting.spawn({ baseEnvRef: envRef, ...passed, ...input }, options)
+    },
+  }
+}

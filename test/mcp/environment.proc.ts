@@ -1,0 +1,118 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { tempFolder } from '../temp-file.ts'
+import { call, ERAS } from './connected.ts'
+import { killDaemon, reeveMcp } from './reeve-mcp.ts'
+
+interface Begun {
+  process: { pid: string }
+}
+
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+/** A folder with one program in it, as a virtual environment has. */
+function venv(program: string): string {
+  const bin = join(tempFolder(), 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, program), `#!/bin/sh\necho "this is ${program}"\n`, { mode: 0o755 })
+  return bin
+}
+
+async function printed(client: Client, run: string, more: Record<string, unknown> = {}): Promise<string> {
+  return (await call(client, 'process_start', { run, waitMs: 20_000, ...more })).text
+}
+
+for (const era of ERAS) {
+  test(`in the ${era} era a command has the PATH and the variables of its own client, whichever client started the daemon`, async () => {
+    const dwelling = new Dwelling()
+    const bin = venv('only-here')
+    const first = await reeveMcp(dwelling, {
+      ...{ era, cwd: tempFolder(), name: 'first' },
+      env: { APP: 'stage-of-first', PATH: SYSTEM_PATH },
+    })
+    expect(await printed(first, 'echo "app: [$APP]"')).toContain('app: [stage-of-first]')
+    const second = await reeveMcp(dwelling, {
+      ...{ era, cwd: tempFolder(), name: 'second' },
+      env: { PATH: `${bin}:${SYSTEM_PATH}`, VIRTUAL_ENV: bin },
+    })
+    const seen = await printed(second, 'echo "app: [$APP] venv: [$VIRTUAL_ENV]"; only-here')
+    expect(seen).toContain(`app: [] venv: [${bin}]`)
+    expect(seen).toContain('this is only-here')
+    expect(await printed(first, 'command -v only-here || echo "not here"')).toContain('not here')
+  })
+}
+
+test('a daemon that a client starts has none of the variables of that client', async () => {
+  const dwelling = new Dwelling()
+  const client = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder() },
+    env: { APP: 'stage', SOME_API_KEY: 'sk-of-the-client', NODE_OPTIONS: '--no-deprecation', LC_TIME: 'C' },
+  })
+  await printed(client, 'true')
+  const environ = readFileSync(`/proc/${dwelling.announced()?.osPid}/environ`, 'utf8').split('\0')
+  expect(environ).toContain('LC_TIME=C')
+  expect(environ).toContain(`REEVE_HOME=${dwelling.home.folder}`)
+  expect(environ.filter((line) => /^(APP|SOME_API_KEY|NODE_OPTIONS|npm_\w*|VITEST\w*)=/.test(line))).toEqual(
+    [],
+  )
+})
+
+test('new commands of a client that comes back with other variables have those', async () => {
+  const dwelling = new Dwelling()
+  const cwd = tempFolder()
+  const before = await reeveMcp(dwelling, { era: 'modern', cwd, env: { STAGE: 'one' } })
+  const keyed = { idempotencyKey: 'same', name: 'kept', waitMs: 0 }
+  const started = await call<Begun>(before, 'process_start', { run: 'sleep 60', ...keyed })
+  expect(await printed(before, 'echo "stage: $STAGE"')).toContain('stage: one')
+  await before.close()
+  const after = await reeveMcp(dwelling, { era: 'modern', cwd, env: { STAGE: 'two' } })
+  expect(await printed(after, 'echo "stage: $STAGE"')).toContain('stage: two')
+  // The environment is not part of what makes a request the same one.
+  const again = await call<Begun>(after, 'process_start', { run: 'sleep 60', ...keyed })
+  expect(again.text).toContain(started.structured.process.pid)
+})
+
+test('secrets of a client reach a command by name alone, are masked in its output, and are in no record', async () => {
+  const dwelling = new Dwelling()
+  const secret = 'correct-horse-battery'
+  const client = await reeveMcp(dwelling, {
+    ...{ era: 'legacy', cwd: tempFolder() },
+    env: { ACME_API_KEY: secret, STORE_AT: 'postgres://app:hunter2hunter2@db/app', PLAIN: 'plain' },
+  })
+  const look = 'echo "key: [$ACME_API_KEY] store: [$STORE_AT] plain: [$PLAIN]"'
+  expect(await printed(client, look)).toContain('key: [] store: [] plain: [plain]')
+
+  const run = 'echo "it has $(printf %s "$ACME_API_KEY" | wc -c) characters"; echo "says $ACME_API_KEY"'
+  const started = await call<Begun>(client, 'process_start', {
+    ...{ run, passEnv: ['ACME_API_KEY'], waitMs: 20_000 },
+  })
+  const { pid } = started.structured.process
+  expect(started.text).toContain(`it has ${secret.length} characters`)
+  expect(started.text).toContain(`says ${'*'.repeat(secret.length)}`)
+  const { contents } = await client.readResource({ uri: `reeve://processes/${pid}` })
+  expect(JSON.stringify(contents)).not.toContain(secret)
+  expect(JSON.stringify(contents)).not.toContain('"PLAIN"')
+  expect(readFileSync(dwelling.home.store).includes(secret)).toBe(false)
+
+  // The next daemon has never been told the value, and neither shows it nor runs the command without it.
+  await killDaemon(dwelling)
+  expect((await call(client, 'process_log', { pid })).text).toContain(`says ${'*'.repeat(secret.length)}`)
+  const again = await call(client, 'process_restart', { pid, waitMs: 20_000 })
+  expect(again.text).toContain(`it has ${secret.length} characters`)
+})
+
+test('an agent with a token that is bound to a session passes its variables on, too', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  await daemon.reeve.openSession({ session: 's1' })
+  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const client = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder() },
+    env: { REEVE_TOKEN: token, STAGE: 'bound' },
+  })
+  expect(await printed(client, 'echo "stage: $STAGE"')).toContain('stage: bound')
+})

@@ -1,0 +1,91 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { until } from '../keeper/client.ts'
+import { tempFolder } from '../temp-file.ts'
+import { call, clientOf, ERAS } from './connected.ts'
+import { killDaemon, reeveMcp } from './reeve-mcp.ts'
+
+interface Begun {
+  process: { pid: string }
+}
+
+const ECHO = { run: 'while read -r line; do echo "$line"; done', stdin: 'pipe', waitMs: 0 }
+
+async function poll(client: Client, pid: string): Promise<string> {
+  return (await call(client, 'process_poll', { pid })).text
+}
+
+/** Each of two instances sees all output, and both hear of every end, once. */
+async function expectOwnPositions(one: Client, other: Client, restart: () => Promise<void>): Promise<void> {
+  const { pid } = (await call<Begun>(one, 'process_start', ECHO)).structured.process
+  const say = async (text: string) => {
+    await call(one, 'process_write', { pid, text, enter: true, until: { text } })
+  }
+  await say('first line')
+  // The one has read it with its answer; the other was there before the process, and has not.
+  expect(await poll(one, pid)).toContain('(no new output)')
+  expect(await poll(other, pid)).toContain('first line')
+  expect(await poll(other, pid)).toContain('(no new output)')
+  await restart()
+  await say('second line')
+  expect(await poll(other, pid)).toContain('second line')
+  expect(await poll(other, pid)).not.toContain('second line')
+
+  // What one waits for, or acknowledges, the other is still told of.
+  await call(one, 'process_write', { pid, end: true })
+  expect((await call(one, 'process_wait', { pid, timeoutMs: 30_000 })).text).toContain('completed')
+  const next = async (client: Client) => {
+    const { text } = await call(client, 'inbox')
+    return { text, after: Number(/after: (\d+)/.exec(text)?.[1] ?? 0) }
+  }
+  expect((await next(one)).text).not.toContain(pid)
+  const told = await next(other)
+  expect(told.text).toContain(pid)
+  const { pid: failed } = (await call<Begun>(other, 'process_start', { run: 'exit 3', waitMs: 0 })).structured
+    .process
+  const acknowledged = async (client: Client) => {
+    let seen = await next(client)
+    // An end that the client has just seen for itself is told when it looks the next time.
+    await until('it is told of the end', async () => {
+      if (!seen.text.includes(failed)) seen = await next(client)
+      return seen.text.includes(failed)
+    })
+    return (await call(client, 'inbox', { after: seen.after })).text
+  }
+  expect(await acknowledged(one)).toContain('Nothing new')
+  expect(await acknowledged(other)).toContain('Nothing new')
+  expect((await next(other)).text).toContain('Nothing new')
+}
+
+for (const era of ERAS) {
+  test(`in the ${era} era two instances of a client in one folder read output and inbox each for itself`, async () => {
+    const dwelling = new Dwelling()
+    const cwd = tempFolder()
+    const one = await reeveMcp(dwelling, { era, cwd })
+    const other = await reeveMcp(dwelling, { era, cwd })
+    await expectOwnPositions(one, other, () => killDaemon(dwelling))
+
+    // One that comes later is not told again what was read and acknowledged.
+    const again = await reeveMcp(dwelling, { era, cwd })
+    expect((await call(again, 'inbox')).text).toContain('Nothing new')
+    const { pid } = (await call<Begun>(one, 'process_start', ECHO)).structured.process
+    await call(one, 'process_write', { pid, text: 'seen', enter: true, until: { text: 'seen' } })
+    const later = await reeveMcp(dwelling, { era, cwd })
+    expect(await poll(later, pid)).toContain('(no new output)')
+  })
+}
+
+test('so do two legacy connections over HTTP', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const connect = async () => {
+    const client = clientOf({ era: 'legacy', root: dwelling.home.folder })
+    const headers = { authorization: `Bearer ${daemon.token}` }
+    const url = new URL(`${daemon.url}/mcp`)
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }))
+    return client
+  }
+  await expectOwnPositions(await connect(), await connect(), async () => {})
+})

@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { endForCertain } from '../command/os-processes.ts'
+import type { Dwelling } from '../daemon/dwelling.ts'
+import { clientOf, type Era } from './connected.ts'
+
+const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+interface Starting {
+  readonly era: Era
+  readonly cwd: string
+  readonly name?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A client that starts `reeve mcp` as agents do. */
+export async function reeveMcp(
+  dwelling: Dwelling,
+  { era, cwd, name = 'tester', env: more = {} }: Starting,
+): Promise<Client> {
+  const client = clientOf({ era, name })
+  const here = process.env as Record<string, string>
+  const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
+  const args = ['--conditions=reeve-source', REEVE, 'mcp']
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
+  )
+  return client
+}
+
+/** `kill -9`, and comes back when the daemon is gone. */
+export async function killDaemon(dwelling: Dwelling): Promise<void> {
+  const daemon = dwelling.announced()
+  if (daemon === null || typeof daemon.startTime !== 'string')
+    throw new Error('No daemon has announced itself.')
+  await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })
+}
