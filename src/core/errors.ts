@@ -24,6 +24,7 @@ type DoorCode =
   | 'daemon_not_running'
   | 'daemon_not_started'
   | 'daemon_not_stopped'
+  | 'folder_unknown'
   | 'forbidden'
   | 'gap'
   | 'home_unusable'

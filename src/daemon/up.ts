@@ -121,7 +121,7 @@ async function start(
   let guests: Guests | undefined
   try {
     const token = adminToken(home, tokens)
-    guests = guestsOf(reeve, config.values, log)
+    guests = guestsOf(reeve, home, config.values, log)
     // The lock of the data folder is ours by now: a socket file that is still there is a dead daemon's.
     rmSync(home.socket, { force: true })
     const server = await served(serve, config, log, {

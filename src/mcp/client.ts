@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { CLIENT_INFO_META_KEY, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import { rootByRequest, rootInAnswer } from './roots.ts'
 import { type ClientSession, type McpReeve, McpSession } from './session.ts'
-import { sessionIdOf } from './session-id.ts'
+import { baseOf, MCP_SESSION, sessionIdOf } from './session-id.ts'
 
 /** Who is on the other side of a connection, or of one HTTP request. */
 export interface McpClient {
@@ -15,8 +15,10 @@ export interface McpClient {
 /** What a client tells of itself. */
 export interface Told {
   readonly clientName: string
-  /** Its workspace folder; asked for only if it matters. */
-  root(): Promise<string | null>
+  /** Its workspace folder, asked for by a request to it; only if it matters. Undefined: it has roots, and did not answer. */
+  root(): Promise<string | null | undefined>
+  /** The same in the modern era, as it has answered; throws what it must be asked first. */
+  rootInAnswer(): string | null
 }
 
 /** The session it acts in, and the folder it works in, where that is known. */
@@ -25,7 +27,6 @@ export interface Place {
   readonly folder: string | null
 }
 
-const ROOTS_MS = 5_000
 const MOST_SESSIONS = 1_000
 
 /** One object for each session, however many connections it has: what was found out about it stays known. */
@@ -53,6 +54,14 @@ export class Sessions {
     return this.#keep(`derived ${id}`, () => new McpSession(this.#ways, id, { label, derived: true }))
   }
 
+  /** The session of an MCP client that a process is in; null if it is in none. */
+  async ownerOf(pid: string): Promise<McpSession | null> {
+    const { owner } = await this.#ways.reeve.show({ pid })
+    if (owner.session?.startsWith(MCP_SESSION) !== true) return null
+    const id = baseOf(owner.session)
+    return this.#keep(`derived ${id}`, () => new McpSession(this.#ways, id, { label: 'MCP', derived: true }))
+  }
+
   /** What a token names and what is derived are never the same: the one moves on to a next session, the other may not. */
   #keep(key: string, make: () => McpSession): McpSession {
     const session = this.#known.get(key) ?? make()
@@ -71,8 +80,20 @@ export function toldBy(server: McpServer, ctx?: ServerContext): Told {
   const inEnvelope = clientNameIn(ctx?.mcpReq.envelope)
   return {
     clientName: inEnvelope ?? nameOr(server.server.getClientVersion()?.name) ?? 'unknown',
-    root: () => rootOf(server, ctx),
+    async root() {
+      const root = await rootByRequest(server, ctx)
+      return typeof root === 'string' ? real(root) : root
+    },
+    rootInAnswer() {
+      const root = ctx === undefined ? null : rootInAnswer(ctx)
+      return root === null ? null : real(root)
+    },
   }
+}
+
+/** Of a client of which no more is known than how it calls itself. */
+export function toldName(clientName: string): Told {
+  return { clientName, root: async () => null, rootInAnswer: () => null }
 }
 
 /** In the modern era every request says who sends it. */
@@ -84,23 +105,6 @@ export function clientNameIn(envelope: unknown): string | undefined {
 
 function nameOr(name: unknown): string | undefined {
   return typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : undefined
-}
-
-/** The first root that the client tells of, in the era that has roots. One that does not answer has none. */
-async function rootOf(server: McpServer, ctx: ServerContext | undefined): Promise<string | null> {
-  const hasRoots = server.server.getClientCapabilities()?.roots !== undefined
-  if (!hasRoots || ctx?.mcpReq.envelope !== undefined) return null
-  try {
-    const options = { timeout: ROOTS_MS }
-    const { roots } =
-      ctx === undefined
-        ? await server.server.listRoots({}, options)
-        : await ctx.mcpReq.send({ method: 'roots/list' }, options)
-    const folder = roots.find(({ uri }) => uri.startsWith('file://'))
-    return folder === undefined ? null : real(fileURLToPath(folder.uri))
-  } catch {
-    return null
-  }
 }
 
 /** One folder has one name, whichever way a client came to it. */

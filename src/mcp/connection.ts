@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Acting, InputOf } from '../verbs/reeve.ts'
+import { folderUnknown } from './asked-folder.ts'
 import type { ClientSession, McpSession } from './session.ts'
 
 /** One connection of a client. Several may share a session, and each reads for itself. */
@@ -83,7 +84,9 @@ function connected(acting: Acting, { reader, environment }: Connection): Acting 
     notices: (input, options) => acting.notices({ ...reading, ...input }, options),
     acknowledge: (input, options) => acting.acknowledge({ ...reading, ...input }, options),
     async spawn(input, options) {
-      if (environment === null || input.kind !== 'command') return acting.spawn(input, options)
+      if (input.kind !== 'command') return acting.spawn(input, options)
+      if (input.cwd === undefined) throw folderUnknown('It is not known where the command is to run')
+      if (environment === null) return acting.spawn(input, options)
       const { envRef } = await acting.putEnvironment(environment.base)
       const { passEnv = [] } = input.spec
       const secrets = Object.fromEntries(

@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { createMcpHandler, isLegacyRequest, type McpServer } from '@modelcontextprotocol/server'
-import { clientNameIn, type McpClient, Sessions } from './client.ts'
+import { askedFolder } from './asked-folder.ts'
+import { clientNameIn, type McpClient, Sessions, toldName } from './client.ts'
+import { type ConnectionClaims, ConnectionIds } from './connection-id.ts'
 import { httpClient, type McpCaller } from './http-client.ts'
 import { LegacyConnections } from './legacy-connections.ts'
 import { listenedTo } from './listened-to.ts'
 import { Presence } from './presence.ts'
+import { subjectOf } from './request-subject.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
 import type { McpReeve } from './session.ts'
@@ -16,6 +20,8 @@ export interface McpHttpOptions {
   readonly build?: (client: McpClient) => McpServer
   /** After how long without a request or an open stream a legacy connection is forgotten. */
   readonly idleMs?: number
+  /** Signs the ids of legacy connections; with the same key another handler can go on with them. */
+  readonly key?: Buffer
   readonly onTrouble?: (error: Error) => void
 }
 
@@ -31,21 +37,22 @@ const IDLE_MS = 30 * 60_000
  * requests that stand for themselves. Tokens, Host and Origin are checked by whoever mounts it.
  */
 export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): McpHttp {
-  const { build = mcpServer, idleMs = IDLE_MS, onTrouble = () => {} } = options
+  const { build = mcpServer, idleMs = IDLE_MS, key = randomBytes(32), onTrouble = () => {} } = options
   const sessions = new Sessions(reeve)
   const observed = new Sessions(observerOf(reeve))
   const sessionsFor = ({ role }: McpCaller) => (role === 'read' ? observed : sessions)
   const presence = new Presence()
   const open = new Set<() => Promise<void>>()
-  const connect = (caller: McpCaller) => {
-    const client = httpClient(sessionsFor(caller), caller, 'legacy')
+  const connect = (caller: McpCaller, { reader, since, folder }: ConnectionClaims) => {
+    const client = httpClient(sessionsFor(caller), caller, { folder, reader: { id: reader, since }, subject: {} })
     return { server: build(client), client }
   }
-  const connections = new LegacyConnections(connect, presence, idleMs)
+  const connections = new LegacyConnections(connect, new ConnectionIds(key), presence, idleMs)
 
   /** One handler for one request: what is told to one caller's listeners never reaches another's. */
   const modern = async (request: Request, caller: McpCaller, message: unknown) => {
-    const client = httpClient(sessionsFor(caller), caller, 'modern')
+    const where = { folder: askedFolder(request), reader: null, subject: subjectOf(message) }
+    const client = httpClient(sessionsFor(caller), caller, where)
     const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
     const watch = await watchOf(client, message, (uri) => handler.notify.resourceUpdated(uri))
     const leave = presence.during(client.placed)
@@ -102,7 +109,7 @@ async function watchOf(
   const uris = listenedTo(message)
   if (uris.length === 0) return undefined
   const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
-  const { session } = await client.place({ clientName, root: async () => null })
+  const { session } = await client.place(toldName(clientName))
   const watch = new ResourceWatch(
     async () => ({ acting: await session.watching(), session: session.id }),
     tell,

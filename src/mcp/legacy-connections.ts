@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
   type McpServer,
   WebStandardStreamableHTTPServerTransport as Transport,
 } from '@modelcontextprotocol/server'
+import { askedFolder } from './asked-folder.ts'
+import { type ConnectionClaims, type ConnectionIds, claimsOf } from './connection-id.ts'
 import type { HttpClient, McpCaller } from './http-client.ts'
 import type { Presence } from './presence.ts'
 import { untilOver } from './until-over.ts'
@@ -17,23 +18,30 @@ interface Connection {
   streams: number
 }
 
+type Connect = (caller: McpCaller, claims: ConnectionClaims) => { server: McpServer; client: HttpClient }
+
 const SWEEP_MS = 60_000
 const MOST = 500
+const MAX_CLOSED = 1_000
 
-/** The connections of legacy clients, each with its server. One that is idle for long, without a stream, is forgotten. */
+/**
+ * The connections of legacy clients, each with its server. One that is idle for long, without a stream, is forgotten. Its id
+ * says what it is made of: when its client asks for it again, of this daemon or of the next, it is made anew.
+ */
 export class LegacyConnections {
-  readonly #connect: (caller: McpCaller) => { server: McpServer; client: HttpClient }
+  readonly #connect: Connect
+  readonly #ids: ConnectionIds
   readonly #presence: Presence
   readonly #idleMs: number
   readonly #live = new Map<string, Connection>()
+  readonly #reviving = new Map<string, Promise<Connection | null>>()
+  /** Ids that their clients ended; the oldest are forgotten. */
+  readonly #closed = new Set<string>()
   readonly #sweeping: NodeJS.Timeout
 
-  constructor(
-    connect: (caller: McpCaller) => { server: McpServer; client: HttpClient },
-    presence: Presence,
-    idleMs: number,
-  ) {
+  constructor(connect: Connect, ids: ConnectionIds, presence: Presence, idleMs: number) {
     this.#connect = connect
+    this.#ids = ids
     this.#presence = presence
     this.#idleMs = idleMs
     this.#sweeping = setInterval(() => this.#forgetIdle(), Math.min(SWEEP_MS, idleMs)).unref()
@@ -44,8 +52,11 @@ export class LegacyConnections {
     if (id === null) return this.#begin(request, caller, message)
     const known = this.#live.get(id)
     // Knowing the id of somebody else's connection is no way into it.
-    if (known === undefined || known.whose !== whoseOf(caller)) return notFound(message)
-    return this.#handle(known, request, message)
+    if (known !== undefined && known.whose === whoseOf(caller)) return this.#handle(known, request, message)
+    const claims = this.#closed.has(id) ? null : this.#ids.read(id, whoseOf(caller))
+    if (claims === null) return notFound(message)
+    const revived = await this.#revive(id, claims, request.url, caller)
+    return revived === null ? tooMany(message) : this.#handle(revived, request, message)
   }
 
   async close(): Promise<void> {
@@ -59,17 +70,69 @@ export class LegacyConnections {
   async #begin(request: Request, caller: McpCaller, message: unknown): Promise<Response> {
     const isHandshake = isInitializeRequest(message)
     if (isHandshake && !this.#makeRoom()) return tooMany(message)
-    const transport = new Transport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => void this.#live.set(id, connection),
-      onsessionclosed: (id) => void this.#live.delete(id),
-    })
-    const { server, client } = this.#connect(caller)
-    const connection = { transport, server, client, whose: whoseOf(caller), usedAt: Date.now(), streams: 0 }
-    await server.connect(transport)
+    const claims = claimsOf(isHandshake ? message.params : NO_HANDSHAKE, askedFolder(request))
+    const connection = await this.#open(this.#ids.issue(claims, whoseOf(caller)), claims, caller)
+    const { transport, server } = connection
     const response = await this.#handle(connection, request, message)
     const isLive = transport.sessionId !== undefined && this.#live.has(transport.sessionId)
     return isLive ? response : untilOver(response, () => void server.close())
+  }
+
+  /** Several requests may ask for it at once. */
+  #revive(id: string, claims: ConnectionClaims, url: string, caller: McpCaller): Promise<Connection | null> {
+    const under = this.#reviving.get(id)
+    if (under !== undefined) return under
+    const reviving = this.#shakeHands(id, claims, url, caller).finally(() => this.#reviving.delete(id))
+    this.#reviving.set(id, reviving)
+    return reviving
+  }
+
+  /** Says in the place of the client what it said when it came. Null: there is no room. */
+  async #shakeHands(
+    id: string,
+    claims: ConnectionClaims,
+    url: string,
+    caller: McpCaller,
+  ): Promise<Connection | null> {
+    if (!this.#makeRoom()) return null
+    const connection = await this.#open(id, claims, caller)
+    const { protocolVersion, capabilities, clientInfo } = claims
+    const said = [
+      {
+        ...{ jsonrpc: '2.0', id: 0, method: 'initialize' },
+        params: { protocolVersion, capabilities, clientInfo },
+      },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ]
+    const headers = {
+      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      'mcp-session-id': id,
+    }
+    for (const parsedBody of said) {
+      const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(parsedBody) })
+      const response = await connection.transport.handleRequest(request, { parsedBody })
+      await response.text()
+    }
+    return connection
+  }
+
+  async #open(id: string, claims: ConnectionClaims, caller: McpCaller): Promise<Connection> {
+    const transport = new Transport({
+      sessionIdGenerator: () => id,
+      onsessioninitialized: () => void this.#live.set(id, connection),
+      onsessionclosed: () => this.#end(id),
+    })
+    const { server, client } = this.#connect(caller, claims)
+    const connection = { transport, server, client, whose: whoseOf(caller), usedAt: Date.now(), streams: 0 }
+    await server.connect(transport)
+    return connection
+  }
+
+  #end(id: string): void {
+    this.#live.delete(id)
+    this.#closed.add(id)
+    const [oldest] = this.#closed
+    if (this.#closed.size > MAX_CLOSED && oldest !== undefined) this.#closed.delete(oldest)
   }
 
   async #handle(connection: Connection, request: Request, message: unknown): Promise<Response> {
@@ -109,6 +172,9 @@ export class LegacyConnections {
     return true
   }
 }
+
+/** Of a request that is none, and will be refused. */
+const NO_HANDSHAKE = { clientInfo: { name: '', version: '' }, protocolVersion: '', capabilities: {} }
 
 function whoseOf({ actor, tokenId }: McpCaller): string {
   return JSON.stringify([actor, tokenId])

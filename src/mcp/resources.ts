@@ -1,5 +1,6 @@
 import {
   INTERNAL_ERROR,
+  type InputRequiredResult,
   type McpServer,
   ProtocolError,
   type ReadResourceResult,
@@ -15,6 +16,7 @@ import { newestNotices } from './newest-notices.ts'
 import { viewOf } from './process-view.ts'
 import { resourceSubscriptions } from './resource-subscriptions.ts'
 import * as uris from './resource-uris.ts'
+import { RootsWanted } from './roots.ts'
 import { sentenceOn } from './words.ts'
 
 const JSON_TYPE = 'application/json'
@@ -33,20 +35,24 @@ export function registerResources(server: McpServer, client: McpClient): void {
     mimeType: string,
     text: (acting: Acting, uri: string, session: string) => Promise<string>,
   ) => {
-    return async (uri: URL, ctx: ServerContext): Promise<ReadResourceResult> => {
-      const { acting, session } = await sessionOf(ctx)
-      const contents = {
-        uri: uri.href,
-        mimeType,
-        text: await text(acting, uri.href, session).catch(said(uri)),
+    return async (uri: URL, ctx: ServerContext): Promise<ReadResourceResult | InputRequiredResult> => {
+      try {
+        const { acting, session } = await sessionOf(ctx)
+        const contents = { uri: uri.href, mimeType, text: await text(acting, uri.href, session) }
+        return { contents: [contents] }
+      } catch (error) {
+        // The client is asked for its roots, and reads again with its answer.
+        if (error instanceof RootsWanted) return error.question
+        return said(uri)(error)
       }
-      return { contents: [contents] }
     }
   }
   const template = (pattern: string, uriOf: (pid: string) => string) =>
     new ResourceTemplate(pattern, {
       list: async (ctx) => {
-        const { processes } = await (await sessionOf(ctx)).acting.list({ limit: MOST_PROCESSES })
+        const acting = await sessionOf(ctx).then(({ acting: found }) => found, withoutFolder)
+        if (acting === null) return { resources: [] }
+        const { processes } = await acting.list({ limit: MOST_PROCESSES })
         const resources = processes.map(({ record }) => ({
           uri: uriOf(record.pid),
           name: record.name ?? record.pid,
@@ -118,6 +124,12 @@ const UNKNOWN: readonly string[] = [
   'not_command',
   'no_output',
 ]
+
+/** A list cannot be answered with a question: a client of which no folder is known has none. */
+function withoutFolder(error: unknown): null {
+  if (error instanceof ReeveError && error.code === 'folder_unknown') return null
+  throw error
+}
 
 /** There are no results that are errors here: what a session may not see is not there. */
 function said(uri: URL): (error: unknown) => never {

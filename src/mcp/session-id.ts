@@ -19,6 +19,11 @@ export function generationOf(base: string, generation: number): string {
   return generation === 1 ? base : `${base}.${generation}`
 }
 
+/** The session that this one is a generation of. */
+export function baseOf(session: string): string {
+  return session.replace(/\.[1-9][0-9]{0,8}$/, '')
+}
+
 export function generationIn(base: string, session: string): number {
   const rest = session.startsWith(`${base}.`) ? session.slice(base.length + 1) : ''
   return /^[1-9][0-9]{0,8}$/.test(rest) ? Number(rest) : 1

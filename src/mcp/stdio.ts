@@ -6,7 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { clientNameIn, type Place, real, Sessions, type Told, toldBy } from './client.ts'
+import { clientNameIn, type Place, real, Sessions, type Told, toldBy, toldName } from './client.ts'
 import { type ClientEnvironment, ConnectedSession, type Connection } from './connection.ts'
 import { listenedTo } from './listened-to.ts'
 import { ResourceWatch } from './resource-watch.ts'
@@ -73,12 +73,12 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
 
   const watch = new ResourceWatch(
     async () => {
-      const { session } = await place({ clientName: 'unknown', root: async () => null })
+      const { session } = await place(toldName('unknown'))
       return { acting: await session.watching(), session: session.id }
     },
     (uri) => void serving?.server.sendResourceUpdated({ uri }).catch(() => {}),
   )
-  watchListeners(transport, watch, (clientName) => void place({ clientName, root: async () => null }))
+  watchListeners(transport, watch, (clientName) => void place(toldName(clientName)))
 
   const closed = new Promise<void>((resolve) => {
     const { onclose } = transport

@@ -1,9 +1,16 @@
-import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpServer,
+  ServerContext,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server'
 import type * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { type McpClient, type Place, toldBy } from './client.ts'
 import { type Progress, progressOf } from './progress.ts'
+import { RootsWanted } from './roots.ts'
 import { asTask, type Task, takesTasks } from './tasks.ts'
 
 /** A tool of the MCP door: arguments for a model, and the verbs that they become. */
@@ -57,7 +64,7 @@ export function register<Input extends z.ZodObject, Output extends z.ZodObject>(
   const { name, title, description, input, output, does } = described
   const annotations = { title, ...ANNOTATIONS[does] }
   const config = { title, description, annotations, inputSchema: input as z.ZodObject, outputSchema: output }
-  server.registerTool(name, config, async (given, ctx): Promise<CallToolResult> => {
+  server.registerTool(name, config, async (given, ctx): Promise<CallToolResult | InputRequiredResult> => {
     try {
       if (does !== 'look' && client.readOnly) throw readOnly(name)
       const place = await client.place(toldBy(server, ctx))
@@ -67,6 +74,8 @@ export function register<Input extends z.ZodObject, Output extends z.ZodObject>(
       const { structured, text } = said
       return { structuredContent: structured, content: [{ type: 'text', text }] }
     } catch (error) {
+      // The client is asked for its roots, and the tool is called again with its answer.
+      if (error instanceof RootsWanted) return error.question
       return failed(error)
     }
   })

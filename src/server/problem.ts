@@ -64,6 +64,7 @@ export function problemHeaders({ code, details }: Problem): Record<string, strin
 
 const STATUS: { readonly [code in ErrorCode]?: number } = {
   bad_request: 400,
+  folder_unknown: 400,
   unauthorized: 401,
   denied: 403,
   forbidden: 403,

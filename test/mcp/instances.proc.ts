@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
@@ -43,11 +45,12 @@ async function expectOwnPositions(one: Client, other: Client, restart: () => Pro
   expect((await next(one)).text).not.toContain(pid)
   const told = await next(other)
   expect(told.text).toContain(pid)
-  const { pid: failed } = (await call<Begun>(other, 'process_start', { run: 'exit 3', waitMs: 0 })).structured
-    .process
+  const signal = join(tempFolder(), 'go')
+  const run = `until [ -e ${signal} ]; do sleep 0.05; done; exit 3`
+  const failed = (await call<Begun>(other, 'process_start', { run, waitMs: 0 })).structured.process.pid
+  writeFileSync(signal, '')
   const acknowledged = async (client: Client) => {
     let seen = await next(client)
-    // An end that the client has just seen for itself is told when it looks the next time.
     await until('it is told of the end', async () => {
       if (!seen.text.includes(failed)) seen = await next(client)
       return seen.text.includes(failed)

@@ -1,0 +1,28 @@
+import { pid as pidShape } from '../verbs/shapes/scalars.ts'
+import { listenedTo } from './listened-to.ts'
+import { resourceRef } from './resource-uris.ts'
+
+/** What a request is about, as far as that tells in which session it belongs. */
+export interface Subject {
+  /** The folder that a command is to run in. */
+  readonly cwd?: string
+  /** A whole pid: to know it is to have been told it. Names and beginnings of pids are no such thing. */
+  readonly pid?: string
+}
+
+export function subjectOf(message: unknown): Subject {
+  const { params } = Object(message) as { readonly params?: unknown }
+  const { name, arguments: given, taskId, uri } = Object(params) as Record<string, unknown>
+  const { pid, cwd } = Object(given) as Record<string, unknown>
+  if (name === 'process_start') return typeof cwd === 'string' && cwd !== '' ? { cwd } : {}
+  // The id of a task begins with a pid.
+  const ofTask = typeof taskId === 'string' ? taskId.split('.')[0] : undefined
+  const ofResource = [uri, ...listenedTo(message)].map(pidIn).find((found) => found !== undefined)
+  const whole = pidShape.safeParse(pid ?? ofTask ?? ofResource)
+  return whole.success ? { pid: whole.data } : {}
+}
+
+function pidIn(uri: unknown): string | undefined {
+  const ref = typeof uri === 'string' ? resourceRef(uri) : null
+  return ref !== null && 'pid' in ref ? ref.pid : undefined
+}

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+
+const ROOTS_MS = 5_000
+const KEY = 'roots'
+/** The requests of the modern era that may be answered with a question. */
+const MAY_ASK: readonly string[] = ['tools/call', 'resources/read']
+
+/** Thrown where a client of the modern era must be asked for its roots before it can be answered. */
+export class RootsWanted extends Error {
+  readonly question: InputRequiredResult = inputRequired({
+    inputRequests: { [KEY]: inputRequired.listRoots() },
+  })
+}
+
+/** The first root, by a request to the client, as the legacy era has it. Null: it has none. Undefined: it did not answer. */
+export async function rootByRequest(
+  server: McpServer,
+  ctx: ServerContext | undefined,
+): Promise<string | null | undefined> {
+  const hasRoots = server.server.getClientCapabilities()?.roots !== undefined
+  if (!hasRoots || ctx?.mcpReq.envelope !== undefined) return null
+  try {
+    const options = { timeout: ROOTS_MS }
+    const { roots } =
+      ctx === undefined
+        ? await server.server.listRoots({}, options)
+        : await ctx.mcpReq.send({ method: 'roots/list' }, options)
+    return folderIn(roots)
+  } catch {
+    return undefined
+  }
+}
+
+/** The first root, as the client of a modern request has answered; throws the question if it has not been asked yet. */
+export function rootInAnswer({ mcpReq }: ServerContext): string | null {
+  const answer = inputResponse(mcpReq.inputResponses, KEY)
+  if (answer.kind === 'roots') return folderIn(answer.roots)
+  const declared: unknown = Object.entries(mcpReq.envelope ?? {}).find(
+    ([key]) => key === CLIENT_CAPABILITIES_META_KEY,
+  )?.[1]
+  if (mcpReq.inputResponses !== undefined || Object(declared).roots === undefined) return null
+  if (!MAY_ASK.includes(mcpReq.method)) return null
+  throw new RootsWanted()
+}
+
+function folderIn(roots: readonly { readonly uri: string }[]): string | null {
+  const folder = roots.find(({ uri }) => uri.startsWith('file://'))
+  return folder === undefined ? null : fileURLToPath(folder.uri)
+}

@@ -1,0 +1,103 @@
+import { pathToFileURL } from 'node:url'
+import type { Client } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { tempFolder } from '../temp-file.ts'
+import { call, ERAS } from './connected.ts'
+import { clientAtDaemon } from './daemon-client.ts'
+
+const SERVER = { run: 'pwd -P; exec sleep 60', name: 'server', waitMs: 300 }
+const pidIn = (text: string) => /p_[0-9a-z]{12}/.exec(text)?.[0] ?? ''
+
+async function daemonIn(dwelling: Dwelling): Promise<{ daemon: Daemon; at: { url: string; token: string } }> {
+  const daemon = await dwelling.up()
+  return { daemon, at: { url: daemon.url ?? '', token: daemon.token } }
+}
+
+/** Neither by listing, nor by name, nor by interrupting everything does one reach what is the other's. */
+async function expectApart(daemon: Daemon, client: Client, pid: string): Promise<void> {
+  expect((await call(client, 'process_list')).text).not.toContain(pid)
+  expect(await call(client, 'process_kill', { pid: 'server' })).toMatchObject({ isError: true })
+  await call(client, 'interrupt', {})
+  await call(client, 'interrupt', { all: true })
+  expect((await daemon.reeve.show({ pid })).status).toBe('running')
+}
+
+for (const era of ERAS) {
+  test(`over HTTP in the ${era} era a client that tells of roots works in its root, apart from other folders`, async () => {
+    const { daemon, at } = await daemonIn(new Dwelling())
+    const [a, b] = [tempFolder(), tempFolder()]
+    const { client: inA } = await clientAtDaemon({ ...at, era, root: a })
+    const { client: inB } = await clientAtDaemon({ ...at, era, root: b })
+    const started = await call(inA, 'process_start', SERVER)
+    expect(started.text).toContain(`\n${a}\n`)
+    const pid = pidIn(started.text)
+    await expectApart(daemon, inB, pid)
+    const { client: again } = await clientAtDaemon({ ...at, era, root: a })
+    expect((await call(again, 'process_list')).text).toContain(pid)
+    const { contents } = await again.readResource({ uri: `reeve://processes/${pid}` })
+    expect(JSON.stringify(contents)).toContain(pid)
+  })
+
+  test(`over HTTP in the ${era} era the folder of a client without roots is in its URL, or in a header`, async () => {
+    const { daemon, at } = await daemonIn(new Dwelling())
+    const [a, b] = [tempFolder(), tempFolder()]
+    const { client: byUrl } = await clientAtDaemon({ ...at, era, folder: a })
+    const started = await call(byUrl, 'process_start', SERVER)
+    expect(started.text).toContain(`\n${a}\n`)
+    const pid = pidIn(started.text)
+    for (const said of [a, pathToFileURL(a).href]) {
+      const { client } = await clientAtDaemon({ ...at, era, headers: { 'Reeve-Folder': said } })
+      expect((await call(client, 'process_list')).text).toContain(pid)
+    }
+    const { client: elsewhere } = await clientAtDaemon({ ...at, era, folder: b })
+    await expectApart(daemon, elsewhere, pid)
+    await expect(clientAtDaemon({ ...at, era, folder: 'not/absolute' })).rejects.toThrow()
+  })
+
+  test(`over HTTP in the ${era} era a client without any folder names one for each command, and reaches nobody else's`, async () => {
+    const dwelling = new Dwelling()
+    const { daemon, at } = await daemonIn(dwelling)
+    const { client: one } = await clientAtDaemon({ ...at, era })
+    const refused = await call(one, 'process_start', SERVER)
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.text).toContain('cwd')
+    expect(refused.text).toContain('folder_unknown')
+    expect((await daemon.reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
+
+    const cwd = tempFolder()
+    const started = await call(one, 'process_start', { ...SERVER, cwd })
+    expect(started.text).toContain(`\n${cwd}\n`)
+    const pid = pidIn(started.text)
+    expect((await call(one, 'process_log', { pid })).text).toContain(cwd)
+    const { client: other } = await clientAtDaemon({ ...at, era })
+    await expectApart(daemon, other, pid)
+    expect((await call(one, 'process_kill', { pid })).text).toContain('killed')
+  })
+
+  test(`over HTTP in the ${era} era an agent with a session of its own needs a folder for its commands, too`, async () => {
+    const dwelling = new Dwelling()
+    const { at } = await daemonIn(dwelling)
+    const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+    const { client } = await clientAtDaemon({ ...at, token, era })
+    const refused = await call(client, 'process_start', SERVER)
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.text).toContain('folder_unknown')
+    const cwd = tempFolder()
+    expect((await call(client, 'process_start', { ...SERVER, cwd })).text).toContain(`\n${cwd}\n`)
+    expect((await call(client, 'process_list')).text).toContain('server')
+  })
+}
+
+test('a folder that is no absolute path is refused with what would be right', async () => {
+  const { at } = await daemonIn(new Dwelling())
+  const response = await fetch(`${at.url}/mcp?folder=not/absolute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ code: 'bad_request', detail: /absolute/ })
+})
