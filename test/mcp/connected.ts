@@ -10,7 +10,7 @@ export const ERAS: readonly Era[] = ['legacy', 'modern']
 export interface Connecting {
   readonly era: Era
   readonly name?: string
-  /** The folder of the stdio server. */
+  /** The folder of the stdio server, or in the URL of the one over HTTP. */
   readonly cwd?: string
   /** A root that the client tells of. */
   readonly root?: string
@@ -55,7 +55,9 @@ export async function overHttp(
   const client = clientOf(connecting)
   const fetch = (url: string | URL | Request, init?: RequestInit) =>
     handler.fetch(new Request(url, init), caller)
-  await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch }))
+  const url = new URL('http://127.0.0.1/mcp')
+  if (connecting.root === undefined) url.searchParams.set('folder', connecting.cwd ?? process.cwd())
+  await client.connect(new StreamableHTTPClientTransport(url, { fetch }))
   return client
 }
 

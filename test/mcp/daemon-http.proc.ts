@@ -17,7 +17,11 @@ interface Begun {
 async function clientAt(url: string, era: Era, token?: string): Promise<Client> {
   const client = clientOf({ era })
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}?folder=${process.cwd()}`), {
+      requestInit: { headers },
+    }),
+  )
   return client
 }
 

@@ -61,7 +61,7 @@ test('what is no handshake makes no connection, and says what is wrong', async (
   expect(await ask('{')).toMatchObject({ status: 400, session: null })
 })
 
-test('a legacy connection without requests or streams is forgotten, and one with a stream is not', async () => {
+test('a legacy connection without requests or streams is closed until its client asks again, and one with a stream is not', async () => {
   const closed: number[] = []
   let built = 0
   const build = (client: McpClient) => {
@@ -76,7 +76,7 @@ test('a legacy connection without requests or streams is forgotten, and one with
   expect(open.status).toBe(200)
   const idle = await ask(HELLO)
   await until('the idle one is forgotten', () => closed.includes(1))
-  expect(await ask(PING, idle.session ?? '')).toMatchObject({ status: 404 })
+  expect(await ask(PING, idle.session ?? '')).toMatchObject({ status: 200 })
   expect(await ask(PING, listening.session ?? '')).toMatchObject({ status: 200 })
   await open.body?.cancel()
   await until('the other one is, too', () => closed.includes(0))

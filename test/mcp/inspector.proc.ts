@@ -34,7 +34,7 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   const inspect = async (era: Era, ...options: string[]) => {
     const common = [
       '--cli',
-      served.url,
+      `${served.url}?folder=${process.cwd()}`,
       '--transport',
       'http',
       '--protocol-era',

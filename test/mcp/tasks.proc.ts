@@ -12,7 +12,9 @@ import { call, clientOf } from './connected.ts'
 import { asked, envelope, resultOf, type Server, TaskClient } from './task-client.ts'
 
 const token = (dwelling: Dwelling) => new TokenFile(dwelling.home).create({ role: 'operate' }).token
-const serverAt = (url: string | null, of: string): Server => ({ url: `${url}/mcp`, token: of })
+const serverAt = (url: string | null, of: string): Server => ({
+  ...{ url: `${url}/mcp?folder=${process.cwd()}`, token: of },
+})
 
 async function up() {
   const dwelling = new Dwelling()
