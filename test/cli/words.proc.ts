@@ -399,3 +399,13 @@ test('a stop says what it ends and what goes on', async () => {
   expect((await reeve.run(['down'])).stdout).toMatch(/Ended with it: bound\. Goes on: free\.$/m)
   await reeve.run(['kill', 'free'])
 })
+
+test('a secret of the shell is passed by name, also to a daemon that was started without it', async () => {
+  const line = new CommandLine()
+  expect(await line.run(['run', '-c', 'echo "[$ACME_API_KEY]"'])).toMatchObject({ stdout: '[]\n' })
+  const env = { ACME_API_KEY: 'correct-horse-battery' }
+  const count = 'printf %s "$ACME_API_KEY" | wc -c'
+  expect(await line.run(['run', '-c', count], { env })).toMatchObject({ stdout: '0\n' })
+  const passed = await line.run(['run', '--pass-env', 'ACME_API_KEY', '-c', count], { env })
+  expect(passed).toMatchObject({ code: 0, stdout: '21\n' })
+})

@@ -96,4 +96,4 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   // The first one was its own result: who got that need not be told.
   expect((await use('inbox')).notices).toHaveLength(2)
   expect([...called].sort()).toEqual([...TOOLS].sort())
-}, 120_000)
+}, 300_000)

@@ -36,7 +36,11 @@ const OPTIONS = {
     value: 'NAME[=value]',
     about: 'a variable; without a value, the one of here',
   },
-  'pass-env': { type: 'texts', value: 'NAME', about: "a secret of the daemon's environment that it may see" },
+  'pass-env': {
+    type: 'texts',
+    value: 'NAME',
+    about: 'a secret of this shell, or of the daemon, that it may see',
+  },
   split: {
     type: 'flag',
     about: 'in the background: keeps standard output and error apart, for logs --stream',
@@ -250,12 +254,25 @@ async function requestFor(
       ...(grace === undefined ? {} : { graceMs: grace }),
       ...attendedBy(options),
     },
+    ...secretsIn(around.env, options['pass-env']),
     ...(name === undefined ? {} : { name }),
     ...allowanceIn(options.allow),
     ...(session === undefined ? {} : { owner: { session } }),
     ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
     ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
   }
+}
+
+/** What this shell has of the names that are passed; the others are looked up where the daemon is. */
+function secretsIn(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Pick<CommandRequest, 'secrets'> {
+  const here = names.flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return here.length === 0 ? {} : { secrets: Object.fromEntries(here) }
 }
 
 /** What its session, or the person at the machine, is told of it. */
