@@ -53,5 +53,10 @@ export function rootInAnswer({ mcpReq }: ServerContext): string | null {
 
 function folderIn(roots: readonly { readonly uri: string }[]): string | null {
   const folder = roots.find(({ uri }) => uri.startsWith('file://'))
-  return folder === undefined ? null : fileURLToPath(folder.uri)
+  try {
+    return folder === undefined ? null : fileURLToPath(folder.uri)
+  } catch {
+    // A file: URL of another machine is no folder of this one.
+    return null
+  }
 }

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
+import { clientEnvironment, joinedPaths } from '../../src/command/environment/client.ts'
 import { loginEnvironment, userShell } from '../../src/command/environment/login.ts'
 import { withoutSecrets } from '../../src/command/environment/sanitise.ts'
+import { daemonEnvironment } from '../../src/daemon/base-environment.ts'
 
 test('keys and passwords of the daemon are left out, and what is no secret stays', () => {
   const secrets = [
@@ -68,4 +70,66 @@ test('a user without a shell of their own has the one that every system has', ()
   vi.stubEnv('SHELL', '/usr/bin/fish')
   expect(userShell()).toBe('/usr/bin/fish')
   vi.unstubAllEnvs()
+})
+
+test('an MCP client shares its variables, but for secrets by name or value, and for its own', () => {
+  const shared = {
+    PATH: '/opt/venv/bin:/usr/bin',
+    VIRTUAL_ENV: '/opt/venv',
+    APP: 'stage',
+    HTTP_PROXY: 'http://proxy:3128',
+  }
+  const kept = {
+    ...{
+      GITHUB_TOKEN: 'x',
+      SERVICE: 'postgres://app:swordfish@db/app',
+      BOT: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+    },
+    ...{
+      PWD: '/',
+      SHLVL: '2',
+      TERM: 'dumb',
+      npm_command: 'exec',
+      REEVE_HOME: '/r',
+      REEVE_PROCESS: 'p@h',
+      _: '/bin/x',
+    },
+    ...{ 'BASH_FUNC_x%%': '() { :; }', EMPTY: undefined },
+  }
+  expect(clientEnvironment({ ...shared, ...kept }).variables).toEqual(shared)
+})
+
+test('of more variables than an environment holds the longest are left out', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [`BIG_${index}`, 'x'.repeat(60_000)]),
+  )
+  const { variables } = clientEnvironment({ ...many, PATH: '/usr/bin' })
+  expect(variables).toHaveProperty('PATH')
+  expect(JSON.stringify(variables).length).toBeLessThan(300_000)
+  expect(clientEnvironment({ HUGE: 'x'.repeat(200_000), APP: 'here' }).variables).toEqual({ APP: 'here' })
+})
+
+test('the PATH of a client goes before that of the base, and no folder is there twice', () => {
+  expect(joinedPaths('/venv/bin:/usr/bin', '/usr/bin:/opt/bin:')).toBe('/venv/bin:/usr/bin:/opt/bin')
+  expect(joinedPaths('/usr/bin', undefined)).toBe('/usr/bin')
+})
+
+test('a daemon that a client starts gets the user, the locale and settings, and nothing of the client', () => {
+  const kept = {
+    HOME: '/home/me',
+    LC_ALL: 'C',
+    XDG_RUNTIME_DIR: '/run/user/1',
+    REEVE_LISTEN: 'off',
+    SSL_CERT_FILE: '/c',
+  }
+  const client = {
+    ...{ PATH: '/venv/bin', APP: 'stage', NODE_OPTIONS: '--inspect', PGPASSWORD: 'x', OPENAI_API_KEY: 'x' },
+    ...{ REEVE_PROCESS: 'p@h', REEVE_TOKEN: 't', REEVE_URL: 'http://x', REEVE_SESSION: 's' },
+  }
+  expect(daemonEnvironment({ ...kept, ...client })).toEqual({
+    ...kept,
+    PATH: expect.stringContaining('/usr/bin'),
+  })
+  const store = { REEVE_STORE: 'postgres://db/app' }
+  expect(daemonEnvironment({ ...store, PGPASSWORD: 'x' })).toMatchObject({ ...store, PGPASSWORD: 'x' })
 })
