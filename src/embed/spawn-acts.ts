@@ -58,11 +58,16 @@ async function registerAll(
         all.push(request)
         continue
       }
-      const pid = (await pidGiven(kernel.edges, request)) ?? kernel.edges.newPid()
+      const given = await pidGiven(kernel.edges, request)
+      const pid = given ?? kernel.edges.newPid()
       if (await commands.passed.keep(pid, secrets)) kept.push(pid)
-      all.push({ ...request, pid })
+      all.push(given === undefined ? { ...request, pid } : request)
     }
-    return await kernel.register(all)
+    const registered = await kernel.register(all)
+    // A key may stand for a process that an earlier version gave another pid.
+    const pids = new Set(registered.map((one) => (one.type === 'refused' ? null : one.row.record.pid)))
+    for (const pid of kept) if (!pids.has(pid)) await commands?.passed.forget(pid)
+    return registered
   } catch (error) {
     for (const pid of kept) await commands?.passed.forget(pid)
     throw error
