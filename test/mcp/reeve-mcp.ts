@@ -12,17 +12,19 @@ interface Starting {
   readonly cwd: string
   readonly name?: string
   readonly env?: Readonly<Record<string, string>>
+  /** What follows `mcp` on its command line. */
+  readonly options?: readonly string[]
 }
 
 /** A client that starts `reeve mcp` as agents do. */
 export async function reeveMcp(
   dwelling: Dwelling,
-  { era, cwd, name = 'tester', env: more = {} }: Starting,
+  { era, cwd, name = 'tester', env: more = {}, options = [] }: Starting,
 ): Promise<Client> {
   const client = clientOf({ era, name })
   const here = process.env as Record<string, string>
   const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
-  const args = ['--conditions=reeve-source', REEVE, 'mcp']
+  const args = ['--conditions=reeve-source', REEVE, 'mcp', ...options]
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
   )
