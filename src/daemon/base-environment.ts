@@ -8,8 +8,8 @@ const OF_THE_USER = [
   ...['HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR'],
   ...['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY'],
 ]
-/** Certificates for TLS connections to a store or a collector. */
-const OF_TLS = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+/** What Node itself needs: certificates for TLS connections to a store or a collector, and its compile cache. */
+const OF_NODE = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_COMPILE_CACHE']
 /** `REEVE_…` and `OTEL_…` are settings. */
 const PREFIXES = ['LC_', 'XDG_', 'REEVE_', 'OTEL_']
 /** These say who a client is, or in which command it runs. */
@@ -25,7 +25,7 @@ export function daemonEnvironment(client: Variables): Record<string, string> {
   const isKept = (name: string) =>
     !OF_THE_CLIENT.includes(name) &&
     (OF_THE_USER.includes(name) ||
-      OF_TLS.includes(name) ||
+      OF_NODE.includes(name) ||
       prefixes.some((prefix) => name.startsWith(prefix)))
   const kept = Object.entries(client).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0]),

@@ -63,7 +63,9 @@ async function expectOwnPositions(one: Client, other: Client, restart: () => Pro
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era two instances of a client in one folder read output and inbox each for itself`, async () => {
+  test(`in the ${era} era two instances of a client in one folder read output and inbox each for itself`, {
+    timeout: 180_000,
+  }, async () => {
     const dwelling = new Dwelling()
     const cwd = tempFolder()
     const one = await reeveMcp(dwelling, { era, cwd })
