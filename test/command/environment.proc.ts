@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { loginEnvironment } from '../../src/command/environment/login.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
-import { Household, printed, runs, start } from './household.ts'
+import { codeOf, ended, Household, printed, runs, start } from './household.ts'
 
 /** For the time of one test, what this daemon itself has. */
 function daemonHas(name: string, value: string): void {
@@ -134,4 +134,37 @@ test('a login shell that does not come to an end is ended, with what it started'
   await expect(loginEnvironment(shell, 500)).rejects.toThrow('did not print its environment')
   const osPid = Number(readFileSync(seen, 'utf8'))
   await until('what it started is gone', () => startTimeOf(osPid) === '')
+})
+
+test('secrets that are passed with a request reach the command and its restarts, and are nowhere but in a file of their own', async () => {
+  daemonHas('FAKE_API_KEY', 'of-the-daemon')
+  await using house = new Household()
+  const reeve = await house.open()
+  const spec = { run: 'printf %s "$FAKE_API_KEY" | wc -c; echo "$FAKE_API_KEY"', passEnv: ['FAKE_API_KEY'] }
+  const secrets = { FAKE_API_KEY: 'of-the-caller-itself' }
+  const { record } = await reeve.spawn({ kind: 'command', spec, secrets, idempotencyKey: 'once' })
+  await ended(reeve, record.pid)
+  const shown = `${secrets.FAKE_API_KEY.length}\n${'*'.repeat(secrets.FAKE_API_KEY.length)}\n`
+  expect((await reeve.poll({ pid: record.pid })).text).toBe(shown)
+  const again = await reeve.restart({ pid: record.pid })
+  await ended(reeve, again.record.pid)
+  expect((await reeve.poll({ pid: again.record.pid })).text).toBe(shown)
+
+  const { events } = await reeve.events({ pid: record.pid, reveal: true })
+  expect(JSON.stringify([events, await reeve.show({ pid: record.pid, reveal: true })])).not.toContain(
+    secrets.FAKE_API_KEY,
+  )
+  expect(statSync(join(house.home.passed, record.pid)).mode & 0o777).toBe(0o600)
+  // The same request once more is the same process, whatever it passes.
+  const other = { FAKE_API_KEY: 'another-value-altogether' }
+  expect(await reeve.spawn({ kind: 'command', spec, secrets: other, idempotencyKey: 'once' })).toMatchObject({
+    type: 'existing',
+    record: { pid: record.pid },
+  })
+  expect(readFileSync(join(house.home.passed, record.pid), 'utf8')).toContain(secrets.FAKE_API_KEY)
+
+  const unnamed = reeve.spawn({ kind: 'command', spec: { run: 'true' }, secrets })
+  expect(await codeOf(unnamed)).toBe('invalid_input')
+  await reeve.prune({ keep: 0 })
+  expect(readdirSync(house.home.passed)).toEqual([])
 })
