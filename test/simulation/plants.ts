@@ -15,7 +15,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 20,
+    since: 112,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -47,7 +47,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 47,
+    since: 84,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
@@ -84,7 +84,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
-    since: 6,
+    since: 44,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
