@@ -10,8 +10,14 @@ export const BASE64 = 64
 /** Ends a password in a URL, whatever follows. */
 export const ENDS_URL = 128
 
+export const LOWER_OR_DIGIT = 256
+/** Hexadecimal digits of either case. */
+export const ANY_HEX = 512
+/** What tokens of several parts are made of: base64 of either alphabet, with dots between the parts. */
+export const PARTS = 1024
+
 /** By byte: the sets above that it is in. */
-export const SETS = new Uint8Array(256)
+export const SETS = new Uint16Array(256)
 
 /** By byte: whether it belongs to a word, joins words into a longer one, or breaks one. */
 const PASS = 0
@@ -44,6 +50,9 @@ add('abcdefghijklmnopqrstuvwxyz', WORD | ALNUM | NAME | BASE64)
 add('ABCDEFGHIJKLMNOPQRSTUVWXYZ', WORD | ALNUM | UPPER_OR_DIGIT | NAME | BASE64)
 add('0123456789', WORD | ALNUM | UPPER_OR_DIGIT | HEX | DIGIT | NAME | BASE64)
 add('abcdef', HEX)
+add('abcdefghijklmnopqrstuvwxyz0123456789', LOWER_OR_DIGIT)
+add('abcdefABCDEF0123456789', ANY_HEX)
+add('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=~', PARTS)
 add('_', WORD | NAME)
 add('-', WORD)
 add('+/=', BASE64)

@@ -1,4 +1,4 @@
-import { type Masker, masked } from './masker.ts'
+import { type Masker, stars } from './masker.ts'
 import { isSecretName, isSecretOption } from './secret-name.ts'
 
 /**
@@ -45,7 +45,7 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
     if (leave(key, depth, value)) continue
     const shown =
       typeof member === 'string' && (saysSecret(key) || (isEnvironment && isSecretName(key)))
-        ? masked(member)
+        ? stars(member)
         : isInput(key, member)
           ? masker.text(member, { lines: true })
           : walk(on, member, depth + 1, key === 'env' || key === 'variables')
@@ -77,7 +77,7 @@ function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly
       typeof before === 'string' &&
       !item.startsWith('-') &&
       isSecretOption(before)
-    const shown = isSecret ? masked(item) : walk(on, item, depth + 1, false)
+    const shown = isSecret ? stars(item) : walk(on, item, depth + 1, false)
     if (shown === item) continue
     changed ??= [...items]
     changed[index] = shown

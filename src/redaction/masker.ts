@@ -1,10 +1,10 @@
-import { isLineEnd, NEWLINE, STAR } from './characters.ts'
+import { PlainBytes } from './ansi.ts'
+import { ESC, isLineEnd, NEWLINE, STAR } from './characters.ts'
 import { Findings } from './findings.ts'
 import { KnownValues } from './known-values.ts'
 import { OwnPatterns } from './own-patterns.ts'
 import { findPrivateKeys, MOST_PEM_BYTES } from './pem.ts'
 import { scan } from './scan.ts'
-import { isSecretOption } from './secret-name.ts'
 
 /**
  * How far a reader looks back, and ahead: a read that begins or ends in the middle of a secret then shows none of it. A line
@@ -59,8 +59,27 @@ export class Masker {
     this.#patterns = new OwnPatterns(patterns)
   }
 
-  /** Masks what is wanted of a stretch, in place. */
-  stretch({ bytes, from, to, clean, open }: Stretch): Masked {
+  /** Masks what is wanted of a stretch, in place. Escape sequences of a terminal stay, also those within a secret. */
+  stretch(stretch: Stretch): Masked {
+    const { bytes, from, to, open } = stretch
+    if (!bytes.includes(ESC)) {
+      const found = this.#findInStretch(stretch)
+      return masked(bytes, found.spans, found.early, { from, to, undecided: found.undecided })
+    }
+    const plain = new PlainBytes(bytes)
+    const found = this.#findInStretch({
+      ...stretch,
+      bytes: plain.bytes,
+      from: plain.plainOffset(from),
+      to: plain.plainOffset(to),
+    })
+    const decided = found.undecided === Number.POSITIVE_INFINITY ? to : plain.originalOffset(found.undecided)
+    const undecided = open && plain.unfinished !== -1 ? Math.min(decided, plain.unfinished) : decided
+    const spans = plain.originalSpans(found.spans)
+    return masked(bytes, spans, plain.originalSpans(found.early), { from, to, undecided })
+  }
+
+  #findInStretch({ bytes, from, to, clean, open }: Stretch): Findings {
     const line = from === 0 ? 0 : bytes.lastIndexOf(NEWLINE, from - 1) + 1
     const newline = to === 0 ? -1 : bytes.indexOf(NEWLINE, to - 1)
     const found = new Findings(bytes, {
@@ -74,10 +93,7 @@ export class Masker {
     if (!this.#values.isEmpty) this.#values.find(found, bytes)
     if (!this.#patterns.isEmpty) this.#patterns.find(found, bytes)
     findPrivateKeys(found, bytes, open)
-    const isMasked = fill(bytes, found.spans, from, to)
-    const isCareful = fill(bytes, found.early, from, to)
-    const decided = Math.max(0, Math.min(found.undecided, to) - from)
-    return { decided, isClean: !isMasked && !isCareful }
+    return found
   }
 
   /** All of it, as if it were a whole output. */
@@ -95,11 +111,29 @@ export class Masker {
    */
   text(text: string, { lines = false, openAt = cutAt(text) }: TextOptions = {}): string {
     if (openAt === undefined && (text.length < SHORTEST || !this.#mayHave(text))) return text
-    const units = unitsOf(text)
+    if (text.includes(ESCAPE)) return this.#textWithEscapes(text, lines, openAt)
+    const spans = this.#spansIn(unitsOf(text), text, lines, openAt)
+    return spans.length === 0 ? text : filled(text, spans)
+  }
+
+  #textWithEscapes(text: string, lines: boolean, openAt: number | undefined): string {
+    const plain = new PlainBytes(unitsOf(text))
+    // A line end in the place of a sequence is in the units alone.
+    let plainText = ''
+    for (let at = 0; at < plain.bytes.length; at++) {
+      const origin = plain.originalOffset(at)
+      plainText += plain.bytes[at] === NEWLINE ? '\n' : (text[origin] ?? '')
+    }
+    const openPlain = openAt === undefined ? undefined : plain.plainOffset(openAt)
+    const spans = plain.originalSpans(this.#spansIn(plain.bytes, plainText, lines, openPlain))
+    return spans.length === 0 ? text : filled(text, spans)
+  }
+
+  #spansIn(units: Buffer, text: string, lines: boolean, openAt: number | undefined): number[] {
     const found = new Findings(units, { clean: true, open: false, lines })
     this.#findIn(found, units, text)
     if (openAt !== undefined) this.#findBegun(found, units, text.slice(0, openAt))
-    return found.spans.length === 0 ? text : filled(text, found.spans)
+    return found.spans
   }
 
   #findIn(found: Findings, units: Buffer, text: string): void {
@@ -107,7 +141,6 @@ export class Masker {
     this.#values.findInText(found, text)
     if (!this.#patterns.isEmpty) this.#patterns.find(found, units)
     findPrivateKeys(found, units, found.open)
-    if (!found.lines) findOptions(found, text)
   }
 
   /** The same once more, as if the text ended there and were to go on. */
@@ -132,15 +165,28 @@ function cutAt(text: string): number | undefined {
 }
 
 /** What every shape has in it, somewhere. Most texts of a record have none of it, and need no closer look. */
-const TRACES = /=|:\/\/|uthorization|PRIVATE KEY|[\w-]{16}|-[\w-]{0,40}(?:pass|token|secret|key|cred)/i
+const TRACES = /[=:>]|[\w-]{16}|-[A-Za-z]|pass|identified/i
+const ESCAPE = '\u001b'
 
 /** `*` for each character of a text. */
-export function masked(text: string): string {
+export function stars(text: string): string {
   return '*'.repeat(text.length)
 }
 
 /** No secret with what makes it known is shorter. */
 const SHORTEST = 6
+
+/** Fills spans of the wanted bytes. `undecided`: from there on more bytes may change what is a secret. */
+function masked(
+  bytes: Uint8Array,
+  spans: readonly number[],
+  early: readonly number[],
+  { from, to, undecided }: { readonly from: number; readonly to: number; readonly undecided: number },
+): Masked {
+  const isMasked = fill(bytes, spans, from, to)
+  const isCareful = fill(bytes, early, from, to)
+  return { decided: Math.max(0, Math.min(undecided, to) - from), isClean: !isMasked && !isCareful }
+}
 
 /** Whether there was anything to put a `*` over. */
 function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: number): boolean {
@@ -171,15 +217,4 @@ function filled(text: string, spans: readonly number[]): string {
     for (let at = spans[index] as number; at < (spans[index + 1] as number); at++)
       if (units[at] !== '\n' && units[at] !== '\r') units[at] = '*'
   return units.join('')
-}
-
-/** The word behind `--password`. */
-function findOptions(found: Findings, text: string): void {
-  if (!text.includes('-')) return
-  let isNext = false
-  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
-    if (isNext && !word.startsWith('-') && !word.startsWith('$') && !word.startsWith('"$'))
-      found.add(index, index + word.length)
-    isNext = isSecretOption(word)
-  }
 }

@@ -1,8 +1,10 @@
-import { findAssignment, mayEndName } from './assignments.ts'
-import { BREAK, EQUALS, JOINT, STEPS } from './characters.ts'
+import { BREAK, JOINT, STEPS } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { findHeader, HEADER_ENDS } from './headers.ts'
-import { findPassword } from './urls.ts'
+import { findNamedValue } from './named-values.ts'
+import { findOption } from './options.ts'
+import { findSentences } from './sentences.ts'
+import { findInUrl } from './urls.ts'
 import { findToken, SHORTEST_WORD } from './words.ts'
 
 /**
@@ -11,15 +13,16 @@ import { findToken, SHORTEST_WORD } from './words.ts'
  *
  * | what                   | where it is looked for                                             |
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
- * | `NAME=value`           | at each `=`, found four bytes at a time                             |
- * | passwords, credentials | at `://` and `authorization`, found by the system                   |
+ * | `name=value` and such  | at each `=`, `:`, `>` and `-`, found four bytes at a time           |
+ * | passwords, credentials | at `://`, `authorization`, `password `, found by the system         |
  */
 export function scan(found: Findings, bytes: Buffer): void {
   scanWords(found)
-  scanAssignments(found)
+  scanSeparators(found)
   const { start, end } = found
   for (let at = bytes.indexOf(URL_MARK, start); at !== -1 && at < end; at = bytes.indexOf(URL_MARK, at + 3))
-    findPassword(found, at + 3)
+    findInUrl(found, at + 3)
+  findSentences(found, bytes)
   for (const name of HEADER_ENDS)
     for (let at = bytes.indexOf(name, start); at !== -1 && at < end; )
       at = bytes.indexOf(name, findHeader(found, at + name.length))
@@ -69,26 +72,38 @@ function scanLastWord(found: Findings): void {
   if (from < end && end - from < SHORTEST_WORD) findToken(found, from, end, true)
 }
 
-function scanAssignments(found: Findings): void {
+/** Names and options are looked for at the characters that follow or begin them, four bytes at a time. */
+function scanSeparators(found: Findings): void {
   const { bytes, start, end } = found
   const words = Math.min(end, start + ((4 - ((bytes.byteOffset + start) & 3)) & 3))
   const count = (end - words) >> 2
   let behind = start
   const look = (from: number, to: number) => {
-    for (let at = Math.max(from, behind); at < to; at++)
-      if (bytes[at] === EQUALS && mayEndName(bytes[at - 1]))
-        behind = Math.max(at + 1, findAssignment(found, at))
+    for (let at = Math.max(from, behind); at < to; at++) {
+      const site = SITES[bytes[at] as number]
+      if (site === SEPARATOR) behind = Math.max(at + 1, findNamedValue(found, at))
+      else if (site === OPTION) behind = Math.max(at + 1, findOption(found, at))
+    }
   }
   look(start, words)
   // Where there are none, the place of the first need not be one of theirs.
   const four = count === 0 ? NONE : new Int32Array(bytes.buffer, bytes.byteOffset + words, count)
   for (let index = 0; index < count; index++) {
-    // A byte of this is zero where there is an `=`, and only then does subtracting set the highest bit of a byte anew.
-    const same = (four[index] as number) ^ FOUR_EQUALS
-    if (((same - 0x01010101) & ~same & 0x80808080) !== 0) look(words + index * 4, words + index * 4 + 4)
+    const word = four[index] as number
+    // A byte of these is zero where there is a separator or one of its neighbours, `8` to `?`, or a `-`. Only then does
+    // subtracting set the highest bit of a byte anew.
+    const separators = (word & 0xf8f8f8f8) ^ 0x38383838
+    const dashes = word ^ 0x2d2d2d2d
+    const zeros = ((separators - 0x01010101) & ~separators) | ((dashes - 0x01010101) & ~dashes)
+    if ((zeros & 0x80808080) !== 0) look(words + index * 4, words + index * 4 + 4)
   }
   look(words + count * 4, end)
 }
 
 const NONE = new Int32Array(0)
-const FOUR_EQUALS = 0x3d3d3d3d
+const SEPARATOR = 1
+const OPTION = 2
+/** By byte: what may stand before it or behind it. */
+const SITES = new Uint8Array(256)
+for (const separator of ':=>') SITES[separator.charCodeAt(0)] = SEPARATOR
+SITES[0x2d] = OPTION

@@ -1,22 +1,190 @@
-/** Whether a variable carries a key or a password, by its name alone. */
-export function isSecretName(name: string): boolean {
-  return SECRET.test(name)
+import type { SecretKind } from './secret-kind.ts'
+import { hasSecretUrl, isReference } from './secret-value.ts'
+import {
+  FLAGS,
+  KEY_QUALIFIERS,
+  NEUTRAL_ENDINGS,
+  OTHER_ENDINGS,
+  OTHER_KEYS,
+  OTHER_TOKENS,
+  PASS_QUALIFIERS,
+  PASSWORD_WORDS,
+  SHORT_PASSWORD_WORDS,
+  URL_NAMES,
+} from './secret-words.ts'
+
+/** The kind of secret that a name announces; null if it announces none. The words of a name may be joined in any way. */
+export function secretKindOf(name: string): SecretKind | null {
+  return kindOfWords(wordsOf(name), isAllCapitals(name))
 }
 
-const SECRET =
-  /(^|_)(API_?KEY|ACCESS_?KEY(_ID)?|SECRET(_?KEY)?|PRIVATE_?KEY|TOKEN|PAT|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|CONNECTION_STRING|DSN)(_|$)|^(PGPASSWORD|DATABASE_URL|REDIS_URL|MONGO(DB)?_URI)$|(KEY|TOKEN|SECRET|PASSWORD|_AUTH)$/i
+/** Whether a variable of the environment carries a key or a password, by its name alone. */
+export function isSecretName(name: string): boolean {
+  const words = wordsOf(name)
+  if (words.length === 1 && (words[0] === 'pwd' || words[0] === 'salt')) return false
+  const kind = kindOfWords(words, true)
+  return kind !== null && kind !== 'code'
+}
 
-/** The values of those variables that carry one. */
+/** The values of the variables that carry a secret. */
 export function secretsIn(variables: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(variables).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name) ? [value] : [],
+    value !== undefined && isSecretName(name) && !isReference(value) && mayBeSecretUrl(name, value)
+      ? [value]
+      : [],
   )
 }
 
-/** The option of a command line whose value is a secret: `--password`, `--api-key`, `--github-token`. */
-export function isSecretOption(word: string): boolean {
-  return OPTION.test(word)
+function mayBeSecretUrl(name: string, value: string): boolean {
+  return secretKindOf(name) !== 'url' || hasSecretUrl(value)
 }
 
-const OPTION =
-  /^--?([a-z0-9]+[-_])*(password|passwd|passphrase|token|secret|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|credentials?)$/i
+/** Whether the value of this command line option is a secret: `--password`, `--api-key`, `-github-token`. */
+export function isSecretOption(option: string): boolean {
+  const name = option.replace(/^--?/, '')
+  if (name.length === option.length || !/^[A-Za-z][\w.-]*$/.test(name)) return false
+  const kind = kindOfWords(wordsOf(name), false)
+  return kind === 'password' || kind === 'secret' || kind === 'token'
+}
+
+/** The words of a name: parts between separators, and those of camel case. */
+export function wordsOf(name: string): string[] {
+  const words: string[] = []
+  let word = ''
+  for (let at = 0; at < name.length; at++) {
+    const character = name[at] as string
+    if (!/[A-Za-z0-9]/.test(character)) {
+      if (word !== '') words.push(word)
+      word = ''
+      continue
+    }
+    if (word !== '' && beginsWord(name, at)) {
+      words.push(word)
+      word = ''
+    }
+    word += character.toLowerCase()
+  }
+  if (word !== '') words.push(word)
+  return words.flatMap(partsOfWord)
+}
+
+/** `apiKey` has a capital behind a small letter, `APIKey` one before a small letter. */
+function beginsWord(name: string, at: number): boolean {
+  if (!isUpper(name[at])) return false
+  return !isUpper(name[at - 1]) || (isUpper(name[at - 1]) && isLower(name[at + 1]))
+}
+
+function isUpper(character: string | undefined): boolean {
+  return character !== undefined && character >= 'A' && character <= 'Z'
+}
+
+function isLower(character: string | undefined): boolean {
+  return character !== undefined && character >= 'a' && character <= 'z'
+}
+
+function isAllCapitals(name: string): boolean {
+  return /^[A-Z][A-Z0-9_]*$/.test(name)
+}
+
+/** Words that are written as one: `apikey`, `PGPASSWORD`, `authtoken`, `password2`. */
+function partsOfWord(word: string): string[] {
+  const digits = /\d+$/.exec(word)?.[0] ?? ''
+  const letters = word.slice(0, word.length - digits.length)
+  if (digits !== '' && letters !== '') {
+    const parts = partsOfWord(letters)
+    return parts.length > 1 || isKeyword(letters) ? [...parts, digits] : [word]
+  }
+  for (const ending of GLUED)
+    if (word.length > ending.length && word.endsWith(ending)) return [word.slice(0, -ending.length), ending]
+  if (word.endsWith('key') && KEY_QUALIFIERS.has(word.slice(0, -3))) return [word.slice(0, -3), 'key']
+  if (word.endsWith('keyid') && KEY_QUALIFIERS.has(word.slice(0, -5))) return [word.slice(0, -5), 'key', 'id']
+  if (word.endsWith('pass') && PASS_QUALIFIERS.has(word.slice(0, -4))) return [word.slice(0, -4), 'pass']
+  if (word.endsWith('pw') && PASS_QUALIFIERS.has(word.slice(0, -2))) return [word.slice(0, -2), 'pw']
+  return [word]
+}
+
+const GLUED = [
+  ...['password', 'passwd', 'passphrase', 'passcode', 'secret', 'token', 'credentials', 'credential'],
+]
+
+function isKeyword(word: string): boolean {
+  return (
+    PASSWORD_WORDS.has(word) || SHORT_PASSWORD_WORDS.has(word) || ['secret', 'token', 'key'].includes(word)
+  )
+}
+
+export function kindOfWords(words: readonly string[], isVariable: boolean): SecretKind | null {
+  if (words.length >= 2 && URL_NAMES.has(words.slice(-2).join('_'))) return 'url'
+  if (URL_NAMES.has(words.join('_'))) return 'url'
+  for (let at = words.length - 1; at >= 0; at--) {
+    const kind = kindAt(words, at)
+    if (kind !== null) return mayFollow(words.slice(at + 1), words, isVariable) ? kind : null
+  }
+  return null
+}
+
+/** Whether these words behind the one that says it leave the name that of a secret. */
+function mayFollow(endings: readonly string[], words: readonly string[], isVariable: boolean): boolean {
+  if (endings.length === 0) return true
+  if (endings.length === 1 && endings[0] === 'id' && words.at(-2) === 'key') return words.at(-3) === 'access'
+  return endings.every((word) =>
+    isVariable
+      ? !OTHER_ENDINGS.has(word)
+      : NEUTRAL_ENDINGS.has(word) || (word.length < 4 && Number(word) >= 0),
+  )
+}
+
+function kindAt(words: readonly string[], at: number): SecretKind | null {
+  const word = words[at] as string
+  const before = words[at - 1]
+  if (PASSWORD_WORDS.has(word)) return before !== undefined && FLAGS.has(before) ? null : 'password'
+  if (SHORT_PASSWORD_WORDS.has(word))
+    return before === undefined ? 'possible' : PASS_QUALIFIERS.has(before) ? 'password' : null
+  switch (word) {
+    case 'secret':
+      return before !== undefined && FLAGS.has(before) ? null : 'secret'
+    case 'token':
+      return before !== undefined && (OTHER_TOKENS.has(before) || FLAGS.has(before)) ? null : 'token'
+    case 'key':
+      return kindOfKey(before)
+    case 'credential':
+    case 'credentials':
+    case 'creds':
+      return before !== undefined && FLAGS.has(before) ? null : 'token'
+    case 'auth':
+      return at === words.length - 1 ? (before === undefined ? 'possible' : 'token') : null
+    case 'pat':
+      return before === undefined ? 'possible' : 'token'
+    case 'dsn':
+      return 'url'
+    case 'string':
+      return before === 'connection' ? 'secret' : null
+    case 'connectionstring':
+      return 'secret'
+    case 'phrase':
+      return before === 'seed' || before === 'recovery' || before === 'secret' || before === 'backup'
+        ? 'phrase'
+        : null
+    case 'mnemonic':
+      return 'phrase'
+    case 'jwt':
+      return 'token'
+    case 'sig':
+    case 'signature':
+    case 'salt':
+    case 'pepper':
+      return 'possible'
+    case 'otp':
+    case 'totp':
+    case 'pin':
+      return 'code'
+    default:
+      return null
+  }
+}
+
+function kindOfKey(before: string | undefined): SecretKind | null {
+  if (before === undefined || OTHER_KEYS.has(before)) return null
+  if (before === 'private' || before === 'secret') return 'secret'
+  return KEY_QUALIFIERS.has(before) ? 'token' : 'possible'
+}

@@ -1,10 +1,22 @@
-import { AT, COLON, DIGIT, DOLLAR, ENDS_URL, isIn } from './characters.ts'
+import { AT, COLON, DIGIT, DOLLAR, ENDS_URL, isIn, standsAt } from './characters.ts'
 import type { Findings } from './findings.ts'
+import { looksGenerated } from './secret-value.ts'
+import { textOf } from './text-of.ts'
 
-/** Of a URL whose `//` ends at `from`: the password between `:` and `@`. */
-export function findPassword(found: Findings, from: number): void {
+/** Secrets in a URL whose `//` ends at `from`: a password or a token before the `@`, the path of a webhook. */
+export function findInUrl(found: Findings, from: number): void {
+  findCredentials(found, from)
+  findWebhook(found, from)
+}
+
+const MAX_AUTHORITY_BYTES = 1024
+const MIN_USER_TOKEN_BYTES = 20
+const BRACE = 0x7b
+const LESS = 0x3c
+
+function findCredentials(found: Findings, from: number): void {
   const { bytes } = found
-  const most = Math.min(found.end, from + MOST_AUTHORITY)
+  const most = Math.min(found.end, from + MAX_AUTHORITY_BYTES)
   let password = -1
   let host = -1
   let at = from
@@ -12,6 +24,7 @@ export function findPassword(found: Findings, from: number): void {
     if (bytes[at] === COLON && password === -1) password = at + 1
     else if (bytes[at] === AT) host = at
   }
+  if (password === -1) findUserToken(found, from, host, at)
   if (password === -1 || isPlaceholder(bytes[password])) return
   if (found.mayGoOn(at)) {
     // So far it may be a port.
@@ -21,9 +34,68 @@ export function findPassword(found: Findings, from: number): void {
   } else if (host > password) found.add(password, host)
 }
 
-const MOST_AUTHORITY = 1024
-const BRACE = 0x7b
-const LESS = 0x3c
+/** `https://<token>@host`: no password, but a user that no person is called. */
+function findUserToken(found: Findings, from: number, host: number, at: number): void {
+  if (found.mayGoOn(at) && host === -1) {
+    if (
+      at - from >= MIN_USER_TOKEN_BYTES &&
+      looksGenerated(textOf(found.bytes, from, Math.min(at, from + 64)))
+    )
+      found.addEarly(from, at)
+    return
+  }
+  if (
+    host - from >= MIN_USER_TOKEN_BYTES &&
+    looksGenerated(textOf(found.bytes, from, Math.min(host, from + 64)))
+  )
+    found.add(from, host)
+}
+
+/** Addresses whose path is all that is needed to post there. What follows is masked up to the end of the path. */
+const WEBHOOKS = [
+  'hooks.slack.com/services/',
+  'hooks.slack.com/workflows/',
+  'hooks.slack.com/triggers/',
+  'discord.com/api/webhooks/',
+  'discordapp.com/api/webhooks/',
+  'ptb.discord.com/api/webhooks/',
+  'canary.discord.com/api/webhooks/',
+  'outlook.office.com/webhook/',
+  'api.telegram.org/bot',
+  'hooks.zapier.com/hooks/catch/',
+  'hook.eu1.make.com/',
+  'hook.us1.make.com/',
+  'hc-ping.com/',
+  'maker.ifttt.com/trigger/',
+  'open.feishu.cn/open-apis/bot/v2/hook/',
+]
+const OFFICE = '.webhook.office.com/webhookb2/'
+const MAX_WEBHOOK_BYTES = 512
+const MIN_WEBHOOK_BYTES = 16
+
+function findWebhook(found: Findings, from: number): void {
+  const { bytes, end } = found
+  const known = WEBHOOKS.find((address) => standsAt(bytes, from, address))
+  const secret = known === undefined ? behindOffice(bytes, from) : from + known.length
+  if (secret === -1 || secret >= end || isPlaceholder(bytes[secret])) return
+  let to = secret
+  while (to < end && to - secret < MAX_WEBHOOK_BYTES && (bytes[to] === SLASH || !isIn(bytes[to], ENDS_URL)))
+    to++
+  if (found.mayGoOn(to)) found.addEarly(secret, to)
+  else if (to - secret >= MIN_WEBHOOK_BYTES && looksGenerated(textOf(bytes, secret, to)))
+    found.add(secret, to)
+}
+
+const SLASH = 0x2f
+
+/** The first label of these hosts is the tenant's. */
+function behindOffice(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < from + 64; at++) {
+    if (bytes[at] === 0x2e) return standsAt(bytes, at, OFFICE) ? at + OFFICE.length : -1
+    if (isIn(bytes[at], ENDS_URL)) return -1
+  }
+  return -1
+}
 
 /** `${password}`, `{password}`, `<password>`: the text of a program or a manual. */
 export function isPlaceholder(byte: number | undefined): boolean {

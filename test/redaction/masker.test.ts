@@ -52,9 +52,9 @@ describe('a command line', () => {
   })
 
   test('has the values of options masked that are called secrets', () => {
-    const text = 'deploy --token abc123 --password=hunter2 --api-key "x" --name web --verbose'
+    const text = 'deploy --token abc123 --password=hunter2 --api-key "k3y" --name web --verbose'
     expect(masker.text(text)).toBe(
-      'deploy --token ****** --password=******* --api-key *** --name web --verbose',
+      'deploy --token ****** --password=******* --api-key "***" --name web --verbose',
     )
   })
 })

@@ -1,0 +1,66 @@
+import { EQUALS, isBlank, isQuote } from './characters.ts'
+import type { Findings } from './findings.ts'
+import { endsLine } from './line-start.ts'
+import type { NameBefore } from './name-before.ts'
+import { isReference, looksGenerated } from './secret-value.ts'
+import { textOf } from './text-of.ts'
+
+const SEMICOLON = 0x3b
+const MAX_COOKIES_BYTES = 8192
+
+/** `Cookie`, `Set-Cookie`, and what programs call so. */
+export function isCookieName(name: string): boolean {
+  return /(?:^|[-_.])cookie$/i.test(name) || /^set[-_]?cookie2?$/i.test(name)
+}
+
+/**
+ * The values of cookies that may open a session: `Cookie: theme=dark; sid=…`. Of `Set-Cookie` the first pair alone is a cookie,
+ * and the others say where it holds. Answers with where the last one ends.
+ */
+export function findCookies(found: Findings, name: NameBefore, at: number): number {
+  const { bytes } = found
+  const end = Math.min(found.end, at + MAX_COOKIES_BYTES)
+  const isSetting = /set/i.test(name.text)
+  let from = at
+  while (from < end && (isBlank(bytes[from]) || isQuote(bytes[from]) || bytes[from] === 0x5c)) from++
+  let last = at
+  while (from < end) {
+    const equals = until(bytes, from, end, (byte) => byte === EQUALS || endsCookie(byte))
+    if (bytes[equals] !== EQUALS || equals === end) break
+    const to = until(bytes, equals + 1, end, endsCookie)
+    if (found.mayGoOn(to)) {
+      found.addEarly(equals + 1, to)
+      return to
+    }
+    if (
+      isSessionCookie(
+        textOf(bytes, from, Math.min(equals, from + 64)),
+        textOf(bytes, equals + 1, Math.min(to, equals + 129)),
+      )
+    )
+      found.add(equals + 1, to)
+    last = to
+    if (isSetting || bytes[to] !== SEMICOLON) break
+    from = to + 1
+    while (from < end && isBlank(bytes[from])) from++
+  }
+  return last
+}
+
+const SESSION =
+  /sess|sid$|^sid|auth|token|jwt|remember|csrf|xsrf|login|secret|key|credential|identity|user|ticket|^id$/i
+
+function isSessionCookie(name: string, value: string): boolean {
+  if (value.length < 4 || isReference(value)) return false
+  return SESSION.test(name) || looksGenerated(value) || value.length >= 20
+}
+
+function endsCookie(byte: number): boolean {
+  return byte === SEMICOLON || isBlank(byte) || isQuote(byte) || endsLine(byte) || byte === 0x5c
+}
+
+function until(bytes: Uint8Array, from: number, end: number, stops: (byte: number) => boolean): number {
+  let at = from
+  while (at < end && !stops(bytes[at] as number)) at++
+  return at
+}

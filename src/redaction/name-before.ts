@@ -1,0 +1,157 @@
+import {
+  BACKSLASH,
+  COLON,
+  DASH,
+  DIGIT,
+  DOT,
+  EQUALS,
+  isBlank,
+  isIn,
+  isQuote,
+  NAME,
+  UPPER_OR_DIGIT,
+} from './characters.ts'
+import type { SecretKind } from './secret-kind.ts'
+import { kindOfWords, secretKindOf, wordsOf } from './secret-name.ts'
+import { NEUTRAL_ENDINGS, PASSWORD_WORDS, SHORT_PASSWORD_WORDS } from './secret-words.ts'
+import { textOf } from './text-of.ts'
+
+/** A name before `=`, `:` or `>`. */
+export interface NameBefore {
+  readonly text: string
+  readonly kind: SecretKind | null
+  readonly from: number
+  readonly to: number
+  /** A quotation mark between the name and what follows it: the name alone is quoted. */
+  readonly isQuoted: boolean
+  /** Blanks stand between the name and what follows it. */
+  readonly isSpaced: boolean
+  /** Other words stand before it, as in a sentence. */
+  readonly isSentence: boolean
+  /** Only capitals, as variables of the environment have. */
+  readonly isVariable: boolean
+}
+
+const MAX_NAME_BYTES = 128
+const MAX_SENTENCE_BYTES = 40
+const QUESTION = 0x3f
+const SQUARE_END = 0x5d
+
+/** The name that ends at `at`; null if it says at a glance that it is none of a secret. */
+export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBefore | null {
+  let to = at
+  // `:=`, `?=`, `+=`, `||=`
+  if (bytes[at] === EQUALS) while (to > start && at - to < 2 && isOperator(bytes[to - 1])) to--
+  const spaced = to
+  while (to > start && at - to < MAX_NAME_BYTES && isBlank(bytes[to - 1])) to--
+  const isSpaced = to < spaced
+  if (bytes[to - 1] === SQUARE_END && isQuote(bytes[to - 2])) to--
+  const isQuoted = to > start && isQuote(bytes[to - 1])
+  if (isQuoted) {
+    to--
+    while (to > start && bytes[to - 1] === BACKSLASH) to--
+  }
+  if (!mayEndName(bytes, to)) return null
+  const first = Math.max(start, to - MAX_NAME_BYTES)
+  let from = to
+  while (from > first && isNameByte(bytes[from - 1])) from--
+  // The `n` of `\\n` belongs to the line before, as JSON writes it.
+  if (bytes[from - 1] === BACKSLASH && isEscapeLetter(bytes[from])) from++
+  // `-` and `.` join words, and begin none.
+  while (from < to && !isIn(bytes[from], NAME)) from++
+  if (to - from < 2) return null
+  const text = textOf(bytes, from, to)
+  const before = bytes[at] === COLON && !isQuoted ? wordsBefore(bytes, start, from) : ''
+  const kind = before === '' ? secretKindOf(text) : kindOfWords(wordsOf(`${before} ${text}`), false)
+  return {
+    text,
+    kind,
+    from,
+    to,
+    isQuoted,
+    isSpaced,
+    isSentence: before !== '',
+    isVariable: VARIABLE.test(text),
+  }
+}
+
+/** `n`, `r`, `t` */
+export function isEscapeLetter(byte: number | undefined): boolean {
+  return byte === 0x6e || byte === 0x72 || byte === 0x74
+}
+
+const VARIABLE = /^[A-Z][A-Z0-9_]{2,}$/
+
+function isOperator(byte: number | undefined): boolean {
+  return byte === COLON || byte === QUESTION || byte === 0x2b || byte === 0x7c
+}
+
+function isNameByte(byte: number | undefined): boolean {
+  return isIn(byte, NAME) || byte === DASH || byte === DOT
+}
+
+/** Words right before a name, parted by one blank: `Your new API` of `Your new API key:`. */
+function wordsBefore(bytes: Uint8Array, start: number, from: number): string {
+  const first = Math.max(start, from - MAX_SENTENCE_BYTES)
+  let at = from
+  while (at - 1 > first && bytes[at - 1] === 0x20 && isIn(bytes[at - 2], NAME)) {
+    at--
+    while (at > first && isIn(bytes[at - 1], NAME)) at--
+  }
+  return at === from ? '' : textOf(bytes, at, from - 1)
+}
+
+/** By the last three letters of a name, five bits of each: whether it may be the name of a secret. */
+const LAST_THREE = new Uint8Array(32_768)
+
+for (const word of [
+  ...PASSWORD_WORDS,
+  ...SHORT_PASSWORD_WORDS,
+  ...NEUTRAL_ENDINGS,
+  ...[
+    'secret',
+    'token',
+    'key',
+    'credential',
+    'credentials',
+    'creds',
+    'auth',
+    'pat',
+    'dsn',
+    'url',
+    'uri',
+    'string',
+  ],
+  ...[
+    'connectionstring',
+    'phrase',
+    'mnemonic',
+    'jwt',
+    'sig',
+    'signature',
+    'salt',
+    'pepper',
+    'otp',
+    'totp',
+    'pin',
+  ],
+  ...['cookie', '_id', '-id', 'yid', 'val'],
+]) {
+  const codes = [...word.slice(-3)].map((letter) => letter.charCodeAt(0) & 31)
+  if (codes.length === 3) LAST_THREE[indexOf(codes[0] ?? 0, codes[1] ?? 0, codes[2] ?? 0)] = 1
+  else for (let any = 0; any < 32; any++) LAST_THREE[indexOf(any, codes[0] ?? 0, codes[1] ?? 0)] = 1
+}
+
+function indexOf(first: number, second: number, third: number): number {
+  return (first << 10) | (second << 5) | third
+}
+
+/** A quick look at the last letters: nearly all text goes no further than this. */
+function mayEndName(bytes: Uint8Array, to: number): boolean {
+  let at = to
+  while (to - at < 4 && isIn(bytes[at - 1], DIGIT)) at--
+  if (!isIn(bytes[at - 1], NAME)) return false
+  if (isIn(bytes[at - 1], UPPER_OR_DIGIT) && isIn(bytes[at - 2], UPPER_OR_DIGIT)) return true
+  const [third = 0, second = 0, first = 0] = [bytes[at - 1], bytes[at - 2], bytes[at - 3]]
+  return LAST_THREE[indexOf(first & 31, second & 31, third & 31)] === 1
+}

@@ -1,0 +1,298 @@
+import {
+  APOSTROPHE,
+  BACKSLASH,
+  BACKTICK,
+  COLON,
+  COMMA,
+  EQUALS,
+  isBlank,
+  isIn,
+  isQuote,
+  NAME,
+  QUOTE,
+} from './characters.ts'
+import { findCookies, isCookieName } from './cookies.ts'
+import type { Findings } from './findings.ts'
+import { beginsLine, endsLine } from './line-start.ts'
+import { isEscapeLetter, type NameBefore, nameBefore } from './name-before.ts'
+import { pairedName } from './paired-name.ts'
+import type { SecretKind, ValueStyle } from './secret-kind.ts'
+import { isSecretValue } from './secret-value.ts'
+import { textOf } from './text-of.ts'
+
+/**
+ * The value behind a name that announces a secret: `NAME=value`, `"name": "value"`, `name: value`, `Header-Name: value`,
+ * `<name>value</name>`. `at` is the separator. Answers with where the value ends; with `at` if there is nothing to hide.
+ *
+ * Values that stand for others, such as `$TOKEN` or `<token>`, and what programs say, such as `password: string`, stay.
+ */
+export function findNamedValue(found: Findings, at: number): number {
+  const { bytes } = found
+  if (!isSeparator(bytes, at)) return at
+  const name = nameBefore(bytes, found.start, at)
+  if (name === null) return at
+  if (bytes[at] === GREATER) return findElement(found, name, at)
+  if (isCookieName(name.text)) return findCookies(found, name, at + 1)
+  const kind = name.kind ?? pairedName(bytes, name)
+  if (kind === null || isParameter(bytes, name)) return at
+  const value = valueAt(found, name, at)
+  if (value === null) return at
+  const { from, to, style } = value
+  if (found.mayGoOn(to) || (value.isWholeLine && found.mayGoOn(value.lineEnd))) {
+    // What it is will be known when it has ended.
+    found.addEarly(from, Math.max(to, value.isWholeLine ? value.lineEnd : to))
+    return value.isWholeLine ? value.lineEnd : to
+  }
+  if (!isSecretValue(kind, textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES)), style)) return at
+  found.add(from, to)
+  return to
+}
+
+const GREATER = 0x3e
+const LESS = 0x3c
+const QUESTION = 0x3f
+const MAX_JUDGED_BYTES = 256
+const MAX_VALUE_BYTES = 4096
+
+function isSeparator(bytes: Uint8Array, at: number): boolean {
+  const [before, after] = [bytes[at - 1], bytes[at + 1]]
+  switch (bytes[at]) {
+    case EQUALS:
+      // `==`, `!=`, `<=`, `>=`, `=~`
+      return (
+        after !== EQUALS &&
+        after !== 0x7e &&
+        before !== EQUALS &&
+        before !== 0x21 &&
+        before !== LESS &&
+        before !== GREATER
+      )
+    case COLON:
+      // `::`, `:=`, `?:`
+      return after !== COLON && after !== EQUALS && before !== COLON && before !== QUESTION
+    default:
+      return before !== EQUALS && before !== DASH && before !== SLASH
+  }
+}
+
+const DASH = 0x2d
+const SLASH = 0x2f
+
+/** `(password: …`, `fn(token: …`, `.password`: a parameter, or a member, of a program. */
+function isParameter(bytes: Uint8Array, { from, isQuoted }: NameBefore): boolean {
+  if (isQuoted) return false
+  const before = bytes[from - 1]
+  return before === DOLLAR_SIGN && bytes[from - 2] === OPEN_ROUND
+}
+
+const DOLLAR_SIGN = 0x24
+const OPEN_ROUND = 0x28
+
+interface Value {
+  readonly from: number
+  readonly to: number
+  readonly style: ValueStyle
+  /** Where it ends depends on the rest of its line. */
+  readonly isWholeLine: boolean
+  readonly lineEnd: number
+}
+
+function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
+  const { bytes, end } = found
+  const isEquals = bytes[at] === EQUALS
+  let from = at + (isEquals && bytes[at + 1] === GREATER ? 2 : 1)
+  const begin = from
+  const lineEnd = () => until(bytes, from, end, endsLine)
+  const around = name.isQuoted ? undefined : bytes[name.from - 1]
+  // `"NAME=value"`, `-H 'Name: value'`
+  if (isQuote(around) && !isQuote(bytes[begin])) {
+    while (from < end && isBlank(bytes[from])) from++
+    const to = until(bytes, from, end, (byte) => byte === around || endsLine(byte))
+    const style = isEquals ? (name.isVariable ? 'variable' : 'setting') : styleOfHeader(name, 'setting')
+    return { from, to: endOfEscaped(bytes, from, to), style, isWholeLine: false, lineEnd: to }
+  }
+  const isFirst = beginsLine(found, name.from)
+  const isEnvironment = isEquals && name.isVariable && !name.isSpaced
+  if (isEnvironment && found.lines && isFirst) {
+    const rest = lineEnd()
+    const to = isEscapedLine(bytes, name.from) ? endOfEscaped(bytes, from, rest) : rest
+    return { ...withoutQuotes(bytes, from, to), style: 'variable', isWholeLine: true, lineEnd: rest }
+  }
+  while (from < end && isBlank(bytes[from])) from++
+  if (from >= end && !found.open) return null
+  const isSpaced = from > begin
+  const opening = openingQuote(bytes, from)
+  if (opening !== null) {
+    const to = endOfQuoted(bytes, opening, end)
+    return {
+      from: opening.inside,
+      to,
+      style: isEnvironment ? 'variable' : 'quoted',
+      isWholeLine: false,
+      lineEnd: to,
+    }
+  }
+  if (isEnvironment && isSpaced) return null
+  const word = until(bytes, from, end, (byte, place) => endsWord(found, byte, place))
+  if (isEnvironment) return { from, to: word, style: 'variable', isWholeLine: false, lineEnd: word }
+  if (name.isQuoted) return { from, to: word, style: 'bare', isWholeLine: false, lineEnd: word }
+  if (name.isSentence) return { from, to: word, style: 'sentence', isWholeLine: false, lineEnd: word }
+  const isColon = !isEquals
+  if (isColon && name.text.includes('-'))
+    return {
+      from,
+      to: word,
+      style: styleOfHeader(name, isFirst ? 'setting' : 'bare'),
+      isWholeLine: false,
+      lineEnd: word,
+    }
+  if (isFirst && (isColon ? isSpaced : true)) return restOfLine(found, name, from, isColon, isSpaced)
+  const isParameterOfUrl = isEquals && (around === QUESTION || around === 0x26 || around === 0x3b)
+  const isPair = isEquals && !name.isSpaced && !isSpaced && !endsArgument(bytes[word])
+  const style = isParameterOfUrl || isPair ? 'setting' : 'bare'
+  return { from, to: word, style, isWholeLine: false, lineEnd: word }
+}
+
+/** A setting that is all of its line, but for a comment; of `name=value` pairs, the first. */
+function restOfLine(
+  found: Findings,
+  name: NameBefore,
+  from: number,
+  isColon: boolean,
+  isSpaced: boolean,
+): Value {
+  const { bytes, end } = found
+  const isEscaped = isEscapedLine(bytes, name.from)
+  const lineEnd = until(bytes, from, Math.min(end, from + MAX_VALUE_BYTES), endsLine)
+  let to = isEscaped ? endOfEscaped(bytes, from, lineEnd) : lineEnd
+  const word = until(bytes, from, to, (byte) => isBlank(byte))
+  const style = name.isVariable && isColon ? 'variable' : isColon || !isSpaced ? 'setting' : 'bare'
+  const others = textOf(bytes, word, Math.min(to, word + MAX_JUDGED_BYTES))
+  const comment = /\s(?:#|\/\/|;|<!--|--)/.exec(others)
+  if (comment !== null) to = word + comment.index
+  else if (!isColon && others.includes('=')) to = word
+  while (to > from && (isBlank(bytes[to - 1]) || bytes[to - 1] === COMMA)) to--
+  return { from, to, style, isWholeLine: true, lineEnd }
+}
+
+function styleOfHeader({ text, kind, isVariable }: NameBefore, other: ValueStyle): ValueStyle {
+  if (isVariable) return 'variable'
+  return /^x-/i.test(text) || (text.includes('-') && kind !== 'possible' && kind !== null) ? 'header' : other
+}
+
+/** Quotation marks around a whole value stay: they say where it ends. */
+function withoutQuotes(bytes: Uint8Array, from: number, to: number): { from: number; to: number } {
+  const quote = bytes[from]
+  const isQuoted = to - from >= 2 && isQuote(quote) && bytes[to - 1] === quote
+  return isQuoted ? { from: from + 1, to: to - 1 } : { from, to }
+}
+
+function isEscapedLine(bytes: Uint8Array, name: number): boolean {
+  return bytes[name - 2] === BACKSLASH && isEscapeLetter(bytes[name - 1])
+}
+
+/** A line within a text of JSON ends with `\n`, and with the text. */
+function endOfEscaped(bytes: Uint8Array, from: number, to: number): number {
+  for (let at = from; at < to; at++)
+    if (bytes[at] === BACKSLASH && (isEscapeLetter(bytes[at + 1]) || bytes[at + 1] === QUOTE)) return at
+  return to
+}
+
+interface Opening {
+  readonly inside: number
+  readonly quote: number
+  /** So many backslashes stand before it, and before the one that ends the value: JSON in JSON. */
+  readonly depth: number
+}
+
+/** A quotation mark, with backslashes or one letter (`b'…'`, `@"…"`) before it; null if there is none. */
+function openingQuote(bytes: Uint8Array, from: number): Opening | null {
+  let at = from
+  while (at - from < MAX_DEPTH && bytes[at] === BACKSLASH) at++
+  const depth = at - from
+  if (
+    depth === 0 &&
+    !isQuote(bytes[at]) &&
+    isQuote(bytes[at + 1]) &&
+    (isIn(bytes[at], NAME) || bytes[at] === 0x40)
+  )
+    at++
+  const quote = bytes[at]
+  return isQuote(quote) && quote !== undefined ? { inside: at + 1, quote, depth } : null
+}
+
+const MAX_DEPTH = 7
+
+function endOfQuoted(bytes: Uint8Array, { inside, quote, depth }: Opening, end: number): number {
+  const most = Math.min(end, inside + MAX_VALUE_BYTES)
+  let slashes = 0
+  for (let at = inside; at < most; at++) {
+    const byte = bytes[at]
+    if (byte === BACKSLASH) {
+      slashes++
+      continue
+    }
+    if (endsLine(byte)) return at
+    if (byte === quote && (slashes === depth || (depth === 0 && slashes % 2 === 0))) return at - depth
+    slashes = 0
+  }
+  return most
+}
+
+/** `<password>value</password>` */
+function findElement(found: Findings, name: NameBefore, at: number): number {
+  const { bytes, end } = found
+  if (name.kind === null || bytes[name.from - 1] !== LESS || name.to !== at) return at
+  const from = at + 1
+  const most = Math.min(end, from + MAX_VALUE_BYTES)
+  const to = until(bytes, from, most, (byte) => byte === LESS || endsLine(byte))
+  if (found.mayGoOn(to)) found.addEarly(from, to)
+  else if (
+    bytes[to] === LESS &&
+    isSecretValue(name.kind, textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES)), 'quoted')
+  )
+    found.add(from, to)
+  else return at
+  return to
+}
+
+function endsWord(found: Findings, byte: number, at: number): boolean {
+  // One within a value belongs to it.
+  if (byte === COMMA) {
+    const next = found.bytes[at + 1]
+    return at + 1 >= found.end ? !found.mayGoOn(found.end) : isBlank(next) || isQuote(next) || endsLine(next)
+  }
+  if (byte === BACKSLASH) {
+    const next = found.bytes[at + 1]
+    return isQuote(next) || isEscapeLetter(next)
+  }
+  return (
+    isBlank(byte) ||
+    endsLine(byte) ||
+    byte === QUOTE ||
+    byte === APOSTROPHE ||
+    byte === BACKTICK ||
+    ENDS.has(byte)
+  )
+}
+
+/** `;`, `&`, `|`, `)`, `}`, `]`, `<` */
+const ENDS: ReadonlySet<number> = new Set([0x3b, 0x26, 0x7c, 0x29, 0x7d, 0x5d, LESS])
+
+/** `,` and `)` end an argument of a call: what stands there may be a variable. */
+function endsArgument(byte: number | undefined): boolean {
+  return byte === COMMA || byte === 0x29 || byte === 0x7d || byte === 0x5d
+}
+
+function until(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  stops: (byte: number, at: number) => boolean,
+): number {
+  let at = from
+  while (at < end && !stops(bytes[at] as number, at)) at++
+  return at
+}
+
+export type { SecretKind }

@@ -1,0 +1,206 @@
+import { DASH, EQUALS, isBlank, isIn, isQuote, WORD } from './characters.ts'
+import type { Findings } from './findings.ts'
+import { endsLine } from './line-start.ts'
+import type { SecretKind } from './secret-kind.ts'
+import { secretKindOf } from './secret-name.ts'
+import { isReference, isSecretValue } from './secret-value.ts'
+import { textOf } from './text-of.ts'
+
+/**
+ * The value of an option of a command that is a secret: `--password 'two words'`, `--token=…`, `-phunter2` of MySQL, `-u
+ * user:password` of curl. `at` is the first dash. Answers with where the value ends; with `at` if there is nothing to hide.
+ *
+ * A command line is told from text about commands: there, words that describe a value stay.
+ */
+export function findOption(found: Findings, at: number): number {
+  const { bytes, start } = found
+  const before = bytes[at - 1]
+  if (at > start && !isBlank(before) && !isQuote(before) && !endsLine(before)) return at
+  const isLong = bytes[at + 1] === DASH
+  const name = isLong ? at + 2 : at + 1
+  let to = name
+  while (to < found.end && to - name < MAX_OPTION_BYTES && isIn(bytes[to], WORD)) to++
+  if (to - name < 1) return at
+  if (!isLong && to - name >= 1) {
+    const short = findShort(found, at, to)
+    if (short !== at) return short
+  }
+  if (to - name < 2) return at
+  const kind = secretKindOf(textOf(bytes, name, to))
+  if (kind === null || kind === 'possible' || kind === 'code') return at
+  return findValue(found, at, to, kind)
+}
+
+const MAX_OPTION_BYTES = 64
+const MAX_VALUE_BYTES = 4096
+const MAX_JUDGED_BYTES = 256
+const MAX_COMMAND_BYTES = 256
+
+/** The word behind an option, as it is quoted. */
+function findValue(found: Findings, at: number, behind: number, kind: SecretKind): number {
+  const { bytes } = found
+  const value = wordAt(found, behind)
+  if (value === null) return at
+  const { from, to, isQuoted } = value
+  if (found.mayGoOn(to) || found.mayGoOn(behind)) {
+    found.addEarly(Math.min(from, found.end), to)
+    return to
+  }
+  if (bytes[from] === DASH && !isQuoted) return at
+  const text = textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES))
+  const isCommand = !found.lines || isTrace(found, at)
+  if (!isCommand && !isQuoted && /^[A-Z_]+$/.test(text)) return at
+  const style = isCommand ? 'variable' : isQuoted ? 'quoted' : 'bare'
+  if (!isSecretValue(kind, text, style)) return at
+  found.add(from, to)
+  return to
+}
+
+interface Word {
+  readonly from: number
+  readonly to: number
+  readonly isQuoted: boolean
+}
+
+/** The next word behind a blank or `=`; quotation marks around it are not part of it. */
+function wordAt({ bytes, end }: Findings, behind: number): Word | null {
+  let from = behind
+  if (bytes[from] === EQUALS) from++
+  else {
+    while (from < end && isBlank(bytes[from])) from++
+    if (from === behind && from < end) return null
+  }
+  const most = Math.min(end, from + MAX_VALUE_BYTES)
+  const escaped = bytes[from] === 0x5c && isQuote(bytes[from + 1]) ? 1 : 0
+  const quote = bytes[from + escaped]
+  if (isQuote(quote)) {
+    let to = from + escaped + 1
+    while (to < most && bytes[to] !== quote && !endsLine(bytes[to])) to++
+    return { from: from + escaped + 1, to: bytes[to] === quote ? to - escaped : to, isQuoted: true }
+  }
+  let to = from
+  while (
+    to < most &&
+    !isBlank(bytes[to]) &&
+    !endsLine(bytes[to]) &&
+    !isQuote(bytes[to]) &&
+    !ENDS.has(bytes[to] ?? 0)
+  )
+    to++
+  return { from, to, isQuoted: false }
+}
+
+/** `;`, `|`, `)`, `]`, `}` */
+const ENDS: ReadonlySet<number> = new Set([0x3b, 0x7c, 0x29, 0x5d, 0x7d])
+
+/** Lines in which a shell shows what it runs: `+ curl …`, `$ curl …`. */
+function isTrace({ bytes, start }: Findings, at: number): boolean {
+  const first = Math.max(start, at - MAX_COMMAND_BYTES)
+  let line = at
+  while (line > first && !endsLine(bytes[line - 1])) line--
+  const text = textOf(bytes, line, Math.min(at, line + 8))
+  return /^\s*(?:\+{1,4}|[$#%>❯]) /.test(text)
+}
+
+/** Short options with a secret, by the command: with a blank or without, or only without one. */
+interface ShortOption {
+  readonly letter: string
+  readonly kind: 'value' | 'attached' | 'user'
+}
+
+const SHORT_OPTIONS = new Map<string, readonly ShortOption[]>()
+for (const [commands, letter, kind] of [
+  ['mysql mysqldump mysqladmin mysqlimport mysqlshow mariadb mariadb-dump mariadb-admin', 'p', 'attached'],
+  ['7z 7za 7zr rar unrar', 'p', 'attached'],
+  [
+    'sshpass mongo mongosh mongodump mongorestore mongoexport mongoimport cqlsh docker podman az influx nerdctl helm',
+    'p',
+    'value',
+  ],
+  ['oc kinit svn skopeo buildah crane pg_basebackup ftp ncftp lftp smbclient', 'p', 'value'],
+  ['sqlcmd bcp mosquitto_pub mosquitto_sub zip unzip tsql isql', 'P', 'value'],
+  ['redis-cli valkey-cli keydb-cli', 'a', 'value'],
+  ['ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami', 'w', 'value'],
+  ['curl http https xh', 'u', 'user'],
+  ['http https xh', 'a', 'user'],
+  ['smbclient', 'U', 'user'],
+  ['openssl', 'k', 'value'],
+  ['kubectl', 't', 'value'],
+] as const)
+  for (const command of commands.split(' '))
+    SHORT_OPTIONS.set(command, [...(SHORT_OPTIONS.get(command) ?? []), { letter, kind }])
+
+/** Long options of one dash, or of a kind of their own, by their whole name. */
+function findShort(found: Findings, at: number, nameEnd: number): number {
+  const { bytes } = found
+  if (!LETTERS.has(bytes[at + 1] ?? 0)) return at
+  const command = commandBefore(found, at)
+  const letter = String.fromCharCode(bytes[at + 1] ?? 0)
+  const option = (SHORT_OPTIONS.get(command) ?? []).find((one) => one.letter === letter)
+  if (option === undefined) return at
+  const isAttached =
+    nameEnd > at + 2 || (bytes[at + 2] !== undefined && !isBlank(bytes[at + 2]) && bytes[at + 2] !== EQUALS)
+  if (option.kind === 'attached' && !isAttached) return at
+  const value = isAttached ? attachedTo(found, at + 2) : wordAt(found, at + 2)
+  if (value === null || value.to <= value.from) return at
+  const from = option.kind === 'user' ? behindColon(bytes, value) : value.from
+  if (found.mayGoOn(value.to)) {
+    found.addEarly(from === -1 ? value.to : from, value.to)
+    return value.to
+  }
+  if (from === -1 || from >= value.to) return at
+  const text = textOf(bytes, from, Math.min(value.to, from + MAX_JUDGED_BYTES))
+  if (isReference(text) || text.startsWith('-') || (found.lines && /^[A-Z_]+$/.test(text))) return at
+  // `docker run -p 8080:80` maps a port; only its login has a password.
+  if (/^[\d.:/-]+$/.test(text) && text.length < 5) return at
+  if (/^[\d.]+(?::[\d.]+)+(?:\/\w+)?$/.test(text)) return at
+  found.add(from, value.to)
+  return value.to
+}
+
+const LETTERS: ReadonlySet<number> = new Set([...'pPawuUkt'].map((letter) => letter.charCodeAt(0)))
+
+function attachedTo(found: Findings, from: number): Word | null {
+  const { bytes, end } = found
+  if (isQuote(bytes[from])) return wordAt(found, from)
+  let to = from
+  while (
+    to < end &&
+    to - from < MAX_VALUE_BYTES &&
+    !isBlank(bytes[to]) &&
+    !endsLine(bytes[to]) &&
+    !isQuote(bytes[to])
+  )
+    to++
+  return { from, to, isQuoted: false }
+}
+
+/** The password of `user:password`, or of `user%password`. */
+function behindColon(bytes: Uint8Array, { from, to }: Word): number {
+  for (let at = from; at < to; at++) if (bytes[at] === 0x3a || bytes[at] === 0x25) return at + 1
+  return -1
+}
+
+/** The name of the command that an option is given to: the first word behind `;`, `|`, `&&`, `$`, `sudo` or a variable. */
+function commandBefore({ bytes, start }: Findings, at: number): string {
+  const first = Math.max(start, at - MAX_COMMAND_BYTES)
+  let from = at
+  while (
+    from > first &&
+    !endsLine(bytes[from - 1]) &&
+    bytes[from - 1] !== 0x3b &&
+    bytes[from - 1] !== 0x7c &&
+    bytes[from - 1] !== 0x26
+  )
+    from--
+  const words = textOf(bytes, from, at).trim().split(/\s+/)
+  const command = words.find(
+    (word) =>
+      !/^(?:[+$#%>(]+|sudo|env|exec|time|nohup|command|then|do|if|run|RUN|CMD|[\d:.,TZ[\]|-]+|[A-Za-z_]\w*=.*|["'`({]*)$/.test(
+        word,
+      ),
+  )
+  const name = (command ?? '').replace(/^.*[/("'`]/, '').toLowerCase()
+  const needsLogin = ['docker', 'podman', 'nerdctl', 'helm', 'az', 'oc'].includes(name)
+  return needsLogin && !words.includes('login') ? '' : name
+}

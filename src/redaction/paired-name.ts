@@ -1,0 +1,18 @@
+import type { NameBefore } from './name-before.ts'
+import type { SecretKind } from './secret-kind.ts'
+import { secretKindOf } from './secret-name.ts'
+import { textOf } from './text-of.ts'
+
+const MAX_PAIR_BYTES = 200
+const PAIR =
+  /(?:name|key|header)\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([A-Za-z][\w.-]{1,63})\\?["']?\s{0,4}[,;]?\s{0,40}[{]?\s{0,4}\\?["']?$/i
+
+/**
+ * What the value of a pair is, by the name that stands before it: `{"name": "DB_PASSWORD", "value": "…"}`, also over two lines,
+ * and `<add key="ApiKey" value="…"/>`.
+ */
+export function pairedName(bytes: Uint8Array, { text, from }: NameBefore): SecretKind | null {
+  if (!/^val(?:ue)?$|^(?:string|secret)Value$/i.test(text)) return null
+  const name = PAIR.exec(textOf(bytes, Math.max(0, from - MAX_PAIR_BYTES), from))?.[1]
+  return name === undefined ? null : secretKindOf(name)
+}
