@@ -69,8 +69,12 @@ export class Shown {
     const masked = {
       payload: maskJson(masker, payload, isData ? { leave: (member, _, of) => isHandedOn(member, of) } : {}),
       ...(hasText(told) ? { text: masker.text(told.text) } : {}),
+      ...('replyTo' in told ? { replyTo: maskJson(masker, told.replyTo) } : {}),
     }
-    const isSame = masked.payload === payload && (!hasText(told) || masked.text === told.text)
+    const isSame =
+      masked.payload === payload &&
+      (!hasText(told) || masked.text === told.text) &&
+      (!('replyTo' in told) || masked.replyTo === told.replyTo)
     return isSame ? told : { ...told, ...masked }
   }
 

@@ -16,6 +16,9 @@ export const ANY_HEX = 512
 /** What tokens of several parts are made of: base64 of either alphabet, with dots between the parts. */
 export const PARTS = 1024
 
+/** What may stand between a name and its separator, or end the name. */
+export const BEFORE_SEPARATOR = 2048
+
 /** By byte: the sets above that it is in. */
 export const SETS = new Uint16Array(256)
 
@@ -57,6 +60,7 @@ add('_', WORD | NAME)
 add('-', WORD)
 add('+/=', BASE64)
 add(' \t\r\n"\'`<>/?#\\', ENDS_URL)
+add('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ \t"\'`]:?+|', BEFORE_SEPARATOR)
 
 for (let byte = 0; byte < 256; byte++) if (isIn(byte, WORD)) STEPS[byte] = PASS
 for (const joint of [DASH, UNDERSCORE]) STEPS[joint] = JOINT

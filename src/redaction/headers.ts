@@ -16,6 +16,8 @@ import {
   WORD,
 } from './characters.ts'
 import type { Findings } from './findings.ts'
+import { isReference } from './secret-value.ts'
+import { textOf } from './text-of.ts'
 import { isPlaceholder } from './urls.ts'
 
 /** How the name of the header ends, in the two ways in which it is written: what it begins with is either. */
@@ -39,24 +41,45 @@ export function findHeader(found: Findings, name: number): number {
   while (value < end && (isBlank(bytes[value]) || isMark(bytes[value]))) value++
   const credentials = behindScheme(bytes, value, end)
   const from = credentials ?? value
-  if (isPlaceholder(bytes[from])) return name
+  if (isPlaceholder(bytes[from]) || isStandIn(found, from)) return name
   if (bytes[at] === COLON && isHeader(found, name)) {
     const opened = isQuote(bytes[value - 1]) ? bytes[value - 1] : bytes[name - NAME_LENGTH - 1]
-    if (credentials === null && isOfProgram(found, from)) return name
+    if (credentials === null && (isOfProgram(found, from) || isSentence(found, from))) return name
     const to = endOfHeader(bytes, from, end, opened)
-    // What has only begun may still become a type, or a variable.
-    if (found.mayGoOn(to) && (credentials === null || to - from < LEAST)) found.addEarly(from, to)
+    // What has only begun may still become a type, a variable or a placeholder.
+    if (found.mayGoOn(to)) found.addEarly(from, to)
     else if (to - from >= LEAST) found.add(from, to)
     return to
   }
   let to = from
   while (to < end && !endsCredentials(bytes[to])) to++
   const isSecret = credentials === null ? looksLikeToken(bytes, from, to) : to - from >= LEAST
-  if (isSecret) found.add(from, to)
-  else if (found.mayGoOn(to)) found.addEarly(from, to)
+  if (found.mayGoOn(to)) found.addEarly(from, to)
+  else if (isSecret) found.add(from, to)
   return to
 }
 
+/** `my-token`, `YOUR_TOKEN`, `DPoP <token>`, `Bearer` alone, `() => …`: manuals and programs. */
+function isStandIn(found: Findings, from: number): boolean {
+  const { bytes, end } = found
+  let to = from
+  while (to < end && to - from < MAX_STAND_IN && !isLineEnd(bytes[to]) && !isMark(bytes[to])) to++
+  if (found.mayGoOn(to)) return false
+  const text = textOf(bytes, from, to).trimEnd()
+  return isReference(text) || /^(?:\(.*\) ?=>|[A-Za-z]+ [<{$]|(?:Bearer|Basic|Digest)$)/.test(text)
+}
+
+/** Words about the header, or a link. */
+function isSentence(found: Findings, from: number): boolean {
+  const { bytes, end } = found
+  let to = from
+  while (to < end && to - from < LONGEST_CODE && !isLineEnd(bytes[to])) to++
+  if (found.mayGoOn(to)) return false
+  const text = textOf(bytes, from, to)
+  return /^https?:\/\//.test(text) || /^[a-z]+(?: [a-z]+){2,}[.,:;)]?/.test(text)
+}
+
+const MAX_STAND_IN = 64
 const NAME_LENGTH = 'authorization'.length
 
 /** With a capital, or not behind a word of a sentence. */

@@ -1,5 +1,7 @@
+import { isCookieName } from './cookies.ts'
 import { type Masker, stars } from './masker.ts'
-import { isSecretName, isSecretOption } from './secret-name.ts'
+import { isSecretName, isSecretOption, secretKindOf } from './secret-name.ts'
+import { isSecretValue } from './secret-value.ts'
 
 /**
  * JSON with the secrets in its texts masked, and the very same where there are none. Texts count as command lines. A member
@@ -44,11 +46,14 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
   for (const [key, member] of Object.entries(value)) {
     if (leave(key, depth, value)) continue
     const shown =
-      typeof member === 'string' && (saysSecret(key) || (isEnvironment && isSecretName(key)))
+      typeof member === 'string' &&
+      (isSecretMember(value, key, member) || (isEnvironment && isSecretName(key)))
         ? stars(member)
-        : isInput(key, member)
-          ? masker.text(member, { lines: true })
-          : walk(on, member, depth + 1, key === 'env' || key === 'variables')
+        : typeof member === 'string' && isCookieName(key)
+          ? masker.text(`${COOKIE}${member}`).slice(COOKIE.length)
+          : isInput(key, member)
+            ? masker.text(member, { lines: true })
+            : walk(on, member, depth + 1, key === 'env' || key === 'variables')
     const name = masker.text(key)
     if (shown === member && name === key) continue
     changed ??= { ...value }
@@ -76,7 +81,7 @@ function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly
       typeof item === 'string' &&
       typeof before === 'string' &&
       !item.startsWith('-') &&
-      isSecretOption(before)
+      (isSecretOption(before) || (items.length === 2 && isSecretMember(items, before, item)))
     const shown = isSecret ? stars(item) : walk(on, item, depth + 1, false)
     if (shown === item) continue
     changed ??= [...items]
@@ -85,17 +90,31 @@ function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly
   return changed ?? items
 }
 
-/** Names of an environment, and what is called so in any JSON. A `replayKey` or a `key` is no secret. */
-function saysSecret(key: string): boolean {
-  return (
-    (ENVIRONMENT.test(key) && isSecretName(key)) || SECRET_MEMBERS.has(key.toLowerCase().replaceAll('_', ''))
+/**
+ * A member whose name says that it is a secret: that of a variable, `password`, or one whose value looks like it; and the value
+ * of a pair, `{ name: 'DB_PASSWORD', value: '…' }`. A `replayKey` or a `key` is no secret.
+ */
+function isSecretMember(of: object, key: string, member: string): boolean {
+  if (
+    (ENVIRONMENT.test(key) && isSecretName(key)) ||
+    SECRET_MEMBERS.has(key.toLowerCase().replaceAll(/[-_]/g, ''))
   )
+    return true
+  const kind = secretKindOf(key === 'value' ? nameOfPair(of) : key)
+  if (kind === null) return false
+  return isSecretValue(kind, member, key.includes('-') ? 'header' : 'quoted')
 }
 
+function nameOfPair(of: object): string {
+  const { name, key } = of as { readonly name?: unknown; readonly key?: unknown }
+  return typeof name === 'string' ? name : typeof key === 'string' ? key : ''
+}
+
+const COOKIE = 'Cookie: '
 const ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/
 const SECRET_MEMBERS = new Set([
   ...['password', 'passwd', 'passphrase', 'apikey', 'accesstoken', 'refreshtoken', 'clientsecret'],
-  ...['privatekey', 'secretkey', 'secretaccesskey', 'authorization'],
+  ...['privatekey', 'secretkey', 'secretaccesskey', 'authorization', 'xapikey', 'proxyauthorization'],
 ])
 
 /** The input of a command is a text of lines. */

@@ -9,6 +9,7 @@ import {
   isIn,
   isQuote,
   NAME,
+  UNDERSCORE,
   UPPER_OR_DIGIT,
 } from './characters.ts'
 import type { SecretKind } from './secret-kind.ts'
@@ -61,8 +62,10 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
   while (from < to && !isIn(bytes[from], NAME)) from++
   if (to - from < 2) return null
   const text = textOf(bytes, from, to)
+  const own = secretKindOf(text)
+  if (own === null && !OPEN_NAMES.test(text)) return null
   const before = bytes[at] === COLON && !isQuoted ? wordsBefore(bytes, start, from) : ''
-  const kind = before === '' ? secretKindOf(text) : kindOfWords(wordsOf(`${before} ${text}`), false)
+  const kind = before === '' ? own : kindOfWords(wordsOf(`${before} ${text}`), false)
   return {
     text,
     kind,
@@ -74,6 +77,9 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
     isVariable: VARIABLE.test(text),
   }
 }
+
+/** Names that say what they are together with the words before them, and those of values and cookies. */
+const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value)$|cookie2?$/i
 
 /** `n`, `r`, `t` */
 export function isEscapeLetter(byte: number | undefined): boolean {
@@ -146,12 +152,16 @@ function indexOf(first: number, second: number, third: number): number {
   return (first << 10) | (second << 5) | third
 }
 
+function isCapital(byte: number | undefined): boolean {
+  return byte === UNDERSCORE || (isIn(byte, UPPER_OR_DIGIT) && !isIn(byte, DIGIT))
+}
+
 /** A quick look at the last letters: nearly all text goes no further than this. */
-function mayEndName(bytes: Uint8Array, to: number): boolean {
+export function mayEndName(bytes: Uint8Array, to: number): boolean {
   let at = to
   while (to - at < 4 && isIn(bytes[at - 1], DIGIT)) at--
   if (!isIn(bytes[at - 1], NAME)) return false
-  if (isIn(bytes[at - 1], UPPER_OR_DIGIT) && isIn(bytes[at - 2], UPPER_OR_DIGIT)) return true
+  if (isCapital(bytes[at - 1]) && isCapital(bytes[at - 2])) return true
   const [third = 0, second = 0, first = 0] = [bytes[at - 1], bytes[at - 2], bytes[at - 3]]
   return LAST_THREE[indexOf(first & 31, second & 31, third & 31)] === 1
 }

@@ -2,6 +2,7 @@ import {
   APOSTROPHE,
   BACKSLASH,
   BACKTICK,
+  BEFORE_SEPARATOR,
   COLON,
   COMMA,
   EQUALS,
@@ -28,13 +29,13 @@ import { textOf } from './text-of.ts'
  */
 export function findNamedValue(found: Findings, at: number): number {
   const { bytes } = found
-  if (!isSeparator(bytes, at)) return at
+  if (!isIn(bytes[at - 1], BEFORE_SEPARATOR) || !isSeparator(bytes, at)) return at
   const name = nameBefore(bytes, found.start, at)
   if (name === null) return at
   if (bytes[at] === GREATER) return findElement(found, name, at)
   if (isCookieName(name.text)) return findCookies(found, name, at + 1)
   const kind = name.kind ?? pairedName(bytes, name)
-  if (kind === null || isParameter(bytes, name)) return at
+  if (kind === null || isOther(bytes, name)) return at
   const value = valueAt(found, name, at)
   if (value === null) return at
   const { from, to, style } = value
@@ -78,15 +79,15 @@ function isSeparator(bytes: Uint8Array, at: number): boolean {
 const DASH = 0x2d
 const SLASH = 0x2f
 
-/** `(password: …`, `fn(token: …`, `.password`: a parameter, or a member, of a program. */
-function isParameter(bytes: Uint8Array, { from, isQuoted }: NameBefore): boolean {
-  if (isQuoted) return false
+/** What is a secret in the parameters of a URL alone: a signature says elsewhere who wrote something. */
+function isOther(bytes: Uint8Array, { text, from }: NameBefore): boolean {
+  if (!/sig(?:nature)?$/i.test(text)) return false
   const before = bytes[from - 1]
-  return before === DOLLAR_SIGN && bytes[from - 2] === OPEN_ROUND
+  return before !== QUESTION && before !== AMPERSAND && before !== SEMICOLON
 }
 
-const DOLLAR_SIGN = 0x24
-const OPEN_ROUND = 0x28
+const AMPERSAND = 0x26
+const SEMICOLON = 0x3b
 
 interface Value {
   readonly from: number
@@ -104,11 +105,20 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
   const begin = from
   const lineEnd = () => until(bytes, from, end, endsLine)
   const around = name.isQuoted ? undefined : bytes[name.from - 1]
+  // `console.log('password:', password)`
+  if (isQuote(around) && bytes[begin] === around) return null
   // `"NAME=value"`, `-H 'Name: value'`
   if (isQuote(around) && !isQuote(bytes[begin])) {
     while (from < end && isBlank(bytes[from])) from++
-    const to = until(bytes, from, end, (byte) => byte === around || endsLine(byte))
-    const style = isEquals ? (name.isVariable ? 'variable' : 'setting') : styleOfHeader(name, 'setting')
+    const isForm = isEquals && !name.isVariable
+    const to = until(
+      bytes,
+      from,
+      end,
+      (byte) => byte === around || endsLine(byte) || (isForm && byte === AMPERSAND),
+    )
+    const other = isEquals || from > begin ? 'setting' : 'bare'
+    const style = isEquals && name.isVariable ? 'variable' : isEquals ? other : styleOfHeader(name, other)
     return { from, to: endOfEscaped(bytes, from, to), style, isWholeLine: false, lineEnd: to }
   }
   const isFirst = beginsLine(found, name.from)
@@ -127,13 +137,19 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
     return {
       from: opening.inside,
       to,
-      style: isEnvironment ? 'variable' : 'quoted',
+      style: isEnvironment ? 'variable' : name.isSentence ? 'sentence' : 'quoted',
       isWholeLine: false,
       lineEnd: to,
     }
   }
   if (isEnvironment && isSpaced) return null
-  const word = until(bytes, from, end, (byte, place) => endsWord(found, byte, place))
+  const isTight = !isEquals && !isSpaced
+  const word = until(
+    bytes,
+    from,
+    end,
+    (byte, place) => endsWord(found, byte, place) || (isTight && byte === COMMA),
+  )
   if (isEnvironment) return { from, to: word, style: 'variable', isWholeLine: false, lineEnd: word }
   if (name.isQuoted) return { from, to: word, style: 'bare', isWholeLine: false, lineEnd: word }
   if (name.isSentence) return { from, to: word, style: 'sentence', isWholeLine: false, lineEnd: word }
@@ -165,13 +181,22 @@ function restOfLine(
   const isEscaped = isEscapedLine(bytes, name.from)
   const lineEnd = until(bytes, from, Math.min(end, from + MAX_VALUE_BYTES), endsLine)
   let to = isEscaped ? endOfEscaped(bytes, from, lineEnd) : lineEnd
-  const word = until(bytes, from, to, (byte) => isBlank(byte))
-  const style = name.isVariable && isColon ? 'variable' : isColon || !isSpaced ? 'setting' : 'bare'
+  const word = until(bytes, from, to, (byte) => isBlank(byte) || (!isColon && byte === AMPERSAND))
   const others = textOf(bytes, word, Math.min(to, word + MAX_JUDGED_BYTES))
   const comment = /\s(?:#|\/\/|;|<!--|--)/.exec(others)
   if (comment !== null) to = word + comment.index
-  else if (!isColon && others.includes('=')) to = word
-  while (to > from && (isBlank(bytes[to - 1]) || bytes[to - 1] === COMMA)) to--
+  else if (!isColon && /[&=]/.test(others)) to = word
+  while (to > from && isBlank(bytes[to - 1])) to--
+  // A member of an object in a program.
+  const isMember = bytes[to - 1] === COMMA
+  if (isMember) to--
+  const isOneWord = until(bytes, from, to, isBlank) === to
+  const style =
+    isMember || (!isColon && isSpaced)
+      ? 'bare'
+      : name.isVariable && isColon && isOneWord
+        ? 'variable'
+        : 'setting'
   return { from, to, style, isWholeLine: true, lineEnd }
 }
 
@@ -246,9 +271,11 @@ function findElement(found: Findings, name: NameBefore, at: number): number {
   const from = at + 1
   const most = Math.min(end, from + MAX_VALUE_BYTES)
   const to = until(bytes, from, most, (byte) => byte === LESS || endsLine(byte))
-  if (found.mayGoOn(to)) found.addEarly(from, to)
+  // The end of the element takes two characters to see.
+  if (found.mayGoOn(to) || (bytes[to] === LESS && found.mayGoOn(to + 1))) found.addEarly(from, to)
   else if (
     bytes[to] === LESS &&
+    bytes[to + 1] === SLASH &&
     isSecretValue(name.kind, textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES)), 'quoted')
   )
     found.add(from, to)

@@ -1,6 +1,7 @@
-import { DASH, EQUALS, isBlank, isIn, isQuote, WORD } from './characters.ts'
+import { DASH, EQUALS, isBlank, isIn, isQuote, NAME, WORD } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
+import { mayEndName } from './name-before.ts'
 import type { SecretKind } from './secret-kind.ts'
 import { secretKindOf } from './secret-name.ts'
 import { isReference, isSecretValue } from './secret-value.ts'
@@ -17,6 +18,7 @@ export function findOption(found: Findings, at: number): number {
   const before = bytes[at - 1]
   if (at > start && !isBlank(before) && !isQuote(before) && !endsLine(before)) return at
   const isLong = bytes[at + 1] === DASH
+  if (!isLong && !isIn(bytes[at + 1], NAME)) return at
   const name = isLong ? at + 2 : at + 1
   let to = name
   while (to < found.end && to - name < MAX_OPTION_BYTES && isIn(bytes[to], WORD)) to++
@@ -25,7 +27,7 @@ export function findOption(found: Findings, at: number): number {
     const short = findShort(found, at, to)
     if (short !== at) return short
   }
-  if (to - name < 2) return at
+  if (to - name < 2 || !mayEndName(bytes, to)) return at
   const kind = secretKindOf(textOf(bytes, name, to))
   if (kind === null || kind === 'possible' || kind === 'code') return at
   return findValue(found, at, to, kind)
@@ -51,7 +53,7 @@ function findValue(found: Findings, at: number, behind: number, kind: SecretKind
   const isCommand = !found.lines || isTrace(found, at)
   if (!isCommand && !isQuoted && /^[A-Z_]+$/.test(text)) return at
   const style = isCommand ? 'variable' : isQuoted ? 'quoted' : 'bare'
-  if (!isSecretValue(kind, text, style)) return at
+  if (!isSecretValue(isQuoted && kind === 'token' ? 'secret' : kind, text, style)) return at
   found.add(from, to)
   return to
 }
@@ -124,8 +126,6 @@ for (const [commands, letter, kind] of [
   ['curl http https xh', 'u', 'user'],
   ['http https xh', 'a', 'user'],
   ['smbclient', 'U', 'user'],
-  ['openssl', 'k', 'value'],
-  ['kubectl', 't', 'value'],
 ] as const)
   for (const command of commands.split(' '))
     SHORT_OPTIONS.set(command, [...(SHORT_OPTIONS.get(command) ?? []), { letter, kind }])
@@ -158,7 +158,7 @@ function findShort(found: Findings, at: number, nameEnd: number): number {
   return value.to
 }
 
-const LETTERS: ReadonlySet<number> = new Set([...'pPawuUkt'].map((letter) => letter.charCodeAt(0)))
+const LETTERS: ReadonlySet<number> = new Set([...'pPawuU'].map((letter) => letter.charCodeAt(0)))
 
 function attachedTo(found: Findings, from: number): Word | null {
   const { bytes, end } = found

@@ -77,27 +77,37 @@ function scanSeparators(found: Findings): void {
   const { bytes, start, end } = found
   const words = Math.min(end, start + ((4 - ((bytes.byteOffset + start) & 3)) & 3))
   const count = (end - words) >> 2
-  let behind = start
-  const look = (from: number, to: number) => {
-    for (let at = Math.max(from, behind); at < to; at++) {
-      const site = SITES[bytes[at] as number]
-      if (site === SEPARATOR) behind = Math.max(at + 1, findNamedValue(found, at))
-      else if (site === OPTION) behind = Math.max(at + 1, findOption(found, at))
-    }
-  }
-  look(start, words)
+  let behind = lookAt(found, start, words, start)
   // Where there are none, the place of the first need not be one of theirs.
   const four = count === 0 ? NONE : new Int32Array(bytes.buffer, bytes.byteOffset + words, count)
   for (let index = 0; index < count; index++) {
     const word = four[index] as number
-    // A byte of these is zero where there is a separator or one of its neighbours, `8` to `?`, or a `-`. Only then does
-    // subtracting set the highest bit of a byte anew.
+    // A byte of these is zero where there is a `:`, one of its neighbours, `8` to `?`, or a `-`. Only then does subtracting set
+    // the highest bit of a byte anew.
     const separators = (word & 0xf8f8f8f8) ^ 0x38383838
     const dashes = word ^ 0x2d2d2d2d
     const zeros = ((separators - 0x01010101) & ~separators) | ((dashes - 0x01010101) & ~dashes)
-    if ((zeros & 0x80808080) !== 0) look(words + index * 4, words + index * 4 + 4)
+    if ((zeros & 0x80808080) !== 0) {
+      const at = words + index * 4
+      if (at + 4 > behind) behind = lookAt(found, Math.max(at, behind), at + 4, behind)
+    }
   }
-  look(words + count * 4, end)
+  lookAt(found, Math.max(words + count * 4, behind), end, behind)
+}
+
+/** Looks at the separators and dashes from `from` to `to`. Answers with where the last value that was found ends. */
+function lookAt(found: Findings, from: number, to: number, before: number): number {
+  const { bytes } = found
+  let behind = before
+  for (let at = from; at < to; at++) {
+    const site = SITES[bytes[at] as number]
+    if (site === 0) continue
+    const value = site === SEPARATOR ? findNamedValue(found, at) : findOption(found, at)
+    if (value <= at) continue
+    behind = value
+    at = value - 1
+  }
+  return behind
 }
 
 const NONE = new Int32Array(0)

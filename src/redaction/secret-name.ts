@@ -9,14 +9,25 @@ import {
   OTHER_TOKENS,
   PASS_QUALIFIERS,
   PASSWORD_WORDS,
+  PAT_QUALIFIERS,
   SHORT_PASSWORD_WORDS,
   URL_NAMES,
 } from './secret-words.ts'
 
 /** The kind of secret that a name announces; null if it announces none. The words of a name may be joined in any way. */
 export function secretKindOf(name: string): SecretKind | null {
-  return kindOfWords(wordsOf(name), isAllCapitals(name))
+  const known = KINDS.get(name)
+  if (known !== undefined) return known
+  // A key is a member of many objects.
+  const kind = /\.key$/i.test(name) ? null : kindOfWords(wordsOf(name), isAllCapitals(name))
+  if (KINDS.size >= MAX_KINDS) KINDS.clear()
+  KINDS.set(name, kind)
+  return kind
 }
+
+/** Texts repeat the same names again and again. */
+const KINDS = new Map<string, SecretKind | null>()
+const MAX_KINDS = 2_000
 
 /** Whether a variable of the environment carries a key or a password, by its name alone. */
 export function isSecretName(name: string): boolean {
@@ -154,7 +165,7 @@ function kindAt(words: readonly string[], at: number): SecretKind | null {
     case 'auth':
       return at === words.length - 1 ? (before === undefined ? 'possible' : 'token') : null
     case 'pat':
-      return before === undefined ? 'possible' : 'token'
+      return before !== undefined && PAT_QUALIFIERS.has(before) ? 'token' : null
     case 'dsn':
       return 'url'
     case 'string':
@@ -186,5 +197,6 @@ function kindAt(words: readonly string[], at: number): SecretKind | null {
 function kindOfKey(before: string | undefined): SecretKind | null {
   if (before === undefined || OTHER_KEYS.has(before)) return null
   if (before === 'private' || before === 'secret') return 'secret'
-  return KEY_QUALIFIERS.has(before) ? 'token' : 'possible'
+  if (KEY_QUALIFIERS.has(before)) return 'token'
+  return before.length > 1 ? 'possible' : null
 }

@@ -22,12 +22,13 @@ export function isSecretValue(kind: SecretKind, whole: string, style: ValueStyle
   }
   if (style === 'variable' ? isNoValue(value) : isPlain(value)) return false
   if (style !== 'quoted' && isCode(value)) return false
-  if (style === 'variable') return !isPath(value)
+  if (style === 'variable') return !isPath(value) && (value.length > 1 || kind === 'password')
+  if (!/[A-Za-z0-9]/.test(value)) return false
   if (kind === 'password') return isPassword(value, style)
-  if (isPath(value) || isLink(value)) return false
+  if (isPath(value) || isLink(value) || /^[[(^\\]/.test(value)) return false
   if (style === 'header') return !value.includes(' ') && (looksGenerated(value) || value.length >= 8)
   if (kind === 'secret' && style === 'quoted')
-    return looksGenerated(value) || (!isNameOfSomething(value) && !isSentence(value))
+    return looksGenerated(value) || (!isNameOfSomething(value) && !isSentence(value) && !isTitle(value))
   return looksGenerated(value)
 }
 
@@ -40,6 +41,7 @@ export function isReference(value: string): boolean {
   return (
     isBracketed(text) ||
     isFiller(text) ||
+    /^(?:my|your|the|some)[A-Z]/.test(text) ||
     /^(?:your|my|the|some|example|sample|insert|replace|dummy|fake)[-_ ]/i.test(text) ||
     /[-_ ](?:here|goes-here|placeholder|example|me)$/i.test(text) ||
     /^(?:os|process|import|System|Deno|Bun|ENV|env|secrets|vars|vault|var|local|data|module)[.[(:]/.test(text)
@@ -56,25 +58,31 @@ export function hasSecretUrl(value: string): boolean {
 
 /** Whether a generator has made it, by its mixture of letters and digits. Names that end with a number, like `key-2`, are not. */
 export function looksGenerated(value: string): boolean {
-  const text = value.slice(0, MAX_JUDGED_CHARS)
+  const text = value.slice(0, MAX_JUDGED_CHARS).replace(TERMS, '')
   if (text.length < 8 || /\s/.test(text)) return false
-  const { digits, letters, changes, mixed } = countsOf(text)
-  if (digits === 0) return text.length >= 12 && letters > 0 && changes >= text.length * 0.35
+  const { digits, letters, changes, capitalPairs, mixed } = countsOf(text)
+  if (digits === 0) return text.length >= 12 && capitalPairs >= 2 && changes >= text.length * 0.35
   if (letters === 0) return text.length >= 16 && digits >= 16
   return mixed || digits >= 5
 }
+
+/** Words with a number in them. */
+const TERMS =
+  /base(?:64|32)|sha(?:1|256|384|512)|utf-?(?:8|16)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[ex]d?25519|x509|oauth2|http[12]|ipv[46]|k8s|i18n|b(?:16|32|64|85)(?=[a-z]{3})|l10n|a11y|e2e|win32|x86|amd64|arm64|aes(?:128|256)|es20\d\d/gi
 
 interface Counts {
   readonly digits: number
   readonly letters: number
   /** Between capitals and small letters: many more than between the words of camel case. */
   readonly changes: number
+  /** Two capitals beside each other. */
+  readonly capitalPairs: number
   /** A letter stands right behind a digit, which is not the `x` of `0x` or that of `2d`. */
   readonly mixed: boolean
 }
 
 function countsOf(text: string): Counts {
-  let [digits, letters, changes, behindDigits] = [0, 0, 0, 0]
+  let [digits, letters, changes, capitalPairs, behindDigits] = [0, 0, 0, 0, 0]
   let before = ''
   for (const character of text) {
     if (character >= '0' && character <= '9') digits++
@@ -82,10 +90,17 @@ function countsOf(text: string): Counts {
       letters++
       if (before >= '0' && before <= '9') behindDigits++
       if (/[A-Za-z]/.test(before) && isCapital(before) !== isCapital(character)) changes++
+      if (isCapital(before) && isCapital(character)) capitalPairs++
     }
     before = character
   }
-  return { digits, letters, changes, mixed: behindDigits >= 2 || (behindDigits === 1 && digits >= 2) }
+  return {
+    digits,
+    letters,
+    changes,
+    capitalPairs,
+    mixed: behindDigits >= 2 || (behindDigits === 1 && digits >= 2),
+  }
 }
 
 function isCapital(character: string): boolean {
@@ -105,7 +120,7 @@ function isPassword(value: string, style: ValueStyle): boolean {
   if (value.includes(' ')) return style !== 'sentence' && style !== 'bare' && !isSentence(value)
   switch (style) {
     case 'quoted':
-      return !isTitle(value)
+      return !isTitle(value) && !isPath(value)
     case 'header':
     case 'setting':
       return !isPath(value) && !isTitle(value)
@@ -118,7 +133,7 @@ function isSentence(value: string): boolean {
   const words = value.split(' ').filter((word) => word !== '')
   if (words.length < 2) return false
   return (
-    isCapital(value[0] ?? '') ||
+    isCapital(value.replace(/^[^A-Za-z]+/, '')[0] ?? '') ||
     words.some((word) => SENTENCE_WORDS.has(word.toLowerCase().replace(/[.,:;!?'"]+$/, '')))
   )
 }
@@ -129,16 +144,18 @@ function wordCount(value: string): number {
 
 /** Text that says what is asked for, and is no answer: `Password`, `NewPassword`, `passwordField`, `<input>`. */
 function isTitle(value: string): boolean {
-  return /^[A-Za-z_-]*(?:password|passwd|passphrase|secret|token)[A-Za-z_-]*[:?.!*]*$/i.test(value)
+  return /^[A-Za-z_-]*(?:password|passwd|passphrase|secret|token|key)[A-Za-z_-]*[:?.!*]*$/i.test(value)
 }
 
 /** Words joined as names are, without a number that is more than a count: `my-secret`, `db_credentials`, `app.secret`. */
 function isNameOfSomething(value: string): boolean {
-  return /^[A-Za-z]+\d{0,2}(?:[-_./:][A-Za-z]+\d{0,2}|[-_./:]\d{1,2})+$/.test(value)
+  return (
+    /^[A-Z_]+$/.test(value) || /^[A-Za-z]+\d{0,2}(?:[-_./:][A-Za-z]+\d{0,2}|[-_./:]\d{1,2})+$/.test(value)
+  )
 }
 
 function hasDigitOrSymbol(value: string): boolean {
-  return /\d/.test(value) ? /[A-Za-z]/.test(value) || value.length >= 6 : /[!@#$%^&+~]/.test(value)
+  return /\d/.test(value) ? /[A-Za-z]/.test(value) || value.length >= 6 : /[!@#$%^+~]/.test(value)
 }
 
 /** What a variable of the environment holds instead of a secret. */
@@ -149,9 +166,15 @@ function isNoValue(value: string): boolean {
 }
 
 function isPlain(value: string): boolean {
-  if (/^\d{1,4}$/.test(value)) return true
+  if (/^(?:0x)?[\da-f]{1,4}$/i.test(value) && /^\d/.test(value)) return true
+  if (isVersion(value)) return true
   const bare = value.replace(/^[("'[*_]+|[)"'\]*_.,:;!?]+$/g, '')
   return bare === '' || PLAIN_VALUES.has(bare.toLowerCase())
+}
+
+/** `^1.2.3`, `>=1.0`, `v2.0.1-rc.1`: what a package of that name needs. */
+function isVersion(value: string): boolean {
+  return /^[\^~<>=v]{0,2} ?\d+(?:\.(?:\d+|x|\*))+(?:[-+][\w.]+)?$/.test(value)
 }
 
 /** `$X`, `${X}`, `$(x)`, backticks, `{{ x }}`, `{x}`, `<x>`, `%X%`, `@X@`, `[x]`, `%s`. */
@@ -166,8 +189,8 @@ function isBracketed(text: string): boolean {
 
 /** `xxxx`, `****`, `....`, `XXXX-XXXX`, also behind the beginning of a token: `sk-xxxx`, `ghp_****`. */
 function isFiller(text: string): boolean {
-  if (/\*{4}|x{5}|X{5}|\.{3}|…|•/.test(text)) return true
-  return /^[xX*.\-_•]+$/.test(text)
+  if (/\*{4}|x{5}|X{5}|\.{3}|^\xff$|\xe2\x80\xa6/.test(text)) return true
+  return /^[xX*.\-_]+$/.test(text)
 }
 
 /** A path of files. Base64 may look like one, but has no short words between its slashes. */
@@ -183,12 +206,14 @@ function isLink(value: string): boolean {
 /** What stands there in a program: a variable, a call, a type, the member of an object. */
 function isCode(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED_CHARS)
-  if (/^[!&*([]|=>|^(?:await|new|typeof|return|function|lambda|not|async) /.test(text)) return true
+  if (/^[!&*([]|^\/\^|=>|^(?:await|new|typeof|return|function|lambda|not|async) /.test(text)) return true
   const word = /^[A-Za-z_$@][\w$]*/.exec(text)?.[0] ?? ''
   if (word === '') return false
   const rest = text.slice(word.length)
+  if (/^(?:qr|re?|m|s)\//.test(text)) return true
   if (looksGenerated(word)) return false
-  if (/^(?:\(|\[|\?\.|::|->|\{|<)/.test(rest)) return true
-  if (/^(?:\.[A-Za-z_$][\w$]*)+/.test(rest)) return !looksGenerated(text.replaceAll('.', ''))
-  return /^\s*(?:[;{]|\|\||&&|[|&] |[!=]=|,$|\)+[;,]?$|\)\.|\) )/.test(rest) && !/\d[A-Za-z]/.test(word)
+  if (/^(?:\(|\[|\?\.|::|->|\{|<|(?:\.\w+)+\()/.test(rest)) return true
+  const members = /^(?:\.[A-Za-z_$][\w$]*)+/.exec(rest)?.[0]
+  if (members !== undefined) return members.split('.').every((member) => !looksGenerated(member))
+  return /^\s*(?:[;{]|\|\||&&|[|&] |[!=]=|,$|\)+[;,]?$|\)\.|\) )/.test(rest)
 }

@@ -30,7 +30,7 @@ export const KEY_QUALIFIERS = set(
 export const OTHER_KEYS = set(
   'sort primary foreign partition public pub cache object row range index group join unique composite candidate lookup map dict ' +
     'hot shortcut arrow enter escape esc tab shift ctrl alt meta num search order event message routing issue project ' +
-    'translation locale label config registry bucket s3 surrogate natural idempotency replay dedupe deduplication websocket ' +
+    'translation locale label config registry bucket s3 surrogate natural idempotency replay dedupe socket deduplication websocket ' +
     'column sub parent child any no press modifier up down left right home end delete del backspace space return command cmd ' +
     'option prefix leader property prop attribute attr field header param query metadata tag annotation redis item record entry ' +
     'state store context react list data hash json yaml env variable feature flag setting settings i18n text title name value ' +
@@ -38,6 +38,12 @@ export const OTHER_KEYS = set(
     'expected the a this that each every one per multi two by for in on of with to and or is no use has is not site measurement ' +
     'publishable anon api_version tracking react memo stable react lock mutex semaphore error code status ranking rank pivot ' +
     'shard distribution dist clustering cluster secondary global local resource topic kafka stream document doc mapping',
+)
+
+/** Words before `pat` that make it a personal access token, and no pattern. */
+export const PAT_QUALIFIERS = set(
+  'gh github gitlab gl ado azure azdo devops git bitbucket ci cr ghcr vsce docker npm databricks snowflake airtable user personal ' +
+    'access token deploy release bot',
 )
 
 /** Words before `token` that make it a place to go on from, a word of a grammar, or a number of them. */
@@ -58,9 +64,8 @@ export const FLAGS = set(
 
 /** Behind such a word the name is still that of the secret: `PASSWORD_2`, `secret_key_base`, `token_value`. */
 export const NEUTRAL_ENDINGS = set(
-  'value values raw plain plaintext hash hashed digest base base64 b64 hex data enc encrypted prod production dev development stage ' +
-    'staging test testing live old new current previous prev default primary secondary main backup local str string pem der content ' +
-    'contents',
+  'value values raw plain plaintext hash base base64 b64 hex data prod dev test live old new default primary secondary main backup ' +
+    'local str pem',
 )
 
 /** Behind such a word it is something about the secret: where it lies, how long it lives, how it is called. */
@@ -69,7 +74,7 @@ export const OTHER_ENDINGS = set(
     'limits ttl expiry expires expire expiration expired in at age policy policies rotation version algorithm alg algo format ' +
     'prefix suffix header headers field fields param params parameter label hint prompt placeholder enabled disabled required ' +
     'valid invalid validity ref refs reference arn usage used max min budget total index class mode state status provider issuer ' +
-    'endpoint host port scope scopes manager store service env var variable variables location fingerprint regex pattern selector ' +
+    'endpoint host port scope scopes manager store service env var variable variables location fingerprint regex regexp re pattern selector ' +
     'input output element reset strength error errors message text title description help method function callback handler ' +
     'seconds secs ms minutes hours days date time timestamp created updated last year month kind source target user username ' +
     'email sock socket agent cmd command program exec helper cost rate price window timeout interval retries retry level rules ' +

@@ -31,8 +31,12 @@ function findCredentials(found: Findings, from: number): void {
     if (host > password) found.addEarly(password, at)
     else if (isNumber(bytes, password, at)) found.addEarly(password, password)
     else found.addEarly(password, at)
-  } else if (host > password) found.add(password, host)
+  } else if (host > password && !EXAMPLE.test(textOf(bytes, password, Math.min(host, password + 32))))
+    found.add(password, host)
 }
+
+/** Passwords of manuals: `https://user:pass@example.com`. */
+const EXAMPLE = /^(?:pass|pwd|pw|x+|\.{3}|[a-z_-]{0,8}(?:password|passwd))$/i
 
 /** `https://<token>@host`: no password, but a user that no person is called. */
 function findUserToken(found: Findings, from: number, host: number, at: number): void {

@@ -39,15 +39,14 @@ export function findToken(found: Findings, from: number, to: number, isJoined: b
   for (let at = from; at < last; at++) {
     const first = at === from ? begins : at === cut || isJoint(bytes[at - 1])
     if (!first) continue
-    const shapes = BY_FIRST[bytes[at] as number]
+    const shapes = BY_FIRST_TWO[indexOfTwo(bytes[at] ?? 0, bytes[at + 1] ?? 0)]
     if (shapes === undefined) continue
-    const behind = bytes[at] === SMALL_E ? findJwt(found, at, to) : findShape(found, shapes, at, to)
+    const behind = findShape(found, shapes, at, to) ?? findJwt(found, at, to)
     if (behind !== undefined) return behind
   }
   return to
 }
 
-const SMALL_E = 0x65
 const BEARER = 'bearer '
 const LEAST_BEARER = 20
 const LEAST_HEADER = 12
@@ -58,13 +57,18 @@ function isJoint(byte: number | undefined): boolean {
   return byte === DASH || byte === UNDERSCORE
 }
 
-/** By first byte, the longest beginnings first: of two that fit, that one says what it is. */
-const BY_FIRST: (readonly TokenShape[] | undefined)[] = []
+/** By the first two bytes, the longest prefixes first: of two that match, the longer one says more. */
+const BY_FIRST_TWO: (readonly TokenShape[] | undefined)[] = new Array(65_536).fill(undefined)
 for (const shape of [...TOKEN_SHAPES].sort((one, other) => other.prefix.length - one.prefix.length)) {
-  const first = shape.prefix.charCodeAt(0)
-  BY_FIRST[first] = [...(BY_FIRST[first] ?? []), shape]
+  const index = indexOfTwo(shape.prefix.charCodeAt(0), shape.prefix.charCodeAt(1))
+  BY_FIRST_TWO[index] = [...(BY_FIRST_TWO[index] ?? []), shape]
 }
-BY_FIRST[SMALL_E] = []
+// JSON Web Tokens, which are no shape of one word.
+BY_FIRST_TWO[indexOfTwo(0x65, 0x79)] ??= []
+
+function indexOfTwo(first: number, second: number): number {
+  return (first << 8) | second
+}
 
 function findShape(
   found: Findings,
@@ -211,7 +215,11 @@ function findParts(found: Findings, from: number, to: number): number | undefine
   if (bytes[from - 1] === COLON && length >= 33 && length <= 40 && bytes[from] === 0x41) {
     let digits = from - 1
     while (from - digits < 14 && isIn(bytes[digits - 1], DIGIT)) digits--
-    if (from - digits >= 9 && isVaried(bytes, from, to)) return added(found, from, to)
+    if (from - digits >= 9 && isVaried(bytes, from, to)) {
+      if (!found.mayGoOn(to)) return added(found, from, to)
+      found.addEarly(from, to)
+      return to
+    }
   }
   if (bytes[from - 1] === TILDE && bytes[from - 2] === 0x51 && length >= 24) {
     const start = from - 6

@@ -97,6 +97,50 @@ describe('while a program prints', () => {
   })
 })
 
+describe('a secret that the program wrote over in part', () => {
+  test.each([
+    ['a carriage return', `ghp_${secret}\rdone`, `done${'*'.repeat(36)}`],
+    ['backspaces', `token=${secret}${'\b'.repeat(40)}ok`, undefined],
+    ['a movement of the cursor', `ghp_${secret}\u001b[1;1Hover`, `over${'*'.repeat(36)}`],
+    ['an insertion', `ghp_${secret}\r\u001b[4P`, '*'.repeat(36)],
+  ])('shows nothing of it: %s', async (_, text, expected) => {
+    const { lines } = await shown(`${text}\r\n`, { cols: 80 })
+    expect(shows(lines.join('\n'), { secrets: [secret] })).toBe(false)
+    if (expected !== undefined) expect(lines[0]).toBe(expected)
+    expect((await shown(`${text}\r\n`, { cols: 80, masker: null })).lines[0]).toContain(secret.slice(-8))
+  })
+
+  test('shows nothing of it while it is printed in pieces, wherever it pauses', async () => {
+    const screens = new Screens()
+    const log = new LogWriter(tempFolder())
+    for (const piece of `token: ghp_${secret}\rdone`.match(/[\s\S]{1,3}/g) ?? []) {
+      log.write(piece)
+      const options = { cols: 80, rows: 6, masker, isLive: true }
+      const { lines } = await screens.show(PID, log.folder, options)
+      expect([log.end, shows(lines.join('\n'), { secrets: [secret] })]).toEqual([log.end, false])
+    }
+  })
+
+  test('a text that only began like a secret is shown when it has become another one', async () => {
+    const screens = new Screens()
+    const log = new LogWriter(tempFolder()).write('ghp_abcdefgh')
+    const options = { cols: 80, rows: 6, masker, isLive: true }
+    expect((await screens.show(PID, log.folder, options)).lines[0]).toBe('ghp_********')
+    log.write(' is too short\r\n')
+    expect((await screens.show(PID, log.folder, options)).lines[0]).toBe('ghp_abcdefgh is too short')
+  })
+})
+
+test('masked and revealed screens of one process do not mix', async () => {
+  const screens = new Screens()
+  const { folder } = new LogWriter(tempFolder()).write(`ghp_${secret}`)
+  const show = async (one: Masker | null) =>
+    (await screens.show(PID, folder, { cols: 80, rows: 6, masker: one })).lines[0]
+  expect(await show(masker)).toBe(`ghp_${'*'.repeat(36)}`)
+  expect(await show(null)).toBe(`ghp_${secret}`)
+  expect(await show(masker)).toBe(`ghp_${'*'.repeat(36)}`)
+})
+
 test('without masking a screen shows what is there', async () => {
   expect((await shown(`ghp_${secret}`, { masker: null })).lines[1]).toBe(secret.slice(16))
 })

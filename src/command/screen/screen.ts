@@ -40,15 +40,20 @@ export interface Screen {
  * is new; of more than `MAX_TERMINALS` the one that was asked for longest ago goes, and is rebuilt when it is asked for.
  */
 export class Screens {
-  /** In the order they were last asked for. */
-  readonly #held = new Map<Pid, HeldTerminal>()
+  /** In the order they were last asked for. Masked and revealed screens of one process are two terminals. */
+  readonly #held = new Map<string, HeldTerminal>()
 
   async show(pid: Pid, folder: string, options: ShowOptions): Promise<Screen> {
     const held = this.#hold(pid, folder, options)
     const answer = held.turn.then(async () => {
-      await held.replay.catchUp()
+      const isLive = options.isLive ?? false
+      if (!(await held.replay.catchUp(isLive))) {
+        held.replay.dispose()
+        held.replay = new TerminalReplay(folder, options.cols, options.rows, held.masker)
+        await held.replay.catchUp(isLive)
+      }
       const scrollback = Math.min(options.scrollback ?? 0, MAX_SCROLLBACK)
-      return screenOf(held.replay, scrollback, options.masker ?? null, options.isLive ?? false)
+      return screenOf(held.replay, scrollback, held.masker, isLive)
     })
     // One after the other: a terminal can't be fed by two. An error is the caller's; the next one tries again.
     held.turn = answer.then(ignore, ignore)
@@ -56,37 +61,51 @@ export class Screens {
   }
 
   forget(pid: Pid): void {
-    const held = this.#held.get(pid)
+    this.#drop(keyOf(pid, true))
+    this.#drop(keyOf(pid, false))
+  }
+
+  #drop(key: string): void {
+    const held = this.#held.get(key)
     if (held === undefined) return
-    this.#held.delete(pid)
-    // Whoever is being shown it still gets his answer.
+    this.#held.delete(key)
+    // Callers that wait for this terminal still get their answer.
     void held.turn.then(() => held.replay.dispose())
   }
 
-  #hold(pid: Pid, folder: string, { cols, rows }: ShowOptions): HeldTerminal {
-    const known = this.#held.get(pid)
-    if (known !== undefined && (known.cols !== cols || known.rows !== rows)) this.forget(pid)
-    const held = this.#held.get(pid) ?? {
-      replay: new TerminalReplay(folder, cols, rows),
+  #hold(pid: Pid, folder: string, { cols, rows, masker = null }: ShowOptions): HeldTerminal {
+    const key = keyOf(pid, masker !== null)
+    const known = this.#held.get(key)
+    // A masker is another one when more has become known as a secret.
+    if (known !== undefined && (known.cols !== cols || known.rows !== rows || known.masker !== masker))
+      this.#drop(key)
+    const held = this.#held.get(key) ?? {
+      replay: new TerminalReplay(folder, cols, rows, masker),
       cols,
       rows,
+      masker,
       turn: Promise.resolve(),
     }
-    this.#held.delete(pid)
-    this.#held.set(pid, held)
+    this.#held.delete(key)
+    this.#held.set(key, held)
     for (const oldest of this.#held.keys()) {
       if (this.#held.size <= MAX_TERMINALS) break
-      this.forget(oldest)
+      this.#drop(oldest)
     }
     return held
   }
+}
+
+function keyOf(pid: Pid, isMasked: boolean): string {
+  return isMasked ? pid : `${pid} revealed`
 }
 
 /** About 2 MB each. */
 export const MAX_TERMINALS = 16
 
 interface HeldTerminal {
-  readonly replay: TerminalReplay
+  replay: TerminalReplay
+  readonly masker: Masker | null
   readonly cols: number
   readonly rows: number
   turn: Promise<void>

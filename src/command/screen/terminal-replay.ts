@@ -1,7 +1,9 @@
 import headless from '@xterm/headless'
 import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import type { Masker } from '../../redaction/masker.ts'
 import { IndexFile } from '../output/index-file.ts'
 import type { Gap } from '../output/layout.ts'
+import type { Masking } from '../output/masking.ts'
 import { readRange } from '../output/read.ts'
 import { TextStream } from '../output/text.ts'
 import { widths } from './widths.ts'
@@ -9,10 +11,14 @@ import { widths } from './widths.ts'
 /**
  * A terminal that is shown a log: all its bytes in order, the size of the window changed where it was changed then. What
  * it shows depends on the log alone, not on how often it was fed.
+ *
+ * With a masker it is shown the log without secrets: what is left of one that the program wrote over in part is then masked,
+ * although nothing on the screen tells that it was one.
  */
 export class TerminalReplay {
   readonly terminal: headless.Terminal
   readonly #folder: string
+  readonly #masker: Masker | null
   /** How far it has been fed. */
   #at = 0
   /** How many of the sizes noted at one offset the window has had already. */
@@ -21,9 +27,14 @@ export class TerminalReplay {
   /** The terminal's own decoder loses characters of four bytes that come in pieces. */
   #text = new TextStream('keep')
   #title: string | undefined
+  /** The last bytes that were fed, masked as what may become a secret. More output may show that they are none. */
+  #provisional: Provisional | null = null
+  /** The last bytes that were fed, up to `FEED_BYTES`. */
+  #fed: Buffer = NOTHING
 
-  constructor(folder: string, cols: number, rows: number) {
+  constructor(folder: string, cols: number, rows: number, masker: Masker | null = null) {
     this.#folder = folder
+    this.#masker = masker
     this.terminal = new headless.Terminal({
       cols,
       rows,
@@ -51,11 +62,22 @@ export class TerminalReplay {
     return this.#title
   }
 
-  /** Shows it all that has been written by now. */
-  async catchUp(): Promise<void> {
+  /**
+   * Shows it all that has been written by now. `isLive`: the program may write more. False if it was shown bytes masked that
+   * are no secret after all: a terminal cannot take back what it was fed, so a new one has to be shown the log.
+   */
+  async catchUp(isLive = false): Promise<boolean> {
+    if (!(await this.#isStillTrue(isLive))) return false
+    const begun = this.#provisional?.offset ?? this.#at
+    await this.#feedRest(isLive)
+    this.#provisional = await this.#provisionalFrom(begun, isLive)
+    return true
+  }
+
+  async #feedRest(isLive: boolean): Promise<void> {
     let end = Number.POSITIVE_INFINITY
     while (this.#at < end) {
-      const chunk = await readRange(this.#folder, this.#at, FEED_BYTES)
+      const chunk = await readRange(this.#folder, this.#at, FEED_BYTES, this.#masking(isLive, true))
       // Once: a program that writes without end must not keep its reader for ever.
       end = Math.min(end, chunk.end)
       // After the bytes: a size is noted before what follows it.
@@ -64,11 +86,37 @@ export class TerminalReplay {
         this.#gap = chunk.gap
         this.#at = chunk.offset
         this.#text = new TextStream('keep')
+        this.#fed = NOTHING
         await this.#write(CANCEL)
       }
       await this.#feed(chunk.bytes, sizes)
+      if (this.#masker !== null) this.#fed = Buffer.concat([this.#fed, chunk.bytes]).subarray(-FEED_BYTES)
       if (chunk.bytes.length === 0) break
     }
+  }
+
+  /** Whether what was fed provisionally reads the same now that more of the log is there. */
+  async #isStillTrue(isLive: boolean): Promise<boolean> {
+    if (this.#provisional === null) return true
+    const { offset, bytes } = this.#provisional
+    const again = await readRange(this.#folder, offset, bytes.length, this.#masking(isLive, true))
+    return again.gap !== null || again.bytes.equals(bytes)
+  }
+
+  /** What of the bytes from `offset` on may still change. */
+  async #provisionalFrom(offset: number, isLive: boolean): Promise<Provisional | null> {
+    if (this.#masker === null || !isLive || offset >= this.#at) return null
+    const from = Math.max(offset, this.#at - FEED_BYTES)
+    const settled = await readRange(this.#folder, from, this.#at - from, this.#masking(isLive, false))
+    const start = Math.max(from, Math.min(settled.next, this.#at))
+    if (settled.gap !== null || start >= this.#at) return null
+    const length = Math.min(this.#at - start, this.#fed.length)
+    return { offset: this.#at - length, bytes: this.#fed.subarray(this.#fed.length - length) }
+  }
+
+  /** `showsAll`: also what may become a secret, masked. */
+  #masking(isLive: boolean, showsAll: boolean): Masking | null {
+    return this.#masker === null ? null : { masker: this.#masker, final: !isLive, mayShow: () => showsAll }
   }
 
   dispose(): void {
@@ -114,10 +162,16 @@ export class TerminalReplay {
   }
 }
 
+interface Provisional {
+  readonly offset: number
+  readonly bytes: Buffer
+}
+
 /** Lines above the window that are kept. */
 export const MAX_SCROLLBACK = 1000
 
 const FEED_BYTES = 64 * 1024
+const NOTHING = Buffer.alloc(0)
 
 /** Ends an escape sequence that a gap broke off. */
 const CANCEL = '\x18'
