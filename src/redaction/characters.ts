@@ -19,6 +19,12 @@ export const PARTS = 1024
 /** What may stand between a name and its separator, or end the name. */
 export const BEFORE_SEPARATOR = 2048
 
+/** Begins a port. */
+export const PORT = 4096
+
+/** Ends the name of a part of a private JSON Web Key. */
+export const KEY_PART = 8192
+
 /** By byte: the sets above that it is in. */
 export const SETS = new Uint16Array(256)
 
@@ -60,6 +66,8 @@ add('_', WORD | NAME)
 add('-', WORD)
 add('+/=', BASE64)
 add(' \t\r\n"\'`<>/?#\\', ENDS_URL)
+add('123456789', PORT)
+add('dpqik', KEY_PART)
 add('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ \t"\'`]:?+|', BEFORE_SEPARATOR)
 
 for (let byte = 0; byte < 256; byte++) if (isIn(byte, WORD)) STEPS[byte] = PASS

@@ -2,6 +2,7 @@ import { PlainBytes } from './ansi.ts'
 import { ESC, isLineEnd, NEWLINE, STAR } from './characters.ts'
 import { Findings } from './findings.ts'
 import { KnownValues } from './known-values.ts'
+import { MAX_BLOCK_BYTES } from './named-values.ts'
 import { OwnPatterns } from './own-patterns.ts'
 import { findPrivateKeys, MOST_PEM_BYTES } from './pem.ts'
 import { scan } from './scan.ts'
@@ -80,7 +81,9 @@ export class Masker {
   }
 
   #findInStretch({ bytes, from, to, clean, open }: Stretch): Findings {
-    const line = from === 0 ? 0 : bytes.lastIndexOf(NEWLINE, from - 1) + 1
+    // A value may stand in the lines below its name.
+    const early = Math.max(0, from - MAX_BLOCK_BYTES - 1)
+    const line = early === 0 ? 0 : bytes.lastIndexOf(NEWLINE, early - 1) + 1
     const newline = to === 0 ? -1 : bytes.indexOf(NEWLINE, to - 1)
     const found = new Findings(bytes, {
       start: line,

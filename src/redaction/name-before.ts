@@ -8,6 +8,7 @@ import {
   isBlank,
   isIn,
   isQuote,
+  KEY_PART,
   NAME,
   UNDERSCORE,
   UPPER_OR_DIGIT,
@@ -52,6 +53,10 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
     to--
     while (to > start && bytes[to - 1] === BACKSLASH) to--
   }
+  if (isQuoted && bytes[at] === COLON && isIn(bytes[at - 2], KEY_PART)) {
+    const part = keyPart(bytes, start, to)
+    if (part !== null) return { ...part, isQuoted, isSpaced, isSentence: false, isVariable: false }
+  }
   if (!mayEndName(bytes, to)) return null
   const first = Math.max(start, to - MAX_NAME_BYTES)
   let from = to
@@ -78,8 +83,18 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
   }
 }
 
+/** `"d":`, `"dp":` and the others that make a JSON Web Key a private one. */
+function keyPart(bytes: Uint8Array, start: number, to: number) {
+  let from = to
+  while (from > start && to - from < 3 && isIn(bytes[from - 1], NAME)) from--
+  const text = textOf(bytes, from, to)
+  return isQuote(bytes[from - 1]) && /^(?:d|dp|dq|qi|[pqk])$/.test(text)
+    ? { text, kind: 'possible' as const, from, to }
+    : null
+}
+
 /** Names that say what they are together with the words before them, and those of values and cookies. */
-const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value)$|cookie2?$/i
+const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin)$|cookie2?$/i
 
 /** `n`, `r`, `t` */
 export function isEscapeLetter(byte: number | undefined): boolean {
@@ -141,7 +156,7 @@ for (const word of [
     'totp',
     'pin',
   ],
-  ...['cookie', '_id', '-id', 'yid', 'val'],
+  ...['cookie', '_id', '-id', 'yid', 'tid', 'val', 'api', 'assertion', 'response', 'verifier', 'thin'],
 ]) {
   const codes = [...word.slice(-3)].map((letter) => letter.charCodeAt(0) & 31)
   if (codes.length === 3) LAST_THREE[indexOf(codes[0] ?? 0, codes[1] ?? 0, codes[2] ?? 0)] = 1

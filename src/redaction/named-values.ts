@@ -1,24 +1,32 @@
 import {
   APOSTROPHE,
+  AT,
   BACKSLASH,
   BACKTICK,
   BEFORE_SEPARATOR,
   COLON,
   COMMA,
+  DIGIT,
+  DOT,
   EQUALS,
   isBlank,
   isIn,
   isQuote,
   NAME,
+  NEWLINE,
+  PORT,
   QUOTE,
+  RETURN,
+  standsAt,
+  WORD,
 } from './characters.ts'
 import { findCookies, isCookieName } from './cookies.ts'
 import type { Findings } from './findings.ts'
 import { beginsLine, endsLine } from './line-start.ts'
 import { isEscapeLetter, type NameBefore, nameBefore } from './name-before.ts'
 import { pairedName } from './paired-name.ts'
-import type { SecretKind, ValueStyle } from './secret-kind.ts'
-import { isSecretValue } from './secret-value.ts'
+import type { ValueStyle } from './secret-kind.ts'
+import { isSecretValue, looksGenerated } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 /**
@@ -30,10 +38,16 @@ import { textOf } from './text-of.ts'
 export function findNamedValue(found: Findings, at: number): number {
   const { bytes } = found
   if (!isIn(bytes[at - 1], BEFORE_SEPARATOR) || !isSeparator(bytes, at)) return at
+  if (bytes[at] === COLON && isIn(bytes[at + 1], PORT)) {
+    const password = findPgpass(found, at)
+    if (password !== at) return password
+  }
   const name = nameBefore(bytes, found.start, at)
   if (name === null) return at
   if (bytes[at] === GREATER) return findElement(found, name, at)
+  if (bytes[at] === COMMA || bytes[at] === PIPE) return findNextText(found, name, at)
   if (isCookieName(name.text)) return findCookies(found, name, at + 1)
+  if (name.text === 'thin') return findOracle(found, at + 1)
   const kind = name.kind ?? pairedName(bytes, name)
   if (kind === null || isOther(bytes, name)) return at
   const value = valueAt(found, name, at)
@@ -44,7 +58,9 @@ export function findNamedValue(found: Findings, at: number): number {
     found.addEarly(from, Math.max(to, value.isWholeLine ? value.lineEnd : to))
     return value.isWholeLine ? value.lineEnd : to
   }
-  if (!isSecretValue(kind, textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES)), style)) return at
+  // Of several lines the first decides: the others may not be there.
+  const judged = until(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES), endsLine)
+  if (!isSecretValue(kind, textOf(bytes, from, judged), style)) return at
   found.add(from, to)
   return to
 }
@@ -54,6 +70,8 @@ const LESS = 0x3c
 const QUESTION = 0x3f
 const MAX_JUDGED_BYTES = 256
 const MAX_VALUE_BYTES = 4096
+/** A block of YAML is looked at so far; a read looks back further than that. */
+export const MAX_BLOCK_BYTES = 512
 
 function isSeparator(bytes: Uint8Array, at: number): boolean {
   const [before, after] = [bytes[at - 1], bytes[at + 1]]
@@ -71,12 +89,18 @@ function isSeparator(bytes: Uint8Array, at: number): boolean {
     case COLON:
       // `::`, `:=`, `?:`
       return after !== COLON && after !== EQUALS && before !== COLON && before !== QUESTION
+    case COMMA:
+      // `('password', '…')`
+      return isQuote(before)
+    case PIPE:
+      return isBlank(before) || isQuote(before)
     default:
       return before !== EQUALS && before !== DASH && before !== SLASH
   }
 }
 
 const DASH = 0x2d
+const PIPE = 0x7c
 const SLASH = 0x2f
 
 /** What is a secret in the parameters of a URL alone: a signature says elsewhere who wrote something. */
@@ -131,8 +155,9 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
   while (from < end && isBlank(bytes[from])) from++
   if (from >= end && !found.open) return null
   const isSpaced = from > begin
-  const opening = openingQuote(bytes, from)
+  const opening = openingQuote(bytes, from) ?? wrappedQuote(bytes, from)
   if (opening !== null) {
+    if (isEnvironment && opening.quote === BACKTICK) return null
     const to = endOfQuoted(bytes, opening, end)
     return {
       from: opening.inside,
@@ -141,6 +166,11 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
       isWholeLine: false,
       lineEnd: to,
     }
+  }
+  if (bytes[from] === LESS && !isEnvironment) {
+    // `<…>`, as some frame what is to be copied; mostly it holds a description.
+    const to = until(bytes, from + 1, end, (byte) => byte === GREATER || isBlank(byte) || endsLine(byte))
+    return { from: from + 1, to, style: 'sentence', isWholeLine: false, lineEnd: to }
   }
   if (isEnvironment && isSpaced) return null
   const isTight = !isEquals && !isSpaced
@@ -180,6 +210,10 @@ function restOfLine(
   const { bytes, end } = found
   const isEscaped = isEscapedLine(bytes, name.from)
   const lineEnd = until(bytes, from, Math.min(end, from + MAX_VALUE_BYTES), endsLine)
+  if (isColon && (bytes[from] === PIPE || bytes[from] === GREATER) && lineEnd - from <= 3) {
+    const block = blockBehind(found, name.from, lineEnd)
+    if (block !== null) return block
+  }
   let to = isEscaped ? endOfEscaped(bytes, from, lineEnd) : lineEnd
   const word = until(bytes, from, to, (byte) => isBlank(byte) || (!isColon && byte === AMPERSAND))
   const others = textOf(bytes, word, Math.min(to, word + MAX_JUDGED_BYTES))
@@ -200,6 +234,23 @@ function restOfLine(
   return { from, to, style, isWholeLine: true, lineEnd }
 }
 
+/** A text of YAML in the lines below its name, `password: |`, indented further. */
+function blockBehind(found: Findings, name: number, header: number): Value | null {
+  const { bytes, end } = found
+  const indent = (from: number) => until(bytes, from, end, (byte) => !isBlank(byte)) - from
+  const line = bytes.lastIndexOf(NEWLINE, name - 1) + 1
+  const least = indent(line) + 1
+  const from = header + (bytes[header] === RETURN ? 2 : 1)
+  let to = from
+  for (let at = from; at < Math.min(end, from + MAX_BLOCK_BYTES) && indent(at) >= least; ) {
+    to = until(bytes, at, Math.min(end, from + MAX_BLOCK_BYTES), endsLine)
+    at = to + (bytes[to] === RETURN ? 2 : 1)
+  }
+  const text = from + indent(from)
+  if (to <= text) return null
+  return { from: text, to, style: 'setting', isWholeLine: false, lineEnd: to }
+}
+
 function styleOfHeader({ text, kind, isVariable }: NameBefore, other: ValueStyle): ValueStyle {
   if (isVariable) return 'variable'
   return /^x-/i.test(text) || (text.includes('-') && kind !== 'possible' && kind !== null) ? 'header' : other
@@ -208,7 +259,8 @@ function styleOfHeader({ text, kind, isVariable }: NameBefore, other: ValueStyle
 /** Quotation marks around a whole value stay: they say where it ends. */
 function withoutQuotes(bytes: Uint8Array, from: number, to: number): { from: number; to: number } {
   const quote = bytes[from]
-  const isQuoted = to - from >= 2 && isQuote(quote) && bytes[to - 1] === quote
+  // What backticks hold is run.
+  const isQuoted = to - from >= 2 && isQuote(quote) && quote !== BACKTICK && bytes[to - 1] === quote
   return isQuoted ? { from: from + 1, to: to - 1 } : { from, to }
 }
 
@@ -248,6 +300,24 @@ function openingQuote(bytes: Uint8Array, from: number): Opening | null {
 
 const MAX_DEPTH = 7
 
+/** `Some("…")`, `SecretString("…")`: how languages print a value that may be missing, or is one. */
+function wrappedQuote(bytes: Uint8Array, from: number): Opening | null {
+  const wrapper = WRAPPERS.find((text) => standsAt(bytes, from, text))
+  return wrapper === undefined ? null : openingQuote(bytes, from + wrapper.length)
+}
+
+const WRAPPERS = [
+  'some(',
+  'ok(',
+  'just ',
+  'optional(',
+  'string(',
+  'secret(',
+  'secretstring(',
+  'secretstr(',
+  'password(',
+]
+
 function endOfQuoted(bytes: Uint8Array, { inside, quote, depth }: Opening, end: number): number {
   const most = Math.min(end, inside + MAX_VALUE_BYTES)
   let slashes = 0
@@ -262,6 +332,75 @@ function endOfQuoted(bytes: Uint8Array, { inside, quote, depth }: Opening, end: 
     slashes = 0
   }
   return most
+}
+
+/** The next argument of a call, or the next cell of a table: `define('DB_PASSWORD', '…')`, `| password | … |`. */
+function findNextText(found: Findings, { kind }: NameBefore, at: number): number {
+  const { bytes, end } = found
+  if (kind === null) return at
+  let from = at + 1
+  while (from < end && isBlank(bytes[from])) from++
+  const opening = openingQuote(bytes, from)
+  if (opening === null && bytes[at] === COMMA) return at
+  if (opening !== null) from = opening.inside
+  const to =
+    opening === null
+      ? until(bytes, from, end, (byte) => isBlank(byte) || byte === PIPE || endsLine(byte))
+      : endOfQuoted(bytes, opening, end)
+  const text = textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES))
+  // Lists of names have words there.
+  const isSecret = isSecretValue(kind, text, opening === null ? 'bare' : 'sentence')
+  if (found.mayGoOn(to)) found.addEarly(from, to)
+  else if (isSecret || (opening !== null && looksGenerated(text.replaceAll(/[^\w]/g, ''))))
+    found.add(from, to)
+  else return at
+  return to
+}
+
+/** A line of .pgpass, `host:5432:database:user:password`; `at` is the first colon. */
+function findPgpass(found: Findings, at: number): number {
+  const { bytes, start, end } = found
+  let line = at
+  while (
+    line > start &&
+    at - line < MAX_HOST_BYTES &&
+    (isIn(bytes[line - 1], WORD) || bytes[line - 1] === DOT)
+  )
+    line--
+  if (line === at || (line > start && !endsLine(bytes[line - 1]))) return at
+  const port = until(bytes, at + 1, end, (byte) => !isIn(byte, DIGIT))
+  if (port - at < 5 || port - at > 6 || bytes[port] !== COLON) return at
+  const endsField = (byte: number) => byte === COLON || isBlank(byte) || endsLine(byte)
+  const database = until(bytes, port + 1, end, endsField)
+  const user = bytes[database] === COLON ? until(bytes, database + 1, end, endsField) : end
+  if (user >= end || bytes[user] !== COLON || isIn(bytes[port + 1], DIGIT)) return at
+  const to = until(bytes, user + 1, end, (byte) => isBlank(byte) || endsLine(byte))
+  if (found.mayGoOn(to)) found.addEarly(user + 1, to)
+  else found.add(user + 1, to)
+  return to
+}
+
+const MAX_HOST_BYTES = 253
+
+/** `jdbc:oracle:thin:user/password@host` */
+function findOracle(found: Findings, at: number): number {
+  const { bytes, end } = found
+  const user = until(
+    bytes,
+    at,
+    end,
+    (byte) => byte === SLASH || byte === AT || isBlank(byte) || endsLine(byte),
+  )
+  if (bytes[user] !== SLASH || user === at) return at - 1
+  const to = until(
+    bytes,
+    user + 1,
+    end,
+    (byte) => byte === AT || isBlank(byte) || isQuote(byte) || endsLine(byte),
+  )
+  if (found.mayGoOn(to)) found.addEarly(user + 1, to)
+  else if (bytes[to] === AT) found.add(user + 1, to)
+  return to
 }
 
 /** `<password>value</password>` */
@@ -321,5 +460,3 @@ function until(
   while (at < end && !stops(bytes[at] as number, at)) at++
   return at
 }
-
-export type { SecretKind }

@@ -1,4 +1,4 @@
-import { DASH, EQUALS, isBlank, isIn, isQuote, NAME, WORD } from './characters.ts'
+import { DASH, EQUALS, isBlank, isIn, isQuote, NAME, standsAt, WORD } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 import { mayEndName } from './name-before.ts'
@@ -27,12 +27,30 @@ export function findOption(found: Findings, at: number): number {
     const short = findShort(found, at, to)
     if (short !== at) return short
   }
+  if (standsAt(bytes, name, 'pass')) {
+    const passed = findPassed(found, name, to)
+    if (passed !== -1) return passed
+  }
   if (to - name < 2 || !mayEndName(bytes, to)) return at
   const kind = secretKindOf(textOf(bytes, name, to))
   if (kind === null || kind === 'possible' || kind === 'code') return at
   return findValue(found, at, to, kind)
 }
 
+/** `-passin pass:…` and `-passout pass:…` of OpenSSL; -1 if it is another option, or names a file. */
+function findPassed(found: Findings, name: number, nameEnd: number): number {
+  const { bytes } = found
+  if (!/^pass(?:in|out)?$/.test(textOf(bytes, name, nameEnd))) return -1
+  const value = wordAt(found, nameEnd)
+  if (value === null || !standsAt(bytes, value.from, PASS)) return -1
+  const from = value.from + PASS.length
+  if (found.mayGoOn(value.to)) found.addEarly(from, value.to)
+  else if (!isReference(textOf(bytes, from, Math.min(value.to, from + MAX_JUDGED_BYTES))))
+    found.add(from, value.to)
+  return value.to
+}
+
+const PASS = 'pass:'
 const MAX_OPTION_BYTES = 64
 const MAX_VALUE_BYTES = 4096
 const MAX_JUDGED_BYTES = 256

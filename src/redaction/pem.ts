@@ -10,6 +10,8 @@ export const MOST_PEM_BYTES = 4096
  * such a line can be read. Of a block whose beginning is not there any more, the lines before its end.
  */
 export function findPrivateKeys(found: Findings, bytes: Buffer, open: boolean): void {
+  for (let at = bytes.indexOf(PUTTY); at !== -1; at = bytes.indexOf(PUTTY, at + PUTTY.length))
+    addPutty(found, bytes, at + PUTTY.length, open)
   for (let at = bytes.indexOf(TITLE); at !== -1; at = bytes.indexOf(TITLE, at + TITLE.length)) {
     const body = behindTitle(bytes, at + TITLE.length)
     if (body === -1) continue
@@ -20,6 +22,8 @@ export function findPrivateKeys(found: Findings, bytes: Buffer, open: boolean): 
   }
 }
 
+/** Before the lines of a private key of PuTTY; how many there are stands behind it. */
+const PUTTY = Buffer.from('Private-Lines: ')
 const TITLE = Buffer.from('PRIVATE KEY')
 const BEGINS = /-----BEGIN ([A-Z0-9]+ ){0,3}$/
 const ENDS = /-----END ([A-Z0-9]+ ){0,3}$/
@@ -54,6 +58,23 @@ function addBlock(found: Findings, bytes: Buffer, body: number, open: boolean): 
   while (run !== null) {
     found.add(run.from, run.to)
     run = run.to - run.from < LEAST_RUN ? null : nextRun(bytes, run.to, most, margin)
+  }
+}
+
+/** The lines of base64 behind `Private-Lines: 4`. */
+function addPutty(found: Findings, bytes: Buffer, from: number, open: boolean): void {
+  const most = Math.min(bytes.length, from + MOST_PEM_BYTES)
+  let at = endOfLine(bytes, from, most)
+  for (;;) {
+    const line = afterLineEnd(bytes, at, most)
+    if (line === at) return
+    const to = endOfRun(bytes, line, most)
+    const isWhole = to === endOfLine(bytes, line, most)
+    if (to === line || !isWhole) return
+    if (open && to === bytes.length) found.addEarly(line, to)
+    else if (to - line >= LEAST_RUN || line > from + LEAST_RUN) found.add(line, to)
+    else return
+    at = to
   }
 }
 

@@ -13,7 +13,7 @@ import { findToken, SHORTEST_WORD } from './words.ts'
  *
  * | what                   | where it is looked for                                             |
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
- * | `name=value` and such  | at each `=`, `:`, `>` and `-`, found four bytes at a time           |
+ * | `name=value` and such  | at each `=`, `:`, `>`, `,` and `-`, found four bytes at a time      |
  * | passwords, credentials | at `://`, `authorization`, `password `, found by the system         |
  */
 export function scan(found: Findings, bytes: Buffer): void {
@@ -23,12 +23,16 @@ export function scan(found: Findings, bytes: Buffer): void {
   for (let at = bytes.indexOf(URL_MARK, start); at !== -1 && at < end; at = bytes.indexOf(URL_MARK, at + 3))
     findInUrl(found, at + 3)
   findSentences(found, bytes)
+  for (let at = bytes.indexOf(CELL, start); at !== -1 && at < end; at = bytes.indexOf(CELL, at + 2))
+    findNamedValue(found, at)
   for (const name of HEADER_ENDS)
     for (let at = bytes.indexOf(name, start); at !== -1 && at < end; )
       at = bytes.indexOf(name, findHeader(found, at + name.length))
 }
 
 const URL_MARK = Buffer.from('://')
+/** Between two cells of a table. */
+const CELL = Buffer.from('| ')
 
 /** A word that is long enough has one of its characters at every sixteenth place: the others are passed over. */
 function scanWords(found: Findings): void {
@@ -82,10 +86,10 @@ function scanSeparators(found: Findings): void {
   const four = count === 0 ? NONE : new Int32Array(bytes.buffer, bytes.byteOffset + words, count)
   for (let index = 0; index < count; index++) {
     const word = four[index] as number
-    // A byte of these is zero where there is a `:`, one of its neighbours, `8` to `?`, or a `-`. Only then does subtracting set
-    // the highest bit of a byte anew.
+    // A byte of these is zero where there is a `:`, one of its neighbours, `8` to `?`, a `,` or a `-`. Only then does
+    // subtracting set the highest bit of a byte anew.
     const separators = (word & 0xf8f8f8f8) ^ 0x38383838
-    const dashes = word ^ 0x2d2d2d2d
+    const dashes = (word & 0xfefefefe) ^ 0x2c2c2c2c
     const zeros = ((separators - 0x01010101) & ~separators) | ((dashes - 0x01010101) & ~dashes)
     if ((zeros & 0x80808080) !== 0) {
       const at = words + index * 4
@@ -115,5 +119,5 @@ const SEPARATOR = 1
 const OPTION = 2
 /** By byte: what may stand before it or behind it. */
 const SITES = new Uint8Array(256)
-for (const separator of ':=>') SITES[separator.charCodeAt(0)] = SEPARATOR
+for (const separator of ':=>,') SITES[separator.charCodeAt(0)] = SEPARATOR
 SITES[0x2d] = OPTION

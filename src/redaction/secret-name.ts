@@ -137,7 +137,8 @@ export function kindOfWords(words: readonly string[], isVariable: boolean): Secr
 /** Whether these words behind the one that says it leave the name that of a secret. */
 function mayFollow(endings: readonly string[], words: readonly string[], isVariable: boolean): boolean {
   if (endings.length === 0) return true
-  if (endings.length === 1 && endings[0] === 'id' && words.at(-2) === 'key') return words.at(-3) === 'access'
+  if (endings.length === 1 && endings[0] === 'id')
+    return (words.at(-2) === 'key' && words.at(-3) === 'access') || words.at(-2) === 'secret'
   return endings.every((word) =>
     isVariable
       ? !OTHER_ENDINGS.has(word)
@@ -153,7 +154,9 @@ function kindAt(words: readonly string[], at: number): SecretKind | null {
     return before === undefined ? 'possible' : PASS_QUALIFIERS.has(before) ? 'password' : null
   switch (word) {
     case 'secret':
-      return before !== undefined && FLAGS.has(before) ? null : 'secret'
+      if (before !== undefined && FLAGS.has(before)) return null
+      // `SecretID` is one, or the name of one.
+      return words[at + 1] === 'id' ? 'token' : 'secret'
     case 'token':
       return before !== undefined && (OTHER_TOKENS.has(before) || FLAGS.has(before)) ? null : 'token'
     case 'key':
@@ -179,7 +182,14 @@ function kindAt(words: readonly string[], at: number): SecretKind | null {
     case 'mnemonic':
       return 'phrase'
     case 'jwt':
+    case 'assertion':
       return 'token'
+    case 'response':
+      return before === 'saml' ? 'token' : null
+    case 'verifier':
+      return before === 'code' ? 'token' : null
+    case 'api':
+      return at === 0 ? 'possible' : null
     case 'sig':
     case 'signature':
     case 'salt':

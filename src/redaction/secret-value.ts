@@ -68,7 +68,7 @@ export function looksGenerated(value: string): boolean {
 
 /** Words with a number in them. */
 const TERMS =
-  /base(?:64|32)|sha(?:1|256|384|512)|utf-?(?:8|16)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[ex]d?25519|x509|oauth2|http[12]|ipv[46]|k8s|i18n|b(?:16|32|64|85)(?=[a-z]{3})|l10n|a11y|e2e|win32|x86|amd64|arm64|aes(?:128|256)|es20\d\d/gi
+  /base(?:64|32)|sha(?:1|256|384|512)|utf-?(?:8|16)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[ex]d?25519|x509|oauth2|http[12]|ipv[46]|i18n|b(?:16|32|64|85)(?=[a-z]{3})|l10n|a11y|e2e|win32|x86|amd64|arm64|aes(?:128|256)|es20\d\d|s3|ec2|v8|h2|p2p|k8s|r2|d3|o11y/gi
 
 interface Counts {
   readonly digits: number
@@ -160,13 +160,14 @@ function hasDigitOrSymbol(value: string): boolean {
 
 /** What a variable of the environment holds instead of a secret. */
 function isNoValue(value: string): boolean {
+  if (/^\d+(?:ms|s|m|h|d|w)$/.test(value)) return true
   return /^["']?(?:true|false|null|none|nil|undefined|yes|no|on|off|value|string|changeme|\d{1,4})["']?[,;]?$/i.test(
     value,
   )
 }
 
 function isPlain(value: string): boolean {
-  if (/^(?:0x)?[\da-f]{1,4}$/i.test(value) && /^\d/.test(value)) return true
+  if (/^(?:\d{1,4}|0x[\da-f]{1,4}|\d+(?:ms|s|m|h|d|w|y|mb|kb|gb|k|%))$/i.test(value)) return true
   if (isVersion(value)) return true
   const bare = value.replace(/^[("'[*_]+|[)"'\]*_.,:;!?]+$/g, '')
   return bare === '' || PLAIN_VALUES.has(bare.toLowerCase())
@@ -181,7 +182,8 @@ function isVersion(value: string): boolean {
 function isBracketed(text: string): boolean {
   const first = text[0]
   if (first === '$') return /^\$(?:[({[]|[A-Za-z_][A-Za-z0-9_]*(?:$|[^A-Za-z0-9_])|[0-9@*#?]$)/.test(text)
-  if (first === '`' || first === '{' || first === '<') return true
+  if (first === '<') return !looksGenerated(text.slice(1, -1))
+  if (first === '`' || first === '{') return true
   if (first === '%') return /^%(?:[A-Za-z_][A-Za-z0-9_]*%|[sdvq]$|\()/.test(text)
   if (first === '[') return /^\[[A-Za-z _.-]*\]?$/.test(text)
   return first === '@' && /^@[A-Z_]+@$/.test(text)
@@ -208,7 +210,8 @@ function isCode(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED_CHARS)
   if (/^[!&*([]|^\/\^|=>|^(?:await|new|typeof|return|function|lambda|not|async) /.test(text)) return true
   const word = /^[A-Za-z_$@][\w$]*/.exec(text)?.[0] ?? ''
-  if (word === '') return false
+  // Names have no letter behind a digit, but for well-known terms.
+  if (word === '' || /\d[A-Za-z]/.test(word.replace(TERMS, ''))) return false
   const rest = text.slice(word.length)
   if (/^(?:qr|re?|m|s)\//.test(text)) return true
   if (looksGenerated(word)) return false

@@ -14,7 +14,7 @@ export const SHORT_PASSWORD_WORDS = set('pass pw')
 /** Parts of names that are written without a separator: `dbpass`, `requirepass`, `rootpw`. */
 export const PASS_QUALIFIERS = set(
   'db require master store key keystore truststore trust user root admin smtp mail imap ftp ssh ssl login my mysql pg redis ' +
-    'api proxy bind sudo app http ldap rabbit mongo client server auth sql old new svn wifi vnc zip enc',
+    'api proxy bind sudo become enable privileged service svc remote network net wp host app http ldap rabbit mongo client server auth sql old new svn wifi vnc zip enc',
 )
 
 /** Words before `key` that make it a secret: `api_key`, `signing-key`. */
@@ -71,7 +71,7 @@ export const NEUTRAL_ENDINGS = set(
 /** Behind such a word it is something about the secret: where it lies, how long it lives, how it is called. */
 export const OTHER_ENDINGS = set(
   'name names path paths file files filename dir directory folder url uri urls id ids type types count counts length len size limit ' +
-    'limits ttl expiry expires expire expiration expired in at age policy policies rotation version algorithm alg algo format ' +
+    'limits ttl lifetime duration expiry expires expire expiration expired in at age policy policies rotation version algorithm alg algo format ' +
     'prefix suffix header headers field fields param params parameter label hint prompt placeholder enabled disabled required ' +
     'valid invalid validity ref refs reference arn usage used max min budget total index class mode state status provider issuer ' +
     'endpoint host port scope scopes manager store service env var variable variables location fingerprint regex regexp re pattern selector ' +
@@ -104,13 +104,12 @@ export const PLAIN_VALUES = set(
     'authorization authentication auth login signin signup session cookie header query body param params read write',
 )
 
-/** Words of sentences: a text that has one is a label or an explanation, and no passphrase. */
+/** Words of labels and explanations: a text that has one is no passphrase. */
 export const SENTENCE_WORDS = set(
-  'the a an your my our is are was be to of for and or not in on at with by from this that it must should can cannot will please ' +
-    'enter confirm forgot reset change new current old password passwords token tokens secret secrets key keys characters invalid ' +
-    'incorrect required optional wrong here use used using if when you we has have does do no as but only least more than e.g. i.e. ' +
-    'match matches too short long weak strong field value values name user username email account login sign show hide string null ' +
-    'undefined default set sets get returns return api access',
+  'the your my our is are was be must should can cannot will please enter confirm forgot reset change password passwords token ' +
+    'tokens secret secrets key keys characters invalid incorrect required optional wrong here use used using you we has have does do ' +
+    'least match matches too short weak strong field value values name user username email account login string null undefined ' +
+    'default set sets get returns return api access not',
 )
 
 function set(words: string): ReadonlySet<string> {

@@ -1,16 +1,19 @@
-import { COLON, isBlank, isIn, isLineEnd, isQuote, NAME, standsAt } from './characters.ts'
+import { COLON, isBlank, isIn, isLineEnd, isQuote, standsAt, WORD } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { isReference, isSecretValue } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 /** How the words end that a secret comes right behind. Those with a rare first letter are found fastest. */
-const MARKS = ['word ', 'WORD ', 'phrase ', "by '", "BY '", 'pass '].map((text) => Buffer.from(text))
+const MARKS = ['word ', 'WORD ', 'phrase ', "by '", "BY '", 'pass ', 'key ', 'ken '].map((text) =>
+  Buffer.from(text),
+)
 const MAX_VALUE_BYTES = 256
 const MAX_CONTEXT_BYTES = 80
+const MIN_TOKEN_BYTES = 16
 
 /**
- * Passwords that sentences and statements tell without a separator: `password is …`, `IDENTIFIED BY '…'`, `login me password …`
- * of .netrc, `requirepass …` of Redis.
+ * Secrets that sentences and statements tell without a separator: `password is …`, `access key …`, `IDENTIFIED BY '…'`, `login me
+ * password …` of .netrc, `requirepass …` of Redis.
  */
 export function findSentences(found: Findings, bytes: Buffer): void {
   for (const mark of MARKS)
@@ -24,7 +27,7 @@ export function findSentences(found: Findings, bytes: Buffer): void {
     }
 }
 
-type Teller = 'sentence' | 'statement' | 'setting'
+type Teller = 'sentence' | 'statement' | 'setting' | 'token'
 
 /** Where each word stands, so that its first letter may be a capital. */
 const TELLERS: readonly (readonly [string, Teller])[] = [
@@ -32,14 +35,19 @@ const TELLERS: readonly (readonly [string, Teller])[] = [
   ['assphrase ', 'sentence'],
   ["dentified by '", 'statement'],
   ['equirepass ', 'setting'],
+  ['pi key ', 'token'],
+  ['ccess key ', 'token'],
+  ['ecret key ', 'token'],
+  ['token ', 'token'],
 ]
 
 function tellerBefore(bytes: Uint8Array, behind: number): Teller | null {
   const known = TELLERS.find(([text]) => standsAt(bytes, behind - text.length, text))
   if (known === undefined) return null
   const [text, teller] = known
-  // The name of something, such as `DB_PASSWORD `.
-  if (isIn(bytes[behind - text.length - 2], NAME)) return null
+  // The name of something, such as `DB_PASSWORD ` or `/reset-password `.
+  const before = bytes[behind - text.length - (text === 'token ' ? 1 : 2)]
+  if (isIn(before, WORD) || before === 0x2f || before === 0x2e) return null
   // In capitals it is a word of SQL.
   return text === 'assword ' && bytes[behind - 2] === 0x44 ? 'statement' : teller
 }
@@ -49,20 +57,29 @@ function findTold(found: Findings, teller: Teller, behind: number): void {
   let from = behind
   if (isQuote(bytes[behind - 1])) from--
   while (from < end && isBlank(bytes[from])) from++
-  if (teller === 'sentence') from = behindVerb(found, from)
+  if (teller === 'sentence' || teller === 'token') from = behindVerb(found, from)
   const quote = isQuote(bytes[from]) ? bytes[from] : undefined
   if (quote !== undefined) from++
   const endsValue = (byte: number | undefined) =>
     isLineEnd(byte) || (quote === undefined ? isBlank(byte) || isQuote(byte) : byte === quote)
   let to = from
-  while (to < end && to - from < MAX_VALUE_BYTES && !endsValue(bytes[to])) to++
-  if (found.mayGoOn(to)) {
+  while (to < end && to - from < MAX_VALUE_BYTES && !endsValue(bytes[to])) {
+    to++
+    // Two stand for one in SQL.
+    if (teller === 'statement' && bytes[to] === quote && bytes[to + 1] === quote) to += 2
+  }
+  if (found.mayGoOn(to) || (teller === 'statement' && found.mayGoOn(to + 1))) {
+    to = Math.min(to, end)
     found.addEarly(from, to)
     return
   }
   if (quote === undefined) while (to > from && isStop(bytes[to - 1])) to--
   const text = textOf(bytes, from, to)
   if (to <= from || isReference(text) || (teller === 'statement' && quote === undefined)) return
+  if (teller === 'token') {
+    if (text.length >= MIN_TOKEN_BYTES && isSecretValue('token', text, 'sentence')) found.add(from, to)
+    return
+  }
   const before = textOf(bytes, Math.max(found.start, behind - MAX_CONTEXT_BYTES), behind)
   const isNetrc = /\b(?:login|machine)\s+\S+\s+password $/i.test(before)
   const style = teller === 'statement' ? 'quoted' : teller === 'setting' || isNetrc ? 'setting' : 'sentence'
