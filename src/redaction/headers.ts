@@ -20,9 +20,6 @@ import { isReference } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 import { isPlaceholder } from './urls.ts'
 
-/** How the name of the header ends, in the two ways in which it is written: what it begins with is either. */
-export const HEADER_ENDS = [Buffer.from('uthorization'), Buffer.from('UTHORIZATION')]
-
 /**
  * The credentials of `Authorization: Bearer …`; its name ends at `name`.
  *

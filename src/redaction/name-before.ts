@@ -1,5 +1,6 @@
 import {
   BACKSLASH,
+  BEFORE_SEPARATOR,
   COLON,
   DASH,
   DIGIT,
@@ -94,7 +95,7 @@ function keyPart(bytes: Uint8Array, start: number, to: number) {
 }
 
 /** Names that say what they are together with the words before them, and those of values and cookies. */
-const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin)$|cookie2?$/i
+const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin)$|cookie2?$|authorization$/i
 
 /** `n`, `r`, `t` */
 export function isEscapeLetter(byte: number | undefined): boolean {
@@ -171,12 +172,31 @@ function isCapital(byte: number | undefined): boolean {
   return byte === UNDERSCORE || (isIn(byte, UPPER_OR_DIGIT) && !isIn(byte, DIGIT))
 }
 
-/** A quick look at the last letters: nearly all text goes no further than this. */
+/** A quick look at the last letters of a name: nearly all text goes no further than this. */
 export function mayEndName(bytes: Uint8Array, to: number): boolean {
-  let at = to
+  const [third = 0, second = 0, first = 0] = [bytes[to - 1], bytes[to - 2], bytes[to - 3]]
+  if (!isIn(third, NAME)) return false
+  if (LAST_THREE[indexOf(first & 31, second & 31, third & 31)] === 1) return true
+  if (isCapital(third)) return isCapital(second)
+  // `authorization`
+  if ((third & 31) === 14 && ((bytes[to - 6] ?? 0) & 31) === 26) return true
+  return isIn(third, DIGIT) && endsWithNumber(bytes, to)
+}
+
+/** `password2` */
+function endsWithNumber(bytes: Uint8Array, to: number): boolean {
+  let at = to - 1
   while (to - at < 4 && isIn(bytes[at - 1], DIGIT)) at--
-  if (!isIn(bytes[at - 1], NAME)) return false
-  if (isCapital(bytes[at - 1]) && isCapital(bytes[at - 2])) return true
-  const [third = 0, second = 0, first = 0] = [bytes[at - 1], bytes[at - 2], bytes[at - 3]]
-  return LAST_THREE[indexOf(first & 31, second & 31, third & 31)] === 1
+  return !isIn(bytes[at - 1], DIGIT) && mayEndName(bytes, at)
+}
+
+/** A quick look at what stands before a separator, without blanks and quotation marks. */
+export function mayFollowName(bytes: Uint8Array, at: number): boolean {
+  let to = at
+  let byte = bytes[to - 1]
+  if (isIn(byte, NAME)) return mayEndName(bytes, to)
+  if (!isIn(byte, BEFORE_SEPARATOR)) return false
+  while (at - to < MAX_NAME_BYTES && isIn(byte, BEFORE_SEPARATOR) && !isIn(byte, NAME)) byte = bytes[--to - 1]
+  while (byte === BACKSLASH) byte = bytes[--to - 1]
+  return mayEndName(bytes, to) || (bytes[at] === COLON && isIn(byte, KEY_PART) && at - to < 3)
 }

@@ -3,7 +3,6 @@ import {
   AT,
   BACKSLASH,
   BACKTICK,
-  BEFORE_SEPARATOR,
   COLON,
   COMMA,
   DIGIT,
@@ -14,7 +13,6 @@ import {
   isQuote,
   NAME,
   NEWLINE,
-  PORT,
   QUOTE,
   RETURN,
   standsAt,
@@ -22,6 +20,7 @@ import {
 } from './characters.ts'
 import { findCookies, isCookieName } from './cookies.ts'
 import type { Findings } from './findings.ts'
+import { findHeader } from './headers.ts'
 import { beginsLine, endsLine } from './line-start.ts'
 import { isEscapeLetter, type NameBefore, nameBefore } from './name-before.ts'
 import { pairedName } from './paired-name.ts'
@@ -37,16 +36,14 @@ import { textOf } from './text-of.ts'
  */
 export function findNamedValue(found: Findings, at: number): number {
   const { bytes } = found
-  if (!isIn(bytes[at - 1], BEFORE_SEPARATOR) || !isSeparator(bytes, at)) return at
-  if (bytes[at] === COLON && isIn(bytes[at + 1], PORT)) {
-    const password = findPgpass(found, at)
-    if (password !== at) return password
-  }
+  if (!isSeparator(bytes, at)) return at
   const name = nameBefore(bytes, found.start, at)
   if (name === null) return at
   if (bytes[at] === GREATER) return findElement(found, name, at)
   if (bytes[at] === COMMA || bytes[at] === PIPE) return findNextText(found, name, at)
   if (isCookieName(name.text)) return findCookies(found, name, at + 1)
+  if (AUTHORIZATION.test(name.text) && (bytes[at] === COLON || bytes[at] === EQUALS))
+    return Math.max(at, findHeader(found, name.to))
   if (name.text === 'thin') return findOracle(found, at + 1)
   const kind = name.kind ?? pairedName(bytes, name)
   if (kind === null || isOther(bytes, name)) return at
@@ -65,6 +62,7 @@ export function findNamedValue(found: Findings, at: number): number {
   return to
 }
 
+const AUTHORIZATION = /authorization$/i
 const GREATER = 0x3e
 const LESS = 0x3c
 const QUESTION = 0x3f
@@ -337,7 +335,7 @@ function endOfQuoted(bytes: Uint8Array, { inside, quote, depth }: Opening, end: 
 /** The next argument of a call, or the next cell of a table: `define('DB_PASSWORD', '…')`, `| password | … |`. */
 function findNextText(found: Findings, { kind }: NameBefore, at: number): number {
   const { bytes, end } = found
-  if (kind === null) return at
+  if (kind === null || kind === 'possible') return at
   let from = at + 1
   while (from < end && isBlank(bytes[from])) from++
   const opening = openingQuote(bytes, from)
@@ -358,7 +356,7 @@ function findNextText(found: Findings, { kind }: NameBefore, at: number): number
 }
 
 /** A line of .pgpass, `host:5432:database:user:password`; `at` is the first colon. */
-function findPgpass(found: Findings, at: number): number {
+export function findPgpass(found: Findings, at: number): number {
   const { bytes, start, end } = found
   let line = at
   while (

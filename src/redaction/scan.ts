@@ -1,7 +1,7 @@
-import { BREAK, JOINT, STEPS } from './characters.ts'
+import { BREAK, COLON, DASH, isIn, JOINT, PORT, STEPS, WORD } from './characters.ts'
 import type { Findings } from './findings.ts'
-import { findHeader, HEADER_ENDS } from './headers.ts'
-import { findNamedValue } from './named-values.ts'
+import { mayFollowName } from './name-before.ts'
+import { findNamedValue, findPgpass } from './named-values.ts'
 import { findOption } from './options.ts'
 import { findSentences } from './sentences.ts'
 import { findInUrl } from './urls.ts'
@@ -14,23 +14,17 @@ import { findToken, SHORTEST_WORD } from './words.ts'
  * | what                   | where it is looked for                                             |
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
  * | `name=value` and such  | at each `=`, `:`, `>`, `,` and `-`, found four bytes at a time      |
- * | passwords, credentials | at `://`, `authorization`, `password `, found by the system         |
+ * | passwords in sentences | at `password ` and the like, found by the system                    |
  */
 export function scan(found: Findings, bytes: Buffer): void {
   scanWords(found)
   scanSeparators(found)
-  const { start, end } = found
-  for (let at = bytes.indexOf(URL_MARK, start); at !== -1 && at < end; at = bytes.indexOf(URL_MARK, at + 3))
-    findInUrl(found, at + 3)
   findSentences(found, bytes)
+  const { start, end } = found
   for (let at = bytes.indexOf(CELL, start); at !== -1 && at < end; at = bytes.indexOf(CELL, at + 2))
-    findNamedValue(found, at)
-  for (const name of HEADER_ENDS)
-    for (let at = bytes.indexOf(name, start); at !== -1 && at < end; )
-      at = bytes.indexOf(name, findHeader(found, at + name.length))
+    if (mayFollowName(bytes, at)) findNamedValue(found, at)
 }
 
-const URL_MARK = Buffer.from('://')
 /** Between two cells of a table. */
 const CELL = Buffer.from('| ')
 
@@ -106,7 +100,7 @@ function lookAt(found: Findings, from: number, to: number, before: number): numb
   for (let at = from; at < to; at++) {
     const site = SITES[bytes[at] as number]
     if (site === 0) continue
-    const value = site === SEPARATOR ? findNamedValue(found, at) : findOption(found, at)
+    const value = site === SEPARATOR ? lookAtSeparator(found, at) : lookAtDash(found, at)
     if (value <= at) continue
     behind = value
     at = value - 1
@@ -114,6 +108,28 @@ function lookAt(found: Findings, from: number, to: number, before: number): numb
   return behind
 }
 
+function lookAtSeparator(found: Findings, at: number): number {
+  const { bytes } = found
+  if (bytes[at] === COLON) {
+    const next = bytes[at + 1]
+    if (next === SLASH && bytes[at + 2] === SLASH) {
+      findInUrl(found, at + 3)
+      return at
+    }
+    if (isIn(next, PORT) && (bytes[at + 5] === COLON || bytes[at + 6] === COLON)) {
+      const password = findPgpass(found, at)
+      if (password !== at) return password
+    }
+  }
+  return mayFollowName(bytes, at) ? findNamedValue(found, at) : at
+}
+
+function lookAtDash(found: Findings, at: number): number {
+  const before = found.bytes[at - 1]
+  return isIn(before, WORD) || before === DASH ? at : findOption(found, at)
+}
+
+const SLASH = 0x2f
 const NONE = new Int32Array(0)
 const SEPARATOR = 1
 const OPTION = 2
