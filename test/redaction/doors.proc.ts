@@ -256,6 +256,93 @@ describe('a command line', () => {
   })
 })
 
+describe('what a command prints in other ways than as a variable', () => {
+  const key = invented('printed in other ways', 36)
+  const half = [key.slice(0, 18), key.slice(18)]
+  const WAYS = {
+    'a member of JSON': `{"user": "app", "api_key": "${key}"}`,
+    'a setting of YAML': `database:\n  password: ${key}`,
+    'a header': `> GET / HTTP/1.1\n> X-Api-Key: ${key}`,
+    'a cookie': `< Set-Cookie: session=${key}; Path=/; HttpOnly`,
+    'a token with a colour in its middle': `ghp_${half[0]}\u001b[31m${half[1]}\u001b[0m`,
+    'an option of a traced command': `+ deploy --password '${key}' --verbose`,
+  }
+
+  test.each(Object.entries(WAYS))('%s is masked for an agent and in the output', async (_, text) => {
+    const daemon = await new Dwelling().up()
+    const file = join(tempFolder(), 'text')
+    writeFileSync(file, `begin\n${text}\nend\n`)
+    const client = await overHttp(daemon.reeve, { era: 'modern' })
+    const run = { run: `cat ${file}`, waitMs: 30_000 }
+    const begun = await call<{ process: { pid: string } }>(client, 'process_start', run)
+    const { pid } = begun.structured.process
+    await daemon.reeve.wait({ pid, timeoutMs: 30_000 })
+    const answers = {
+      process_start: begun,
+      process_log: await call(client, 'process_log', { pid }),
+      process_search: await call(client, 'process_search', { pid, pattern: '.' }),
+    }
+    for (const [what, answer] of Object.entries(answers))
+      expectNone(what, answer, { secrets: [key, ...half] })
+    const { bytes } = await daemon.reeve.output({ pid, offset: 0, limit: 100_000 })
+    const output = Buffer.from(bytes).toString()
+    expectNone('output', output, { secrets: [key, ...half] })
+    expect(output).toHaveLength(`begin\n${text}\nend\n`.length)
+    expect(output).toMatch(/^begin\n.*\nend\n$/s)
+    const revealed = await daemon.reeve.output({ pid, offset: 0, limit: 100_000, reveal: true })
+    expect(Buffer.from(revealed.bytes).toString()).toContain(text)
+  })
+
+  test('the rest of a secret that a terminal program wrote over is masked on its screen', async () => {
+    const daemon = await new Dwelling().up()
+    const file = join(tempFolder(), 'text')
+    writeFileSync(file, `ghp_${key}\rdone`)
+    const client = await overHttp(daemon.reeve, { era: 'modern' })
+    const begun = await call<{ process: { pid: string } }>(client, 'process_start', {
+      run: `cat ${file}`,
+      pty: true,
+      waitMs: 30_000,
+    })
+    const { pid } = begun.structured.process
+    await daemon.reeve.wait({ pid, timeoutMs: 30_000 })
+    const { lines } = await daemon.reeve.screen({ pid })
+    expect(lines[0]).toBe(`done${'*'.repeat(36)}`)
+    const revealed = await daemon.reeve.screen({ pid, reveal: true })
+    expect(revealed.lines[0]).toBe(`done${key}`)
+    expectNone('process_start', begun, { secrets: [key] })
+    expect((await daemon.reeve.screen({ pid })).lines[0]).toBe(`done${'*'.repeat(36)}`)
+  })
+})
+
+test('where to reply is shown without secrets in notices, records and events', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const token = invented('where to reply', 36)
+  await reeve.openSession({ session: 's' })
+  const { record } = await reeve.spawn({
+    kind: 'command',
+    spec: { run: 'true' },
+    owner: { session: 's' },
+    replyTo: { url: `https://bot:${token}@chat.example.org`, headers: { 'x-api-key': token }, thread: 7 },
+  })
+  await reeve.wait({ pid: record.pid })
+  const told = []
+  for await (const notice of reeve.inbox({ scope: 'session:s' })) {
+    told.push(notice)
+    break
+  }
+  const answers = {
+    record,
+    told,
+    notices: await reeve.notices({ scope: 'session:s', all: true }),
+    show: await reeve.show({ pid: record.pid }),
+    events: await reeve.events({ pid: record.pid }),
+    changes: await reeve.changes({ limit: 1_000 }),
+  }
+  expect(answers.notices.notices[0]?.replyTo).toMatchObject({ thread: 7 })
+  for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, { secrets: [token] })
+})
+
 describe('a process that is no command', () => {
   const secret = invented('of a tool', 36)
   const hidden = { secrets: [secret, 'correcthorsebattery'] }
