@@ -11,6 +11,7 @@ import {
   isQuote,
   KEY_PART,
   NAME,
+  STAR,
   UNDERSCORE,
   UPPER_OR_DIGIT,
 } from './characters.ts'
@@ -109,16 +110,21 @@ function isOperator(byte: number | undefined): boolean {
 }
 
 function isNameByte(byte: number | undefined): boolean {
-  return isIn(byte, NAME) || byte === DASH || byte === DOT
+  return isWordByte(byte) || byte === DASH || byte === DOT
+}
+
+/** What was masked was a word, too. */
+function isWordByte(byte: number | undefined): boolean {
+  return isIn(byte, NAME) || byte === STAR
 }
 
 /** Words right before a name, parted by one blank: `Your new API` of `Your new API key:`. */
 function wordsBefore(bytes: Uint8Array, start: number, from: number): string {
   const first = Math.max(start, from - MAX_SENTENCE_BYTES)
   let at = from
-  while (at - 1 > first && bytes[at - 1] === 0x20 && isIn(bytes[at - 2], NAME)) {
+  while (at - 1 > first && bytes[at - 1] === 0x20 && isWordByte(bytes[at - 2])) {
     at--
-    while (at > first && isIn(bytes[at - 1], NAME)) at--
+    while (at > first && isWordByte(bytes[at - 1])) at--
   }
   return at === from ? '' : textOf(bytes, at, from - 1)
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { maskJson } from '../../src/redaction/mask-json.ts'
 import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES, Masker } from '../../src/redaction/masker.ts'
 import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
+import { FAMILIES, LOOKALIKES } from './families.ts'
 
 const masker = new Masker()
 const mask = (text: string) => masker.bytes(Buffer.from(text)).toString()
@@ -119,7 +120,8 @@ const text = fc
   .array(
     fc.oneof(
       fc.constantFrom(...SECRETS.map((printed) => printed.text)),
-      fc.constantFrom(...INNOCENTS.filter((one) => one.length < 1_000)),
+      fc.constantFrom(...FAMILIES.map((printed) => printed.text)),
+      fc.constantFrom(...INNOCENTS.filter((one) => one.length < 1_000), ...LOOKALIKES),
       fc.constantFrom(
         '\n',
         ' ',
@@ -225,10 +227,39 @@ test('text of any kind takes time in proportion to its length', () => {
     'A=',
     'Authorization: ',
     '-----END ',
+    'password: ',
+    'password=',
+    '"password": "',
+    '\\"token\\": \\"',
+    "'key', '",
+    'Your API key: ',
+    'password is ',
+    '--password ',
+    ' -p -u',
+    'mysql -p',
+    'Cookie: a=b; ',
+    'Cookie: ',
+    '| password ',
+    'password: |\n  ',
+    'Private-Lines: 1\n',
+    '<password>',
+    'value="',
+    'name=x, value=',
+    'a:5432:',
+    'thin:a/',
+    'eyJ.',
+    'pat.',
+    '\u001b[31m',
+    '\u001b[',
+    '\u001b]',
+    '\u001b',
+    'DB_PASSWORD=\\n',
+    'https://hooks.slack.com/services/',
   ]
   for (const shape of shapes) {
     const bytes = Buffer.from(shape.repeat(200_000 / shape.length))
     // A quadratic one would take minutes, and the test its time.
     expect(masker.bytes(bytes)).toHaveLength(bytes.length)
+    expect(masker.text(bytes.toString())).toHaveLength(bytes.length)
   }
 })
