@@ -92,9 +92,9 @@ export const daemonWords: DaemonWords = {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet, session) {
+  async mcp(reeve, quiet, { session, structured }) {
     const { serveMcpStdio } = await import('./mcp/stdio.ts')
-    await serveMcpStdio(reeve, { quiet, ...(session === null ? {} : { session }) }).closed
+    await serveMcpStdio(reeve, { quiet, structured, ...(session === null ? {} : { session }) }).closed
     return 0
   },
   async demo() {

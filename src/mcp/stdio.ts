@@ -18,6 +18,8 @@ export interface McpStdioOptions {
   readonly session?: string
   /** Another way to the same daemon, which does not start it: for what goes on by itself while a client is there. */
   readonly quiet?: McpReeve
+  /** Every answer has structured content beside its text. */
+  readonly structured?: boolean
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -36,6 +38,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const transport = options.transport ?? new StdioServerTransport()
   const sessions = new Sessions(reeve, options.quiet)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
+  const { structured = false } = options
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
@@ -45,7 +48,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, place })
+      const server = mcpServer({ era, readOnly: false, structured, place })
       server.server.oninitialized = () => void place(toldBy(server)).then(touch)
       serving = server
       return server

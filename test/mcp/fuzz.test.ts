@@ -25,7 +25,7 @@ const NEEDED: Record<string, Record<string, unknown>> = {
   process_write: { ...PIDS, text: 'x', waitMs: 1 },
   process_kill: { ...PIDS, graceMs: 1 },
   process_restart: { ...PIDS, graceMs: 1, waitMs: 1 },
-  interrupt: {},
+  interrupt: { all: true },
   inbox: {},
 }
 const wild = fc.oneof(
@@ -63,6 +63,10 @@ const members = [
   'reason',
   'ansi',
   'stream',
+  'all',
+  'line',
+  'raw',
+  'output',
   '__proto__',
 ]
 const member = fc
