@@ -28,8 +28,15 @@ const LISTED_AS = 'reeve/listed-as'
 
 /** What a list of tools says of a tool's arguments. What they really must be is checked when the tool is called. */
 export function plainSchema(input: z.ZodType): PlainSchema {
-  return plain(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
+  const known = converted.get(input)
+  if (known !== undefined) return known
+  const schema = plain(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
+  converted.set(input, schema)
+  return schema
 }
+
+/** A server is made for every request over HTTP. */
+const converted = new WeakMap<z.ZodType, PlainSchema>()
 
 /** For the SDK, which would otherwise publish and check the real schema. */
 export function published(schema: PlainSchema): StandardSchemaWithJSON<Record<string, unknown>> {

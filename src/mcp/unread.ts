@@ -31,6 +31,8 @@ export interface Reading {
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
 const MOST_POLLS = 3
+/** The end of an output is shown where so much of it fits. */
+const LEAST_TAIL = 100
 /** Of a long output that is complete the end tells most: failures and totals stand there. */
 const FIRST_PART = 0.35
 const LEFT_OUT =
@@ -61,16 +63,14 @@ async function readPage(acting: Acting, pid: string, reading: Reading): Promise<
   if (!first.more) return unreadOf(process, first)
   const rest = { ...common, maxChars: Math.max(1, room - first.text.length) }
   const goOn = () => pollOrAgain(acting, from === undefined ? rest : { ...rest, cursor: first.cursor })
-  const showsEnd = process.endedAt !== null && !hasSeenEnd(session, pid)
-  if (showsEnd) {
-    // Only a look: what is left out stays unread.
-    const behind = await acting.poll({ ...rest, cursor: first.cursor })
-    if (behind.more) {
-      seesEnd(session, pid)
-      const chars = Math.max(1, room - first.text.length - LEFT_OUT.length - 2)
-      const last = await endOfOutput(acting, pid, { chars, lines: TAIL_LINES })
-      return unreadOf(process, first, { text: `\n${LEFT_OUT}\n${last}` })
-    }
+  const tailRoom = room - first.text.length - LEFT_OUT.length - 2
+  const isLong = process.endedAt !== null && tailRoom > LEAST_TAIL && !hasSeenEnd(session, process.pid)
+  // Only a look: what is left out stays unread.
+  if (isLong && (await acting.poll({ ...rest, cursor: first.cursor })).more) {
+    seesEnd(session, process.pid)
+    const last = await endOfOutput(acting, pid, { chars: tailRoom, lines: TAIL_LINES })
+    const seam = first.text.endsWith('\n') ? '' : '\n'
+    return unreadOf(process, first, { text: `${seam}${LEFT_OUT}\n${last}` })
   }
   return unreadOf(process, first, await goOn())
 }
@@ -132,7 +132,7 @@ export interface UnreadShown {
 export function shown({ output, more, lost, readTo, process, askedAgain }: Unread): UnreadShown {
   const isRunning = process.endedAt === null
   const notes = [
-    ...(more ? ['there is more: process_poll'] : []),
+    ...(more && !output.includes(LEFT_OUT) ? ['there is more: process_poll'] : []),
     ...(isRunning ? [`read to ${readTo}`] : []),
   ]
   const above = [

@@ -14,9 +14,9 @@ export function sentenceOn(process: ProcessView, now = Date.now()): string {
 /** What a command has left running counts as part of it: the same tool ends it. */
 export function leftBehindNote({ leftBehind, pid }: ProcessView): string[] {
   if (leftBehind === 0) return []
-  const children = leftBehind === 1 ? '1 child process' : `${leftBehind} child processes`
+  const were = counted(leftBehind, 'child process was', 'child processes were')
   return [
-    `When it ended, ${children} of it was still running in the background; process_kill with pid ${pid} ends what is left of that, process_poll shows what it prints.`,
+    `When it ended, ${were} still running in the background; process_kill with pid ${pid} ends what is left of that, process_poll shows what it prints.`,
   ]
 }
 

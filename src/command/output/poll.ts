@@ -47,6 +47,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
     const readTo = next + bytes.length
     if (text.isFull || next - first.offset >= MAX_POLL_BYTES) {
       more = readTo < end || cutText(bytes, { maxChars: 1, ansi: 'keep', final: ended }).used > 0
+      next -= text.giveBackLine()
       break
     }
     if (readTo >= end) {
@@ -75,6 +76,8 @@ interface GrowingText {
   /** How many of the bytes were taken in. */
   add(bytes: Buffer, final: boolean): number
   readonly isFull: boolean
+  /** How many bytes of the last line are left to the next answer. */
+  giveBackLine(): number
   readonly text: string
 }
 
@@ -95,6 +98,7 @@ function cutTo(maxChars: number, ansi: Exclude<Showing, 'render'>): GrowingText 
     get isFull() {
       return chars >= maxChars
     },
+    giveBackLine: () => 0,
     get text() {
       return text
     },

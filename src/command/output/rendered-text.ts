@@ -22,6 +22,10 @@ export class RenderedText {
   /** UTF-16 code units, with one for each line end. */
   #size = 0
   #full = false
+  /** Bytes taken in, over all calls. */
+  #used = 0
+  /** Where the last line begins, while nothing above it is printed over. */
+  #lineStart: { readonly used: number; readonly row: number; readonly size: number } | null = null
 
   constructor(maxChars: number) {
     this.#most = maxChars
@@ -34,8 +38,10 @@ export class RenderedText {
 
   /** How many of these bytes were taken in. The rest waits for more bytes, or finds no room. */
   add(bytes: Uint8Array, final: boolean): number {
+    const before = this.#used
     let at = 0
     while (at < bytes.length) {
+      this.#used = before + at
       const byte = bytes[at] ?? 0
       const used =
         byte >= 0x20 && byte < 0x7f
@@ -48,7 +54,22 @@ export class RenderedText {
       if (used === false || used === 0) break
       at += used
     }
+    this.#used = before + at
     return at
+  }
+
+  /**
+   * Gives back a last line that there was no room for, so that the next text begins with it: how many bytes that are. A line
+   * that takes up most of the text is kept as far as it goes.
+   */
+  giveBackLine(): number {
+    const start = this.#lineStart
+    if (!this.#full || start === null || start.row !== this.#lines.length - 1) return 0
+    if (start.size < this.#size / 2) return 0
+    this.#cut(start.row, 0)
+    const back = this.#used - start.used
+    this.#used = start.used
+    return back
   }
 
   /** Without the blanks that erased something at the end of a line. */
@@ -83,6 +104,7 @@ export class RenderedText {
     switch (name) {
       case 'A':
       case 'F':
+        this.#lineStart = null
         this.#row = Math.max(0, this.#row - times)
         if (name === 'F') this.#column = 0
         return true
@@ -166,13 +188,17 @@ export class RenderedText {
     }
     this.#row++
     this.#column = 0
+    if (this.#row === this.#lines.length - 1)
+      this.#lineStart = { used: this.#used + 1, row: this.#row, size: this.#size }
     return true
   }
 
   /** Below everything there is. */
   #freshLine(): boolean {
     this.#row = this.#lines.length - 1
-    if (this.#cells.length > 0) return this.#newline()
+    if (this.#cells.length > 0 && !this.#newline()) return false
+    // The sequence that led here would have to be given back, too.
+    this.#lineStart = null
     this.#column = 0
     return true
   }

@@ -70,7 +70,7 @@ type Listed = OutputOf<'list'>['processes'][number]
 
 function lineOf({ record, shared, ports, budget }: Listed): string {
   const sharedText = shared ? ' [shared with you]' : ''
-  return `${sentenceOn(viewOf(record))}${sharedText}${portsText(ports)}${budgetText(budget)}`
+  return `${sentenceOn({ ...viewOf(record), message: null })}${sharedText}${portsText(ports)}${budgetText(budget)}`
 }
 
 /** What has a limit. */

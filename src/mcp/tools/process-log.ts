@@ -36,12 +36,14 @@ export const processLog = tool({
         ...(of === undefined ? {} : { stream: of }),
       }),
     )
-    const room = outputRoom(most, structured)
+    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    const room = outputRoom(most, false)
+    const lineRoom = structured ? Math.floor(room / 2) : room
     const { total, truncated: lost } = read
     const all = read.lines.map(({ offset: _, number, ...rest }) => ({
       ...rest,
       number: number + 1,
-      text: cut(rest.text, room - STDERR.length),
+      text: cut(rest.text, lineRoom - STDERR.length),
     }))
     const lines = fitting(
       all,

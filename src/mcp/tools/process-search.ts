@@ -49,10 +49,12 @@ export const processSearch = tool({
   does: 'look',
   async run({ maxChars: most, ...asked }, { perform, structured }) {
     const answer = await perform((acting) => acting.search({ ...asked, ansi: 'render' }))
-    const room = outputRoom(most, structured)
+    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    const room = outputRoom(most, false)
+    const lineRoom = structured ? Math.floor(room / 2) : room
     const short = ({ number, text, stream }: Found): Found => ({
       number: number + 1,
-      text: cut(text, Math.min(LINE_CHARS, room)),
+      text: cut(text, Math.min(LINE_CHARS, lineRoom)),
       ...(stream === undefined ? {} : { stream }),
     })
     const all = answer.matches.map(({ before, after, offset, ...rest }) => ({

@@ -82,10 +82,23 @@ test('polls of rendered lines make up all of them, and none twice', async () => 
   while (more) {
     const page = await readSince(folder, at, { maxChars: 50, ansi: 'render', ended: true })
     expect(page.text.length).toBeLessThanOrEqual(50)
+    expect(page.text).toMatch(/^(line \d+\n)+$/)
     all += page.text
     ;[at, more] = [page.next, page.more]
   }
   expect(all).toBe(Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join(''))
+})
+
+test('a line that is longer than a page is shown in parts, and none of it twice', async () => {
+  const long = 'x'.repeat(120)
+  const { folder } = new LogWriter(tempFolder()).write(`a\n${long}\nb\n`)
+  let [at, all, more] = [0, '', true]
+  while (more) {
+    const page = await readSince(folder, at, { maxChars: 50, ansi: 'render', ended: true })
+    all += page.text
+    ;[at, more] = [page.next, page.more]
+  }
+  expect(all).toBe(`a\n${long}\nb\n`)
 })
 
 test('a secret that is put together by printing over other text is masked, too', async () => {
