@@ -1,5 +1,6 @@
 import type { Acting } from '../verbs/reeve.ts'
 import { tail } from './page.ts'
+import { pollOrAgain } from './poll-again.ts'
 
 /** Most of UTF-8; what has escape sequences in it comes out shorter. */
 const BYTES_PER_CHAR = 4
@@ -17,7 +18,7 @@ export async function endOfOutput(
   const { end } = await acting.output({ pid, offset: Number.MAX_SAFE_INTEGER, limit: 1 })
   const most = Math.min(chars, MOST_CHARS)
   const from = Math.max(0, end - most * BYTES_PER_CHAR)
-  const { text } = await acting.poll({
+  const { text } = await pollOrAgain(acting, {
     ...{ pid, cursor: `o${from}`, maxChars: MOST_CHARS * BYTES_PER_CHAR, ansi: 'render' },
   })
   // It may begin in the midst of a line, and of a character.

@@ -2,8 +2,11 @@ import type { ErrorCode, ReeveError } from '../core/errors.ts'
 
 /** What a model can do about an error: with the tools it has, or by telling the user. */
 export function remedyFor({ code, remedy }: ReeveError): string {
-  return code === 'invalid_input' ? remedy : (REMEDIES[code] ?? TELL)
+  return OWN.includes(code) ? remedy : (REMEDIES[code] ?? TELL)
 }
+
+/** They say what to do about the very arguments that were given. */
+const OWN: readonly string[] = ['invalid_input', 'folder_unknown']
 
 const TELL = 'No tool can mend this: tell the user what happened.'
 const AGAIN = 'Try again in a moment; if that does not help, tell the user.'

@@ -114,7 +114,7 @@ function failed(error: unknown): CallToolResult {
 
 function readOnly(name: string): ReeveError {
   return new ReeveError(
-    'denied',
+    'forbidden',
     `${name} changes something, and this client's token may only look.`,
     'Use a token with the role operate or agent.',
   )

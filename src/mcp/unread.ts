@@ -1,7 +1,9 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+import type { Acting } from '../verbs/reeve.ts'
 import { endOfOutput } from './end-of-output.ts'
+import { type Polled, pollOrAgain } from './poll-again.ts'
 import { type ProcessView, structuredView, viewOf } from './process-view.ts'
+import type { McpSession } from './session.ts'
 import { leftBehindNote } from './words.ts'
 
 /** What a session has not read yet of a command's output, as a terminal would show it. */
@@ -25,12 +27,13 @@ export interface Reading {
   /** Reads from this offset, and then does not count as having read. */
   readonly from?: number
   /** The session that reads: it is shown the end of a long output once, and then page after page. */
-  readonly session?: object
+  readonly session?: Session
 }
+
+type Session = Pick<McpSession, 'id'>
 
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
-const MOST_POLLS = 3
 /** The end of an output is shown where so much of it fits. */
 const LEAST_TAIL = 100
 /** Of a long output that is complete the end tells most: failures and totals stand there. */
@@ -64,18 +67,16 @@ async function readPage(acting: Acting, pid: string, reading: Reading): Promise<
   const rest = { ...common, maxChars: Math.max(1, room - first.text.length) }
   const goOn = () => pollOrAgain(acting, from === undefined ? rest : { ...rest, cursor: first.cursor })
   const tailRoom = room - first.text.length - LEFT_OUT.length - 2
-  const isLong = process.endedAt !== null && tailRoom > LEAST_TAIL && !hasSeenEnd(session, process.pid)
+  const isLong = process.endedAt !== null && tailRoom > LEAST_TAIL && !isEndShown(session, process.pid)
   // Only a look: what is left out stays unread.
-  if (isLong && (await acting.poll({ ...rest, cursor: first.cursor })).more) {
-    seesEnd(session, process.pid)
+  if (isLong && (await pollOrAgain(acting, { ...rest, cursor: first.cursor })).more) {
+    endIsShown(session, process.pid)
     const last = await endOfOutput(acting, pid, { chars: tailRoom, lines: TAIL_LINES })
     const seam = first.text.endsWith('\n') ? '' : '\n'
     return unreadOf(process, first, { text: `${seam}${LEFT_OUT}\n${last}` })
   }
   return unreadOf(process, first, await goOn())
 }
-
-type Polled = OutputOf<'poll'> & { readonly askedAgain: boolean }
 
 /** Two stretches of output that follow one another, or one and what is shown in place of all behind it. */
 function unreadOf(process: ProcessView, first: Polled, second?: Polled | { readonly text: string }): Unread {
@@ -91,34 +92,19 @@ function unreadOf(process: ProcessView, first: Polled, second?: Polled | { reado
   }
 }
 
-/** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
-async function pollOrAgain(acting: Acting, asking: InputOf<'poll'>): Promise<Polled> {
-  for (let asked = 1; ; asked++) {
-    try {
-      return { ...(await acting.poll(asking)), askedAgain: asked > 1 }
-    } catch (error) {
-      const isGone = error instanceof ReeveError && error.code === 'daemon_unreachable'
-      if (!isGone || asked === MOST_POLLS) throw error
-      // This waits for the daemon to come back, and finds a connection to it.
-      await acting.show({ pid: asking.pid })
-    }
-  }
+/** Which sessions were shown the ends of which outputs. Only how a next page is laid out depends on it. */
+const endsShown = new Set<string>()
+const MOST_ENDS = 10_000
+
+function isEndShown(session: Session | undefined, pid: string): boolean {
+  return session !== undefined && endsShown.has(`${session.id} ${pid}`)
 }
 
-/** Whose ends of which outputs were shown. Only how a next page is laid out depends on it. */
-const endsSeen = new WeakMap<object, Set<string>>()
-const MOST_ENDS = 1_000
-
-function hasSeenEnd(session: object | undefined, pid: string): boolean {
-  return session !== undefined && endsSeen.get(session)?.has(pid) === true
-}
-
-function seesEnd(session: object | undefined, pid: string): void {
+function endIsShown(session: Session | undefined, pid: string): void {
   if (session === undefined) return
-  const seen = endsSeen.get(session) ?? new Set()
-  endsSeen.set(session, seen.add(pid))
-  const [oldest] = seen
-  if (seen.size > MOST_ENDS && oldest !== undefined) seen.delete(oldest)
+  endsShown.add(`${session.id} ${pid}`)
+  const [oldest] = endsShown
+  if (endsShown.size > MOST_ENDS && oldest !== undefined) endsShown.delete(oldest)
 }
 
 /** The parts of a page that tell of an output. */

@@ -21,11 +21,12 @@ async function reeveMcp(
   era: Era,
   cwd: string,
   more: Readonly<Record<string, string>> = {},
+  options: readonly string[] = [],
 ): Promise<Client> {
   const client = clientOf({ era, name: 'tester' })
   const here = process.env as Record<string, string>
   const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
-  const args = ['--conditions=reeve-source', REEVE, 'mcp']
+  const args = ['--conditions=reeve-source', REEVE, 'mcp', ...options]
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
   )
@@ -101,4 +102,14 @@ test('an agent whose token is bound to a session acts in that session, without b
   const { structured } = await call<Begun>(client, 'process_start', { run: 'echo hello' })
   expect((await daemon.reeve.show({ pid: structured.process.pid })).owner).toMatchObject({ session: 's1' })
   await client.close()
+})
+
+test('an answer has structured content only with --structured', async () => {
+  const dwelling = new Dwelling()
+  await dwelling.up()
+  const given = { name: 'process_list', arguments: {} }
+  const plain = await reeveMcp(dwelling, 'legacy', tempFolder())
+  expect(await plain.callTool(given)).not.toHaveProperty('structuredContent')
+  const structured = await reeveMcp(dwelling, 'modern', tempFolder(), {}, ['--structured'])
+  expect(await structured.callTool(given)).toMatchObject({ structuredContent: { processes: [] } })
 })
