@@ -2,7 +2,7 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import type { McpClient } from './client.ts'
 
 /** In `_meta` of a call: this answer with structured content, too. */
-export const STRUCTURED_META_KEY = 'reeve/structured'
+const STRUCTURED_META_KEY = 'reeve/structured'
 /** In the URL of the HTTP server: every answer. */
 const QUERY = 'structured'
 

@@ -45,6 +45,10 @@ test('a command that takes long is a task whose id is the pid, and its result th
   expect(told.notices).toMatchObject([{ pid: taskId, done: 'consumed' }])
   const again = await asked(server, 'tasks/get', { taskId })
   expect(again).toMatchObject({ result: { status: 'completed', result: { structuredContent: structured } } })
+  const plain = { ...server, url: server.url.replace('?structured=1', '') }
+  const inText = await asked(plain, 'tasks/get', { taskId })
+  expect(inText).toMatchObject({ result: { result: { content: [{ text }] } } })
+  expect(inText).not.toHaveProperty('result.result.structuredContent')
 })
 
 test('what is done within the call, and whoever says how long it may take, is answered at once', async () => {

@@ -33,6 +33,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
   const first = await readRange(folder, cursor, readBytes, masking)
   let { bytes, end } = first
   const text = ansi === 'render' ? renderedTo(maxChars) : cutTo(maxChars, ansi)
+  const one = { maxChars: 1, ansi: ansi === 'render' ? 'strip' : ansi } as const
   let next = first.offset
   let more = false
 
@@ -46,7 +47,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
     take(false)
     const readTo = next + bytes.length
     if (text.isFull || next - first.offset >= MAX_POLL_BYTES) {
-      more = readTo < end || cutText(bytes, { maxChars: 1, ansi: 'keep', final: ended }).used > 0
+      more = readTo < end || cutText(bytes, { ...one, final: ended }).used > 0
       next -= text.giveBackLine()
       break
     }

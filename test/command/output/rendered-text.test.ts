@@ -1,3 +1,4 @@
+import xterm from '@xterm/headless'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readLines } from '../../../src/command/output/lines.ts'
@@ -64,6 +65,52 @@ test('plain text is shown as it is, whatever it is cut into, and never more than
     }),
   )
 })
+
+test('whatever is printed over what, it is what a terminal shows', async () => {
+  const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '0', 'é'), maxLength: 6 })
+  const moves = fc.constantFrom(
+    ...[
+      '\r',
+      '\b',
+      '\b\b\b',
+      '\r\n',
+      '\x1b[K',
+      '\x1b[0K',
+      '\x1b[2K',
+      '\x1b[C',
+      '\x1b[3C',
+      '\x1b[D',
+      '\x1b[2D',
+    ],
+    ...['\x1b[G', '\x1b[5G', '\x1b[A', '\x1b[2A', '\x1b[F', '\x1b[P', '\x1b[2P', '\x1b[2@', '\x1b[2X'],
+    ...['\x1b[J', '\x1b[0J', '\x1b[31m', '\x1b[?25l', '\x1b]0;title\x07', '\x1b(B', '\x07'],
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(words, moves), { maxLength: 30 }), async (printed) => {
+      const text = printed.join('')
+      expect(trimmed(rendered(text))).toBe(trimmed(await seenIn(text)))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** What a terminal shows that is wide and high enough for everything that is printed. Down is left out: at its bottom it would stay there. */
+async function seenIn(text: string): Promise<string> {
+  const terminal = new xterm.Terminal({ cols: 250, rows: 60, allowProposedApi: true })
+  await new Promise<void>((resolve) => terminal.write(text, resolve))
+  const { active } = terminal.buffer
+  const lines = Array.from({ length: 60 }, (_, row) => active.getLine(row)?.translateToString(true) ?? '')
+  terminal.dispose()
+  return lines.join('\n')
+}
+
+function trimmed(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trimEnd()
+}
 
 test('a poll passes over a long progress bar in one answer, and goes on where it stopped', async () => {
   const bars = Array.from({ length: 5_000 }, (_, index) => `\r${index} of 5000`).join('')
