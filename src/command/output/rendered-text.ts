@@ -75,9 +75,7 @@ export class RenderedText {
   /** Without the blanks that erased something at the end of a line. */
   get text(): string {
     const last = this.#lines.length - 1
-    return this.#lines
-      .map((cells, row) => (row === last ? cells.join('') : cells.join('').replace(/ +$/, '')))
-      .join('\n')
+    return this.#lines.map((cells, row) => (row === last ? cells.join('') : withoutBlanks(cells))).join('\n')
   }
 
   #wide(bytes: Uint8Array, at: number, final: boolean): number | false {
@@ -250,6 +248,12 @@ export function renderedLine(bytes: Uint8Array, final: boolean): string {
   const rendered = new RenderedText(Number.POSITIVE_INFINITY)
   rendered.add(bytes, final)
   return rendered.text
+}
+
+function withoutBlanks(cells: readonly string[]): string {
+  let length = cells.length
+  while (length > 0 && cells[length - 1] === ' ') length--
+  return cells.slice(0, length).join('')
 }
 
 /** U+0080 … U+009F behind their lead byte. */
