@@ -28,7 +28,11 @@ export interface DaemonWords {
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>
   /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
-  mcp(reeve: Reeve, quiet: Reeve, session: string | null): Promise<number>
+  mcp(
+    reeve: Reeve,
+    quiet: Reeve,
+    options: { readonly session: string | null; readonly structured: boolean },
+  ): Promise<number>
   demo(): Promise<number>
 }
 

@@ -23,7 +23,7 @@ import { scanTurns } from './output/scan-turns.ts'
 import { type SearchOptions, searchLines } from './output/search.ts'
 import { NEWLINE } from './output/split-lines.ts'
 import { streamsBetween } from './output/streams.ts'
-import { cutText } from './output/text.ts'
+import { cutText, type Showing } from './output/text.ts'
 import { offsetAt, timeOf } from './output/times.ts'
 import type { Screens } from './screen/screen.ts'
 
@@ -69,7 +69,7 @@ export class CommandOutput {
       /** The reader's next poll goes on where this one ends. */
       readonly keepsPosition: boolean
       readonly maxChars: number
-      readonly ansi: 'keep' | 'strip'
+      readonly ansi: Showing
     },
     view: View,
   ) {

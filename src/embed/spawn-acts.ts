@@ -3,7 +3,7 @@ import { matcherOf } from '../command/output/pattern.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type Json, notJson } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
@@ -107,12 +107,19 @@ export async function whenBegun(
   if (type === 'existing') return answer
   const known: Warning = warning === undefined ? {} : { warning }
   if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
-  const duplicateOf = commands.duplicateOf(record)
+  const duplicateOf = await liveDuplicate(kernel, commands.duplicateOf(record))
   const begun = await kernel.whenBegun(record, START_MS)
   const names = await commands.missingEnv(record, kernel)
   if (names.length > 0) return { type, record: begun, warning: { code: 'unknown_variables', names } }
   if (duplicateOf === undefined) return { type, record: begun, ...known }
   return { type, record: begun, warning: { code: 'duplicate_of', pid: duplicateOf } }
+}
+
+/** What has ended is no duplicate: the same command is run again, and that is all. */
+async function liveDuplicate(kernel: Kernel, pid: Pid | undefined): Promise<Pid | undefined> {
+  if (pid === undefined) return undefined
+  const row = await kernel.edges.store.ask({ ask: 'process', pid })
+  return row === null || hasEnded(row.record) ? undefined : pid
 }
 
 /** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */

@@ -9,6 +9,8 @@ export interface McpClient {
   readonly era: 'legacy' | 'modern'
   /** May do no more than look. */
   readonly readOnly: boolean
+  /** Every answer has structured content beside its text. */
+  readonly structured?: boolean
   place(told: Told): Promise<Place>
 }
 

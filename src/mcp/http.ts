@@ -44,7 +44,11 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   const presence = new Presence()
   const open = new Set<() => Promise<void>>()
   const connect = (caller: McpCaller, { reader, since, folder }: ConnectionClaims) => {
-    const client = httpClient(sessionsFor(caller), caller, { folder, reader: { id: reader, since }, subject: {} })
+    const client = httpClient(sessionsFor(caller), caller, {
+      folder,
+      reader: { id: reader, since },
+      subject: {},
+    })
     return { server: build(client), client }
   }
   const connections = new LegacyConnections(connect, new ConnectionIds(key), presence, idleMs)

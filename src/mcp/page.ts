@@ -9,7 +9,41 @@ export const maxChars = z
   .min(100)
   .max(100_000)
   .default(PAGE_CHARS)
-  .describe('how much output to answer with at most')
+  .describe('most characters of the answer')
+
+/** What is said about an output, beside it, needs this much; of a small page half. */
+const AROUND_CHARS = 700
+
+/** How much output fits on a page. In structured content every character of it may take two. */
+export function outputRoom(most: number, structured: boolean): number {
+  if (structured) return Math.max(50, Math.floor((most - AROUND_CHARS) / 2))
+  return most - Math.min(AROUND_CHARS, Math.floor(most / 2))
+}
+
+export interface Page {
+  /** What happened. It is cut where there is no room for it. */
+  readonly head: string
+  /** Output. It has room because it was read with `outputRoom`. */
+  readonly body: string
+  /** What to know or to do next, the most important first; those for which there is no room are left out. */
+  readonly notes?: readonly string[]
+}
+
+/** The text of an answer, with no more than `most` characters. */
+export function pageOf({ head, body, notes = [] }: Page, most: number): string {
+  let room = most - (body === '' ? 0 : body.length + 1)
+  const headLeast = Math.min(head.length, HEAD_LEAST)
+  const kept: string[] = []
+  for (const note of notes) {
+    if (note.length + 1 > room - headLeast) continue
+    kept.push(note)
+    room -= note.length + 1
+  }
+  const parts = [cut(head, Math.max(room, 0)), body, ...kept]
+  return cut(parts.filter((part) => part !== '').join('\n'), most)
+}
+
+const HEAD_LEAST = 80
 
 /** As many from one end as fit, at least one. */
 export function fitting<Item>(
@@ -30,11 +64,12 @@ export function fitting<Item>(
   return from === 'start' ? kept : kept.reverse()
 }
 
-/** Cuts between characters, never within one. */
+/** At most so many UTF-16 code units, with a mark where something is missing. Cuts between characters, never within one. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
-  const end = /[\uD800-\uDBFF]/.test(text[most - 1] ?? '') ? most - 1 : most
-  return `${text.slice(0, end)}…`
+  if (most < 1) return ''
+  const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? '') ? most - 2 : most - 1
+  return `${text.slice(0, Math.max(end, 0))}…`
 }
 
 /** The end of a text, beginning with a whole line where there is one. */

@@ -6,10 +6,11 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import type { Acting, OutputOf } from '../verbs/reeve.ts'
 import { pid } from '../verbs/shapes/scalars.ts'
 import { wait } from '../verbs/wait.ts'
-import { PAGE_CHARS } from './page.ts'
+import { outputRoom, PAGE_CHARS } from './page.ts'
 import { viewOf } from './process-view.ts'
 import type { ClientSession } from './session.ts'
 import type { Task, TaskDetails, TaskSource } from './tasks.ts'
+import { resultOf } from './tool-result.ts'
 import { readUnread, type Unread } from './unread.ts'
 import { waitedFor } from './waited.ts'
 import { sentenceOn } from './words.ts'
@@ -62,13 +63,19 @@ export function waitTask(
   return taskId.length > MOST_ID ? null : { ...aboutTask(taskId, record), status: 'working' }
 }
 
-export function processTasks(sessionFor: (ctx: ServerContext) => Promise<ClientSession>): TaskSource {
+/** Who asks for a task, and in which form they want its result. */
+interface TaskAsker {
+  readonly session: ClientSession
+  readonly structured: boolean
+}
+
+export function processTasks(askerFor: (ctx: ServerContext) => Promise<TaskAsker>): TaskSource {
   return {
     async find(taskId, ctx) {
       const wanted = wantedBy(taskId)
       if (wanted === null) return null
-      const session = await sessionFor(ctx)
-      const asked = { taskId, session, signal: ctx.mcpReq.signal }
+      const { session, structured } = await askerFor(ctx)
+      const asked = { taskId, session, structured, signal: ctx.mcpReq.signal }
       const look = async (acting: Acting) => {
         try {
           return wanted.wait === null
@@ -86,7 +93,7 @@ export function processTasks(sessionFor: (ctx: ServerContext) => Promise<ClientS
       return task
     },
     async cancel(taskId, ctx) {
-      forget(await sessionFor(ctx), taskId)
+      forget((await askerFor(ctx)).session, taskId)
     },
   }
 }
@@ -96,13 +103,13 @@ function forget({ tasks, scanned }: ClientSession, taskId: string): void {
   scanned.delete(taskId)
 }
 
-interface AskedTask {
+interface AskedTask extends TaskAsker {
   readonly taskId: string
-  readonly session: ClientSession
   readonly signal: AbortSignal
 }
 
-async function endOf(acting: Acting, { taskId, session, signal }: AskedTask): Promise<TaskDetails> {
+async function endOf(acting: Acting, asked: AskedTask): Promise<TaskDetails> {
+  const { taskId, signal } = asked
   // Who gets the result has been told of the end: that is what a wait says, and a look does not.
   const waited = await acting.wait({ pid: taskId, timeoutMs: 0 }, { signal })
   signal.throwIfAborted()
@@ -111,16 +118,21 @@ async function endOf(acting: Acting, { taskId, session, signal }: AskedTask): Pr
     return { ...aboutTask(taskId, record), status: 'working' }
   }
   // From the beginning, and without noting it: the answer is the same however often it is asked for.
-  const unread = await readUnread(acting, taskId, { maxChars: PAGE_CHARS, turn: session.turn, from: 0 })
-  return completed(taskId, waited, unread)
+  return completed(asked, waited, await readFrom(acting, taskId, 0, asked))
+}
+
+function readFrom(acting: Acting, ref: string, from: number, asked: AskedTask): Promise<Unread> {
+  const { session, structured } = asked
+  return readUnread(acting, ref, { room: outputRoom(PAGE_CHARS, structured), turn: session.turn, from })
 }
 
 async function waitOf(
   acting: Acting,
   ref: string,
   { until, ready, by }: TaskWait,
-  { taskId, session, signal }: AskedTask,
+  asker: AskedTask,
 ): Promise<TaskDetails> {
+  const { taskId, session, signal } = asker
   const from = until?.from ?? 0
   const asked =
     until === undefined
@@ -134,11 +146,7 @@ async function waitOf(
       scannedTo(session, taskId, waited.scannedTo)
     return { ...aboutTask(taskId, record), status: 'working' }
   }
-  return completed(
-    taskId,
-    waited,
-    await readUnread(acting, ref, { maxChars: PAGE_CHARS, turn: session.turn, from }),
-  )
+  return completed(asker, waited, await readFrom(acting, ref, from, asker), until?.text)
 }
 
 /** The next look goes on from there, and need not read the whole log. */
@@ -150,13 +158,14 @@ function scannedTo({ scanned }: ClientSession, taskId: string, offset: number): 
 }
 
 function completed(
-  taskId: string,
+  { taskId, structured }: AskedTask,
   waited: Exclude<OutputOf<'wait'>, { readonly type: 'interrupted' }>,
   unread: Unread,
+  text?: string,
 ): TaskDetails {
-  const { structured, text } = waitedFor(waited, unread, null)
-  const result = { structuredContent: structured, content: [{ type: 'text' as const, text }] }
-  return { ...aboutTask(taskId, waited.record), status: 'completed', result }
+  const wanted = text === undefined ? {} : { text }
+  const answer = waitedFor(waited, unread, { maxChars: PAGE_CHARS, afterMs: null, ...wanted })
+  return { ...aboutTask(taskId, waited.record), status: 'completed', result: resultOf(answer, structured) }
 }
 
 function aboutTask(taskId: string, record: ProcessRecord): Omit<Task, 'status'> {

@@ -1,28 +1,29 @@
-import * as z from 'zod'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { kind, lifetime, status } from '../verbs/shapes/record.ts'
-import { time } from '../verbs/shapes/scalars.ts'
 
 /** What a model needs to know of a record. All of it is the resource `reeve://processes/{pid}`. */
-export const processView = z.strictObject({
-  pid: z.string(),
-  name: z.string().nullable(),
-  kind,
-  status,
-  what: z.string().describe('the command line, or what else it runs'),
-  exitCode: z.number().int().nullable().describe('null while it runs, and where a signal ended it'),
-  signal: z.string().nullable(),
-  reason: z.string().nullable().describe('why it ended, where that was not its own doing'),
-  message: z.string().nullable().describe('what went wrong, and what to do about it'),
-  cwd: z.string().nullable(),
-  lifetime,
-  startedAt: time.nullable(),
-  endedAt: time.nullable(),
-})
+export interface ProcessView {
+  readonly pid: string
+  readonly name: string | null
+  readonly kind: ProcessRecord['kind']
+  readonly status: ProcessRecord['status']
+  /** The command line, or what else it runs. */
+  readonly what: string
+  /** Null while it runs, and where a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** Why it ended, where that was not its own doing. */
+  readonly reason: string | null
+  /** What went wrong, and what to do about it. */
+  readonly message: string | null
+  readonly cwd: string | null
+  readonly lifetime: ProcessRecord['lifetime']
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  /** How many processes of the operating system it had started and left running when it ended. */
+  readonly leftBehind: number
+}
 
-export type ProcessView = z.output<typeof processView>
-
-const MOST_WHAT = 300
+const MOST_WHAT = 200
 
 export function viewOf(record: ProcessRecord): ProcessView {
   const { outcome } = record
@@ -40,6 +41,18 @@ export function viewOf(record: ProcessRecord): ProcessView {
     lifetime: record.lifetime,
     startedAt: outcome?.startedAt ?? record.firstStarted?.at ?? null,
     endedAt: outcome?.endedAt ?? null,
+    leftBehind: leftBehindOf(record),
+  }
+}
+
+/** For programs: only what there is to say, and times in ISO 8601. */
+export function structuredView({ startedAt, endedAt, leftBehind, ...view }: ProcessView): object {
+  const told = Object.entries(view).filter(([, value]) => value !== null)
+  return {
+    ...Object.fromEntries(told),
+    ...(startedAt === null ? {} : { startedAt: new Date(startedAt).toISOString() }),
+    ...(endedAt === null ? {} : { endedAt: new Date(endedAt).toISOString() }),
+    ...(leftBehind === 0 ? {} : { leftBehind }),
   }
 }
 
@@ -60,4 +73,10 @@ function messageOf({ outcome }: ProcessRecord): string | null {
   if (typeof result !== 'object' || result === null || !('message' in result)) return null
   const remedy = 'remedy' in result ? ` ${String(result.remedy)}` : ''
   return `${String(result.message)}${remedy}`
+}
+
+function leftBehindOf({ outcome }: ProcessRecord): number {
+  const result: unknown = outcome?.result
+  if (typeof result !== 'object' || result === null || !('leftBehind' in result)) return 0
+  return typeof result.leftBehind === 'number' ? result.leftBehind : 0
 }

@@ -13,7 +13,7 @@ import type { Acting } from '../verbs/reeve.ts'
 import { type McpClient, toldBy } from './client.ts'
 import { endOfOutput } from './end-of-output.ts'
 import { newestNotices } from './newest-notices.ts'
-import { viewOf } from './process-view.ts'
+import { structuredView, viewOf } from './process-view.ts'
 import { resourceSubscriptions } from './resource-subscriptions.ts'
 import * as uris from './resource-uris.ts'
 import { RootsWanted } from './roots.ts'
@@ -68,7 +68,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
     { title: 'Processes', description: 'Your processes that have not ended', mimeType: JSON_TYPE },
     read(JSON_TYPE, async (acting) => {
       const { processes } = await acting.list({ limit: MOST_PROCESSES })
-      return json(processes.map(({ record }) => viewOf(record)))
+      return json(processes.map(({ record }) => structuredView(viewOf(record))))
     }),
   )
   server.registerResource(

@@ -3,6 +3,7 @@ import { ownVersion } from '../package/own-files.ts'
 import { type McpClient, toldBy } from './client.ts'
 import { processTasks } from './process-tasks.ts'
 import { registerResources } from './resources.ts'
+import { wantsStructured } from './structured.ts'
 import { serveTasks } from './tasks.ts'
 import { register } from './tool.ts'
 import { inbox } from './tools/inbox.ts'
@@ -19,11 +20,13 @@ import { processWait } from './tools/process-wait.ts'
 import { processWrite } from './tools/process-write.ts'
 
 const INSTRUCTIONS = [
-  'Reeve runs commands that outlive you: servers, builds, tests, REPLs, terminals.',
-  'process_start finishes a fast command in one call and gives a pid for a slow one; everything it prints is kept.',
-  'process_wait waits for an end or a line of output, process_poll shows what is new, process_log and process_search',
-  'read older output, process_write types, process_screen shows a terminal, process_kill ends.',
-  'When you come back to a project, process_list and inbox tell what became of what you started.',
+  'Reeve runs commands that outlive you. Prefer process_start to your own shell for what is slow, does not end by itself, is',
+  'interactive, or must survive this turn or a crash: servers, watchers, builds, test runs, REPLs, terminal programs. For a',
+  'quick command that ends by itself (ls, git status) your own shell is as good.',
+  'process_start answers within a second, with all of the output or with a pid. Then process_wait waits for the end or a line',
+  'of output, process_poll shows what is new, process_log and process_search read older output, process_write types,',
+  'process_screen shows a terminal, process_kill ends. Output is shown as a terminal would show it, lines are counted from 1.',
+  'When you come back to a project, process_list and inbox tell what still runs and what became of what you started.',
 ].join(' ')
 
 const LISTED = { ttlMs: 60_000, cacheScope: 'public' } as const
@@ -54,7 +57,7 @@ export function mcpServer(client: McpClient): McpServer {
   if (client.era === 'modern') {
     const processes = processTasks(async (ctx) => {
       const { session } = await client.place(toldBy(server, ctx))
-      return session
+      return { session, structured: wantsStructured(client, ctx) }
     })
     serveTasks(server, processes)
   }

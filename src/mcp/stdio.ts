@@ -22,6 +22,8 @@ export interface McpStdioOptions {
   readonly quiet?: McpReeve
   /** What the client runs in, which its commands get. */
   readonly environment?: ClientEnvironment
+  /** Every answer has structured content beside its text. */
+  readonly structured?: boolean
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -44,6 +46,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
     reader: { id: randomUUID(), since: Date.now() },
     environment: options.environment ?? null,
   }
+  const { structured = false } = options
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
@@ -56,7 +59,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, place })
+      const server = mcpServer({ era, readOnly: false, structured, place })
       server.server.oninitialized = () => void place(toldBy(server)).then(touch)
       serving = server
       return server

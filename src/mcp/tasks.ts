@@ -56,9 +56,9 @@ export function demandTasks(ctx: ServerContext): void {
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities })
 }
 
-/** What a tool answers with when its call goes on as a task. As an error it need not fit the schema of the tool's output. */
+/** What a tool answers with when its call goes on as a task. */
 export function asTask(task: Task): CallToolResult {
-  return { isError: true, content: [], _meta: { [HANDLE]: task } }
+  return { content: [], _meta: { [HANDLE]: task } }
 }
 
 const HANDLE = 'reeve/task'

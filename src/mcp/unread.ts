@@ -1,50 +1,54 @@
-import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, InputOf } from '../verbs/reeve.ts'
-import { gaps } from '../verbs/shapes/output.ts'
-import { count } from '../verbs/shapes/scalars.ts'
+import type { Acting } from '../verbs/reeve.ts'
 import { endOfOutput } from './end-of-output.ts'
-import { type ProcessView, viewOf } from './process-view.ts'
+import { type Polled, pollOrAgain } from './poll-again.ts'
+import { type ProcessView, structuredView, viewOf } from './process-view.ts'
+import type { McpSession } from './session.ts'
+import { leftBehindNote } from './words.ts'
 
-/** What a session has not read yet of a command's output. */
-export const unreadOutput = {
-  output: z.string().describe('what was printed since this session last read it'),
-  more: z.boolean().describe('there is more to read already: process_poll goes on'),
-  lost: gaps.describe('bytes of the log that are not kept any more'),
-  readTo: count.describe('how far into the output this is, in bytes: until.from for what comes behind it'),
-}
-
+/** What a session has not read yet of a command's output, as a terminal would show it. */
 export interface Unread {
   readonly process: ProcessView
   /** The daemon went away as it was asked, and what it answered with may have been lost on the way. */
   readonly askedAgain: boolean
   readonly output: string
+  /** There is more to read already: process_poll goes on. */
   readonly more: boolean
-  readonly lost: { from: number; to: number }[]
+  /** Bytes of the log that are not kept any more. */
+  readonly lost: readonly { readonly from: number; readonly to: number }[]
+  /** How far into the output this is, in bytes: `until.from` for what comes behind it. */
   readonly readTo: number
 }
 
+export interface Reading {
+  /** How many characters of output to read. */
+  readonly room: number
+  readonly turn: string
+  /** Reads from this offset, and then does not count as having read. */
+  readonly from?: number
+  /** The session that reads: it is shown the end of a long output once, and then page after page. */
+  readonly session?: Session
+}
+
+type Session = Pick<McpSession, 'id'>
+
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
-const MOST_POLLS = 3
+/** The end of an output is shown where so much of it fits. */
+const LEAST_TAIL = 100
+/** Of a long output that is complete the end tells most: failures and totals stand there. */
+const FIRST_PART = 0.35
+const LEFT_OUT =
+  '[… left out: process_poll reads on from here; process_log and process_search read all of it …]'
 
 /**
- * Reads on where the session stopped reading, or from an offset, and then does not count as having read. Processes without
- * output have printed nothing. It is a look: whoever is told of the end is told in the next `turn`, and not in this one.
+ * Reads on where the session stopped reading, or from an offset. What is read is what is shown, so that the next read goes on
+ * behind it. Processes without output have printed nothing. It is a look: whoever is told of the end is told in the next
+ * `turn`, and not in this one.
  */
-export async function readUnread(
-  acting: Acting,
-  pid: string,
-  { maxChars, turn, from }: { readonly maxChars: number; readonly turn: string; readonly from?: number },
-): Promise<Unread> {
+export async function readUnread(acting: Acting, pid: string, reading: Reading): Promise<Unread> {
   try {
-    const asking = { pid, maxChars, turn, ...(from === undefined ? {} : { cursor: `o${from}` }) }
-    const { record, text, more, cursor, truncated: lost, askedAgain } = await pollOrAgain(acting, asking)
-    const process = viewOf(record)
-    const isLong = more && process.endedAt !== null
-    const output = isLong ? await bothEnds(acting, pid, text, maxChars) : text
-    // A cursor of output is an offset with a letter before it.
-    return { process, output, more, lost, readTo: Number(cursor.slice(1)), askedAgain }
+    return await readPage(acting, pid, reading)
   } catch (error) {
     if (!(error instanceof ReeveError) || !NO_OUTPUT.includes(error.code)) throw error
     const process = viewOf(await acting.show({ pid }))
@@ -52,34 +56,83 @@ export async function readUnread(
   }
 }
 
-/** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
-async function pollOrAgain(acting: Acting, asking: InputOf<'poll'>) {
-  for (let asked = 1; ; asked++) {
-    try {
-      return { ...(await acting.poll(asking)), askedAgain: asked > 1 }
-    } catch (error) {
-      const isGone = error instanceof ReeveError && error.code === 'daemon_unreachable'
-      if (!isGone || asked === MOST_POLLS) throw error
-      // This waits for the daemon to come back, and finds a connection to it.
-      await acting.show({ pid: asking.pid })
-    }
+async function readPage(acting: Acting, pid: string, reading: Reading): Promise<Unread> {
+  const { room, turn, from, session } = reading
+  const firstRoom = Math.max(1, Math.floor(room * FIRST_PART))
+  const common = { pid, turn, ansi: 'render' } as const
+  const at = from === undefined ? {} : { cursor: `o${from}` }
+  const first = await pollOrAgain(acting, { ...common, ...at, maxChars: firstRoom })
+  const process = viewOf(first.record)
+  if (!first.more) return unreadOf(process, first)
+  const rest = { ...common, maxChars: Math.max(1, room - first.text.length) }
+  const goOn = () => pollOrAgain(acting, from === undefined ? rest : { ...rest, cursor: first.cursor })
+  const tailRoom = room - first.text.length - LEFT_OUT.length - 2
+  const isLong = process.endedAt !== null && tailRoom > LEAST_TAIL && !isEndShown(session, process.pid)
+  // Only a look: what is left out stays unread.
+  if (isLong && (await pollOrAgain(acting, { ...rest, cursor: first.cursor })).more) {
+    endIsShown(session, process.pid)
+    const last = await endOfOutput(acting, pid, { chars: tailRoom, lines: TAIL_LINES })
+    const seam = first.text.endsWith('\n') ? '' : '\n'
+    return unreadOf(process, first, { text: `${seam}${LEFT_OUT}\n${last}` })
+  }
+  return unreadOf(process, first, await goOn())
+}
+
+/** Two stretches of output that follow one another, or one and what is shown in place of all behind it. */
+function unreadOf(process: ProcessView, first: Polled, second?: Polled | { readonly text: string }): Unread {
+  const last = second !== undefined && 'cursor' in second ? second : first
+  return {
+    process,
+    output: `${first.text}${second?.text ?? ''}`,
+    more: last.more,
+    lost: last === first ? first.truncated : [...first.truncated, ...last.truncated],
+    // A cursor of output is an offset with a letter before it.
+    readTo: Number(last.cursor.slice(1)),
+    askedAgain: first.askedAgain || last.askedAgain,
   }
 }
 
-/** Of a long output that is complete the end tells most: failures and totals stand there. */
-async function bothEnds(acting: Acting, pid: string, text: string, maxChars: number): Promise<string> {
-  const last = await endOfOutput(acting, pid, { chars: Math.floor(maxChars * 0.6), lines: TAIL_LINES })
-  const first = text.slice(0, Math.floor(maxChars * 0.3))
-  return `${first}\n[… left out: process_log and process_search read all of it …]\n${last}`
+/** Which sessions were shown the ends of which outputs. Only how a next page is laid out depends on it. */
+const endsShown = new Set<string>()
+const MOST_ENDS = 10_000
+
+function isEndShown(session: Session | undefined, pid: string): boolean {
+  return session !== undefined && endsShown.has(`${session.id} ${pid}`)
 }
 
-/** Output as it is shown to a model, with what it should know about it. */
-export function shown({ output, more, lost, readTo, process, askedAgain }: Unread): string {
-  const lostText = lost.length === 0 ? '' : '[Some output before this is not kept any more.]\n'
-  const again = askedAgain ? '[The daemon was away for a moment; process_log has all output.]\n' : ''
-  const gap = `${again}${lostText}`
-  const notes =
-    process.endedAt === null ? [...(more ? ['there is more: process_poll'] : []), `read to ${readTo}`] : []
-  const rest = notes.length === 0 ? '' : `\n[${notes.join('; ')}]`
-  return output.trim() === '' ? `${gap}(no new output)${rest}` : `${gap}${output.trimEnd()}${rest}`
+function endIsShown(session: Session | undefined, pid: string): void {
+  if (session === undefined) return
+  endsShown.add(`${session.id} ${pid}`)
+  const [oldest] = endsShown
+  if (endsShown.size > MOST_ENDS && oldest !== undefined) endsShown.delete(oldest)
+}
+
+/** The parts of a page that tell of an output. */
+export interface UnreadShown {
+  /** Before the output. */
+  readonly above: string
+  readonly body: string
+  readonly notes: readonly string[]
+}
+
+export function shown({ output, more, lost, readTo, process, askedAgain }: Unread): UnreadShown {
+  const isRunning = process.endedAt === null
+  const notes = [
+    ...(more && !output.includes(LEFT_OUT) ? ['there is more: process_poll'] : []),
+    ...(isRunning ? [`read to ${readTo}`] : []),
+  ]
+  const above = [
+    ...(askedAgain ? ['[The daemon was away for a moment; process_log has all output.]'] : []),
+    ...(lost.length === 0 ? [] : ['[Some output before this is not kept any more.]']),
+  ]
+  return {
+    above: above.map((line) => `\n${line}`).join(''),
+    body: output.trim() === '' ? '(no new output)' : output.trimEnd(),
+    notes: [...(notes.length === 0 ? [] : [`[${notes.join('; ')}]`]), ...leftBehindNote(process)],
+  }
+}
+
+/** The same for programs. */
+export function structuredUnread({ process, output, more, lost, readTo }: Unread): object {
+  return { process: structuredView(process), output, more, lost, readTo }
 }

@@ -1,11 +1,23 @@
 import type { ProcessView } from './process-view.ts'
 
-/** One line on where a process is or how it ended, for the model to read. */
+/** An end that lies further back than this is told with how long ago it was. */
+const LONG_AGO_MS = 60_000
+
+/** One line on where a process is or how it ended, for the model to read, and what went wrong below it. */
 export function sentenceOn(process: ProcessView, now = Date.now()): string {
-  const { pid, name, what } = process
+  const { pid, name, what, message } = process
   const called = name === null ? pid : `${pid} (${name})`
-  const trouble = process.message === null ? '' : ` ${process.message}`
-  return `${called} ${stateOf(process, now)}: ${firstLine(what)}${trouble === '' ? '' : `\n${trouble.trim()}`}`
+  const trouble = message === null ? '' : `\n${message.trim()}`
+  return `${called} ${stateOf(process, now)}: ${firstLine(what)}${trouble}`
+}
+
+/** What a command has left running counts as part of it: the same tool ends it. */
+export function leftBehindNote({ leftBehind, pid }: ProcessView): string[] {
+  if (leftBehind === 0) return []
+  const were = counted(leftBehind, 'child process was', 'child processes were')
+  return [
+    `When it ended, ${were} still running in the background; process_kill with pid ${pid} ends what is left of that, process_poll shows what it prints.`,
+  ]
 }
 
 function stateOf(process: ProcessView, now: number): string {
@@ -15,10 +27,10 @@ function stateOf(process: ProcessView, now: number): string {
     return `is ${status}`
   }
   const took = startedAt === null ? '' : ` after ${duration(endedAt - startedAt)}`
-  const how = exitCode !== null ? `exit code ${exitCode}` : signal !== null ? signal : null
-  const why = reason === null ? null : reason
-  const details = [how, why].filter((detail) => detail !== null).join(', ')
-  return `${status}${details === '' ? '' : ` (${details})`}${took}`
+  const ago = now - endedAt < LONG_AGO_MS ? '' : `, ${duration(now - endedAt)} ago`
+  const how = exitCode !== null ? `exit code ${exitCode}` : signal
+  const details = [how, reason].filter((detail) => detail !== null).join(', ')
+  return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}`
 }
 
 export function duration(ms: number): string {
@@ -34,4 +46,9 @@ export function firstLine(text: string, most = 120): string {
   const [line = ''] = text.split('\n', 1)
   const isWhole = line.length === text.length && line.length <= most
   return isWhole ? line : `${line.slice(0, most)}…`
+}
+
+/** `1 line matches`, `3 lines match`: the verb goes with the number, too. */
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { gaps, line, readCodes, reveal, stream } from './shapes/output.ts'
+import { ansi, gaps, line, readCodes, reveal, stream } from './shapes/output.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -18,6 +18,7 @@ export const search = verb({
       from: count.default(0).describe('the byte offset to begin at: next of an earlier answer'),
       stream: stream.exactOptional(),
       limit: z.number().int().min(1).max(1_000).default(50),
+      ansi,
       reveal,
     })
     .refine(

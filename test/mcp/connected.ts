@@ -18,6 +18,8 @@ export interface Connecting {
   readonly quiet?: Reeve
   /** What the client says that it can do. */
   readonly capabilities?: object
+  /** Every answer has structured content, too: `reeve mcp --structured`, or `/mcp?structured=1`. */
+  readonly structured?: boolean
 }
 
 export function clientOf({ era, name = 'tester', root, capabilities: more = {} }: Connecting): Client {
@@ -36,7 +38,8 @@ export async function overStdio(reeve: Reeve, connecting: Connecting): Promise<C
   const [there, here] = InMemoryTransport.createLinkedPair()
   const cwd = connecting.cwd ?? process.cwd()
   const quiet = connecting.quiet === undefined ? {} : { quiet: connecting.quiet }
-  const served = serveMcpStdio(reeve, { transport: there, cwd, onTrouble: () => {}, ...quiet })
+  const { structured = false } = connecting
+  const served = serveMcpStdio(reeve, { transport: there, cwd, structured, onTrouble: () => {}, ...quiet })
   onTestFinished(() => served.close())
   const client = clientOf(connecting)
   await client.connect(here)
@@ -57,6 +60,7 @@ export async function overHttp(
     handler.fetch(new Request(url, init), caller)
   const url = new URL('http://127.0.0.1/mcp')
   if (connecting.root === undefined) url.searchParams.set('folder', connecting.cwd ?? process.cwd())
+  if (connecting.structured === true) url.searchParams.set('structured', '1')
   await client.connect(new StreamableHTTPClientTransport(url, { fetch }))
   return client
 }
@@ -69,6 +73,21 @@ export interface Called<Structured> {
   readonly isError: boolean
 }
 
+/** Asks for structured content in one call. */
+export const STRUCTURED = { 'reeve/structured': true } as const
+
+/** Calls a tool as agents do, and gives the text that the model reads. */
+export async function textOf(
+  client: Client,
+  name: string,
+  given: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[1] = {},
+): Promise<string> {
+  const result = await client.callTool({ name, arguments: given }, options)
+  const [first] = result.content
+  return first?.type === 'text' ? first.text : ''
+}
+
 /** Calls a tool, and gives what programs and what models get of it. */
 export async function call<Structured = Record<string, unknown>>(
   client: Client,
@@ -76,7 +95,7 @@ export async function call<Structured = Record<string, unknown>>(
   given: Record<string, unknown> = {},
   options: Parameters<Client['callTool']>[1] = {},
 ): Promise<Called<Structured>> {
-  const result = await client.callTool({ name, arguments: given }, options)
+  const result = await client.callTool({ name, arguments: given, _meta: STRUCTURED }, options)
   const [first] = result.content
   const text = first?.type === 'text' ? first.text : ''
   return { structured: result.structuredContent as Structured, text, isError: result.isError === true }
@@ -103,4 +122,23 @@ export function countWaits(reeve: Reeve) {
     },
   }
   return counted
+}
+
+/** The same Reeve, whose waits for an end time out at once: for how long each was asked to wait is written down. */
+export function recordWaits(reeve: Reeve) {
+  const asked: number[] = []
+  return {
+    asked,
+    reeve: {
+      ...reeve,
+      as(actor: Parameters<Reeve['as']>[0]) {
+        const acting = reeve.as(actor)
+        const wait: typeof acting.wait = (input, options) => {
+          asked.push(input.timeoutMs ?? 0)
+          return acting.wait({ ...input, timeoutMs: 0 }, options)
+        }
+        return { ...acting, wait }
+      },
+    },
+  }
 }

@@ -25,7 +25,7 @@ const NEEDED: Record<string, Record<string, unknown>> = {
   process_write: { ...PIDS, text: 'x', waitMs: 1 },
   process_kill: { ...PIDS, graceMs: 1 },
   process_restart: { ...PIDS, graceMs: 1, waitMs: 1 },
-  interrupt: {},
+  interrupt: { all: true },
   inbox: {},
 }
 const wild = fc.oneof(
@@ -63,6 +63,10 @@ const members = [
   'reason',
   'ansi',
   'stream',
+  'all',
+  'line',
+  'raw',
+  'output',
   '__proto__',
 ]
 const member = fc
@@ -108,7 +112,10 @@ test('whatever the arguments are, a tool answers in time, with a result that is 
     {
       interruptAfterTimeLimit: FUZZ_MS,
       numRuns: 2_000,
-      examples: Object.entries(NEEDED).map(([tool, given]): [Asked] => [{ tool, given, left: null }]),
+      examples: Object.entries(NEEDED).flatMap(([tool, given]): [Asked][] => [
+        [{ tool, given, left: null }],
+        [{ tool, given: { ...given, noSuchArgument: true }, left: null }],
+      ]),
     },
   )
   // What is right got through, as did what is not.
@@ -123,7 +130,7 @@ test('whatever the arguments are, a tool answers in time, with a result that is 
     expect([...results]).toContain(`${tool} yes`)
   for (const tool of Object.keys(NEEDED)) expect([...results]).toContain(`${tool} no`)
   expect(await call(client, 'process_list')).toMatchObject({ isError: false })
-})
+}, 120_000)
 
 test('whatever the body is, HTTP answers with something below 500, in time', async () => {
   const handler = mcpHttpHandler(await still())

@@ -37,18 +37,20 @@ for (const [way, connect] of Object.entries(WAYS)) {
       const reeve = await household.open()
       const client = await connect(reeve, { era: 'modern' })
       const begin = async (run: string) => {
-        const started = await call<{ process: { pid: string } }>(client, 'process_start', { run, waitMs: 0 })
+        const gated = { run: `read go; ${run}`, stdin: 'pipe', waitMs: 0 }
+        const started = await call<{ process: { pid: string } }>(client, 'process_start', gated)
         const { pid } = started.structured.process
+        await reeve.write({ pid, text: 'go\n' })
         await reeve.wait({ pid })
         return pid
       }
       const told = async () => (await call<Inbox>(client, 'inbox')).structured.notices.map(({ pid }) => pid)
-      const polled = await begin('sleep 0.1; seq 1 5000')
+      const polled = await begin('seq 1 5000')
       const looked = await call<{ output: string }>(client, 'process_poll', { pid: polled })
       expect(looked.structured.output).toMatch(/^1\n.*left out.*\n4999\n5000\n$/s)
       expect(await told()).toEqual([])
       expect(await told()).toEqual([polled])
-      const listed = await begin('sleep 0.1; true')
+      const listed = await begin('true')
       expect(await told()).toEqual([polled, listed])
       await call(client, 'process_list', { status: 'any' })
       expect(await told()).toEqual([])

@@ -34,7 +34,7 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   const inspect = async (era: Era, ...options: string[]) => {
     const common = [
       '--cli',
-      `${served.url}?folder=${process.cwd()}`,
+      `${served.url}?structured=1&folder=${process.cwd()}`,
       '--transport',
       'http',
       '--protocol-era',
@@ -91,7 +91,7 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   expect((await use('process_screen', { pid: 'shell' })).lines.slice(0, 2)).toEqual(['> this', 'got this'])
   expect((await use('process_list')).processes).toMatchObject([{ name: 'shell' }])
   expect(await use('process_restart', { pid: 'shell', waitMs: 0 })).toMatchObject({ finished: false })
-  expect(await use('interrupt')).toMatchObject({ matched: 1 })
+  expect(await use('interrupt', { all: true })).toMatchObject({ matched: 1 })
   expect(await use('process_kill', { pid: 'shell' })).toMatchObject({ process: { status: 'cancelled' } })
   // The first one was its own result: who got that need not be told.
   expect((await use('inbox')).notices).toHaveLength(2)

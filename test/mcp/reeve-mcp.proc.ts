@@ -76,3 +76,15 @@ test('an agent whose token is bound to a session acts in that session, without b
   expect((await daemon.reeve.show({ pid: structured.process.pid })).owner).toMatchObject({ session: 's1' })
   await client.close()
 })
+
+test('an answer has structured content only with --structured', async () => {
+  const dwelling = new Dwelling()
+  await dwelling.up()
+  const given = { name: 'process_list', arguments: {} }
+  const plain = await reeveMcp(dwelling, { era: 'legacy', cwd: tempFolder() })
+  expect(await plain.callTool(given)).not.toHaveProperty('structuredContent')
+  const structured = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder(), options: ['--structured'] },
+  })
+  expect(await structured.callTool(given)).toMatchObject({ structuredContent: { processes: [] } })
+})

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { Household } from '../command/household.ts'
-import { call, ERAS, WAYS } from './connected.ts'
+import { call, ERAS, textOf, WAYS } from './connected.ts'
 
 interface Begun {
   finished: boolean
@@ -70,7 +70,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect(log.structured).toMatchObject({
           lines: [{ text: 'got two' }, { text: 'got three' }],
           total: 3,
-          earlier: { from: 'start', offset: 0, limit: 1 },
+          earlier: { line: 1, limit: 1 },
           later: null,
         })
         const list = await call<{ processes: unknown[] }>(client, 'process_list')
@@ -111,7 +111,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         const client = await connect(await household.open(), { era })
         for (const name of ['a', 'b'])
           await call(client, 'process_start', { run: 'sleep 60', name, waitMs: 0 })
-        const { structured } = await call<{ signalled: string[] }>(client, 'interrupt')
+        const { structured } = await call<{ signalled: string[] }>(client, 'interrupt', { all: true })
         expect(structured.signalled).toHaveLength(2)
         const waited = await call(client, 'process_wait', { pid: 'a' })
         expect(waited.structured).toMatchObject({ answer: 'ended', process: { reason: 'interrupted' } })
@@ -122,7 +122,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         const client = await connect(await household.open(), { era })
         const unknown = await call(client, 'process_poll', { pid: 'nobody' })
         expect(unknown).toMatchObject({ isError: true })
-        expect(unknown.text).toMatch(/There is no process nobody\.\n.*list the processes.*\n\(unknown_pid\)/)
+        expect(unknown.text).toMatch(/There is no process nobody\.\n.*process_list.*\n\(unknown_pid\)/)
         expect(await call(client, 'process_start', {})).toMatchObject({ isError: true })
         expect(await call(client, 'process_start', { run: 'true', shell: 'zsh' })).toMatchObject({
           isError: true,
@@ -138,14 +138,18 @@ for (const [way, connect] of Object.entries(WAYS)) {
 test('of a long output that is complete both ends are shown, and no more than a page', async () => {
   await using household = new Household()
   const client = await WAYS.stdio(await household.open(), { era: 'modern' })
-  const { text } = await call(client, 'process_start', { run: 'seq 1 100000', waitMs: 30_000 })
-  expect(text.length).toBeLessThan(4_500)
+  const text = await textOf(client, 'process_start', { run: 'seq 1 100000', waitMs: 30_000 })
+  expect(text.length).toBeLessThanOrEqual(4_000)
   expect(text).toContain('\n1\n2\n3\n')
   expect(text).toContain('process_log')
   expect(text.endsWith('99999\n100000')).toBe(true)
   const pid = text.slice(0, text.indexOf(' '))
-  const log = await call(client, 'process_log', { pid, limit: 2_000 })
-  expect(log.text.length).toBeLessThan(4_500)
-  const more = await call(client, 'process_log', { pid, limit: 2_000, maxChars: 50_000 })
-  expect(more.text.length).toBeGreaterThan(10_000)
+  const log = await textOf(client, 'process_log', { pid, limit: 2_000 })
+  expect(log.length).toBeLessThanOrEqual(4_000)
+  const more = await textOf(client, 'process_log', { pid, limit: 2_000, maxChars: 50_000 })
+  expect(more.length).toBeGreaterThan(10_000)
+  expect(more.length).toBeLessThanOrEqual(50_000)
+  // What was left out stays unread, and is then shown page after page.
+  const [, next] = (await textOf(client, 'process_poll', { pid })).split('\n')
+  expect(text).toContain(`\n${Number(next) - 1}\n[… left out`)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Household, printed, start } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
-import { call, countWaits, ERAS, WAYS } from './connected.ts'
+import { call, countWaits, ERAS, recordWaits, WAYS } from './connected.ts'
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
@@ -17,7 +17,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         { onprogress: (progress) => void told.push(progress) },
       )
       expect(waited).toMatchObject({ isError: false, structured: { answer: 'timed_out' } })
-      expect(waited.text).toContain('Not yet, after 1.2 s.')
+      expect(waited.text).toMatch(/^Not yet: waited 1\.2 s\./)
       expect(told[0]).toMatchObject({ total: 1_200, message: 'waiting for the end of slow' })
     })
 
@@ -74,4 +74,29 @@ test('a client that goes away ends its wait, and nothing else', async () => {
   expect((await reeve.list()).processes).toHaveLength(1)
   const other = await start(reeve, 'true')
   expect(other.pid).toMatch(/^p_/)
+})
+
+test('a wait for longer than a client has patience is answered before that, and says how much is left', async () => {
+  await using household = new Household()
+  const waits = recordWaits(await household.open())
+  const longest = async (name: string, given: Record<string, unknown> = { timeoutMs: 3_600_000 }) => {
+    const client = await WAYS.stdio(waits.reeve, { era: 'legacy', name })
+    await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
+    const { text, isError } = await call(client, 'process_wait', { pid: 'slow', ...given })
+    expect(isError).toBe(false)
+    await call(client, 'process_kill', { pid: 'slow' })
+    return { ms: waits.asked.at(-1) ?? 0, text }
+  }
+  const unknown = await longest('some client')
+  expect(unknown.ms).toBeLessThanOrEqual(50_000)
+  expect(unknown.ms).toBeGreaterThan(30_000)
+  expect(unknown.text).toMatch(
+    /^Not yet: .* 59 min of your timeoutMs are left.*process_wait again.*has been running/s,
+  )
+  expect((await longest('codex-mcp-client')).ms).toBeGreaterThan(100_000)
+  expect((await longest('codex-mcp-client')).ms).toBeLessThan(300_000)
+  expect((await longest('claude-code')).ms).toBeLessThan(120_000)
+  expect((await longest('gemini-cli-mcp-client-reeve')).ms).toBeLessThan(600_000)
+  const short = await longest('some client', { timeoutMs: 10 })
+  expect(short.text).not.toContain('are left')
 })

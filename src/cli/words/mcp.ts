@@ -5,7 +5,13 @@ export const mcp = word({
   name: 'mcp',
   summary: 'Serves an agent the Model Context Protocol on standard input and output',
   usage: ['mcp [options]'],
-  options: {},
+  options: {
+    structured: {
+      type: 'flag',
+      about:
+        'answers with structured content beside the text, for programs; agents show their model that instead of the text',
+    },
+  },
   about: `
 Agents start this; a person need not. What an agent starts goes on when it disconnects, and is there when it comes
 back: its session is its name and the folder it works in.`,
@@ -15,12 +21,13 @@ back: its session is its name and the folder it works in.`,
   ],
   async run(context) {
     nothingMore(context, { name: 'mcp' })
+    const { structured } = context.options
     const quiet = context.quietly()
     try {
       const reeve = await context.reeve()
       // A token may be bound to a session, and then there is no other for whoever shows it.
       const { session } = context.token === undefined ? { session: null } : await reeve.whoami()
-      return await context.daemon.mcp(reeve, quiet, session)
+      return await context.daemon.mcp(reeve, quiet, { session, structured })
     } finally {
       await quiet.close()
     }

@@ -1,9 +1,10 @@
 import type { Gap } from './layout.ts'
 import { type LinePlan, planLines } from './line-plan.ts'
 import type { Masking } from './masking.ts'
+import { renderedLine } from './rendered-text.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream, streamsOf } from './streams.ts'
-import { type Ansi, cutText } from './text.ts'
+import { cutText, type Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 
 export interface Line {
@@ -25,7 +26,7 @@ export interface LinesOptions {
   readonly from: 'start' | 'end'
   readonly offset: number
   readonly limit: number
-  readonly ansi: Ansi
+  readonly ansi: Showing
   /** The lines of one stream alone, as if the other had written nothing. */
   readonly stream?: Stream
   readonly ended?: boolean
@@ -63,12 +64,13 @@ export async function readLines(folder: string, options: LinesOptions): Promise<
 }
 
 /** How a line is to be shown. */
-interface Showing {
-  readonly ansi: Ansi
+interface LineShowing {
+  readonly ansi: Showing
   readonly ended?: boolean
+  readonly masking?: Masking | null
 }
 
-export function lineOf(raw: RawLine, showing: Showing, stream: Stream | undefined): Line {
+export function lineOf(raw: RawLine, showing: LineShowing, stream: Stream | undefined): Line {
   return {
     number: raw.number,
     offset: raw.offset,
@@ -79,9 +81,14 @@ export function lineOf(raw: RawLine, showing: Showing, stream: Stream | undefine
   }
 }
 
-export function textOf(raw: RawLine, { ansi, ended = false }: Showing): string {
+export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: LineShowing): string {
   // A cut line goes on, so a character that was cut through is left out with the rest of it.
   const final = !raw.cut && (!raw.open || ended)
+  if (ansi === 'render') {
+    const text = renderedLine(raw.bytes, final)
+    // What is printed over itself can make up a secret that no bytes of the log are.
+    return masking === null ? text : masking.masker.text(text)
+  }
   return cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final }).text
 }
 

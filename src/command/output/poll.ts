@@ -1,12 +1,13 @@
 import type { Gap } from './layout.ts'
 import type { Masking } from './masking.ts'
 import { readRange } from './read.ts'
-import { type Ansi, cutText } from './text.ts'
+import { RenderedText } from './rendered-text.ts'
+import { cutText, type Showing } from './text.ts'
 
 export interface SinceOptions {
-  /** Code points. */
+  /** Code points; of text that is rendered, UTF-16 code units. */
   readonly maxChars: number
-  readonly ansi: Ansi
+  readonly ansi: Showing
   /** The process has ended: what is unfinished at the end of its log stays so, and is shown as it is. */
   readonly ended?: boolean
   readonly masking?: Masking | null
@@ -31,28 +32,27 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
   const readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, maxChars * 4))
   const first = await readRange(folder, cursor, readBytes, masking)
   let { bytes, end } = first
-  let text = ''
-  let chars = 0
+  const text = ansi === 'render' ? renderedTo(maxChars) : cutTo(maxChars, ansi)
+  const one = { maxChars: 1, ansi: ansi === 'render' ? 'strip' : ansi } as const
   let next = first.offset
   let more = false
 
-  const cut = (final: boolean) => {
-    const part = cutText(bytes, { maxChars: maxChars - chars, ansi, final })
-    text += part.text
-    chars += part.chars
-    next += part.used
-    bytes = bytes.subarray(part.used)
+  const take = (final: boolean) => {
+    const used = text.add(bytes, final)
+    next += used
+    bytes = bytes.subarray(used)
   }
 
   for (;;) {
-    cut(false)
+    take(false)
     const readTo = next + bytes.length
-    if (chars >= maxChars || next - first.offset >= MAX_POLL_BYTES) {
-      more = readTo < end || cutText(bytes, { maxChars: 1, ansi, final: ended }).used > 0
+    if (text.isFull || next - first.offset >= MAX_POLL_BYTES) {
+      more = readTo < end || cutText(bytes, { ...one, final: ended }).used > 0
+      next -= text.giveBackLine()
       break
     }
     if (readTo >= end) {
-      if (ended) cut(true)
+      if (ended) take(true)
       more = ended && bytes.length > 0
       break
     }
@@ -60,13 +60,50 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
     end = chunk.end
     if (chunk.gap !== null) {
       // Nothing will ever be joined to what is held, and the gap belongs to the next answer.
-      cut(true)
+      take(true)
       more = true
       break
     }
     bytes = Buffer.concat([bytes, chunk.bytes])
   }
-  return { text, from: first.offset, next, more, truncated: first.gap === null ? [] : [first.gap], end }
+  const truncated = first.gap === null ? [] : [first.gap]
+  // What is printed over itself can make up a secret that no bytes of the log are.
+  const shown = ansi === 'render' && masking !== null ? masking.masker.text(text.text) : text.text
+  return { text: shown, from: first.offset, next, more, truncated, end }
+}
+
+/** Text that is put together from bytes as they come, up to a size. */
+interface GrowingText {
+  /** How many of the bytes were taken in. */
+  add(bytes: Buffer, final: boolean): number
+  readonly isFull: boolean
+  /** How many bytes of the last line are left to the next answer. */
+  giveBackLine(): number
+  readonly text: string
+}
+
+function renderedTo(maxChars: number): GrowingText {
+  return new RenderedText(maxChars)
+}
+
+function cutTo(maxChars: number, ansi: Exclude<Showing, 'render'>): GrowingText {
+  let text = ''
+  let chars = 0
+  return {
+    add(bytes, final) {
+      const part = cutText(bytes, { maxChars: maxChars - chars, ansi, final })
+      text += part.text
+      chars += part.chars
+      return part.used
+    },
+    get isFull() {
+      return chars >= maxChars
+    },
+    giveBackLine: () => 0,
+    get text() {
+      return text
+    },
+  }
 }
 
 const MIN_READ_BYTES = 4 * 1024

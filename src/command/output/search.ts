@@ -6,7 +6,7 @@ import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
 import { scanTurns } from './scan-turns.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream } from './streams.ts'
-import type { Ansi } from './text.ts'
+import type { Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 
 export interface SearchOptions extends Wanted {
@@ -17,7 +17,7 @@ export interface SearchOptions extends Wanted {
   /** How many lines to give before and behind each. */
   readonly context?: number
   /** For the lines that are given. What is looked for is looked for without escape sequences, always. */
-  readonly ansi?: Ansi
+  readonly ansi?: Showing
   readonly stream?: Stream
   readonly ended?: boolean
   readonly masking?: Masking | null
@@ -137,8 +137,8 @@ class Search {
   }
 
   #shown(raw: RawLine): Line {
-    const { ansi = 'strip', ended = false, stream } = this.#options
-    const line = lineOf(raw, { ansi, ended }, stream)
+    const { ansi = 'strip', ended = false, stream, masking = null } = this.#options
+    const line = lineOf(raw, { ansi, ended, masking }, stream)
     this.#textLength += line.text.length
     return line
   }

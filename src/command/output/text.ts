@@ -3,6 +3,8 @@ import { unfinishedTail, unitLength } from './utf8.ts'
 
 /** Escape sequences stay in the text, or are taken out. */
 export type Ansi = 'keep' | 'strip'
+/** The same, or as a terminal would show it: with carriage returns, backspaces and erased text at their work. */
+export type Showing = Ansi | 'render'
 
 export interface CutOptions {
   /** Code points, without what is stripped. */

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting } from '../../verbs/reeve.ts'
-import { notice } from '../../verbs/shapes/notice.ts'
+import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import { count } from '../../verbs/shapes/scalars.ts'
-import { fitting, PAGE_CHARS } from '../page.ts'
+import { cut, fitting, PAGE_CHARS } from '../page.ts'
 import { tool } from '../tool.ts'
 
 /** Clients of one session share what they have read. */
@@ -14,18 +13,13 @@ export const inbox = tool({
   title: 'Read the inbox',
   description: [
     'What your session was told while you were not looking: which processes have ended and how, which are ready, which',
-    'printed a line that you watch for. Each is told again until you have acknowledged it: pass next of an answer as',
-    'after, and you see only what came since. Look here when you come back. What you waited for with process_wait, or',
-    'read to the end with process_log, is not told; what you have just seen for yourself, the next time.',
+    'printed a line that you watch for. Look here when you come back. Each is told again until you pass the after of an',
+    'answer, and then you see what came since. What you waited for with process_wait is not told.',
   ].join(' '),
+  searchHint: 'notifications, what happened, what has finished, events while away',
   input: z.strictObject({
-    after: count.exactOptional().describe('next of an earlier answer: everything up to there has been read'),
-    limit: z.number().int().min(1).max(200).default(20),
-  }),
-  output: z.strictObject({
-    notices: z.array(notice),
-    next: count.describe('after for what comes behind these'),
-    before: z.array(notice).describe('of your session before this one, which has ended'),
+    after: count.exactOptional().describe('from an earlier answer: everything up to there has been read'),
+    limit: z.number().int().min(1).max(200).default(20).describe('most notices'),
   }),
   does: 'look',
   async run({ after, limit }, { perform, session }) {
@@ -51,26 +45,37 @@ export const inbox = tool({
               })
             ).notices
           : []
-      const kept = fitting(
-        read,
-        // What a process declared for itself may be long; all of it is in the resource of the inbox.
-        (one) => Math.max(one.text.length, JSON.stringify(one.payload).length / 2),
-        PAGE_CHARS,
-        'start',
-      )
+      const told = read.map(shortened)
+      const older = fitting(before.map(shortened), sizeOf, INBOX_CHARS, 'end')
+      const room = INBOX_CHARS - older.reduce((sum, one) => sum + sizeOf(one), 0)
+      const kept = fitting(told, sizeOf, Math.max(0, room))
       const next = kept.at(-1)?.place ?? after ?? 0
       const text = [
-        ...(before.length === 0
+        ...(older.length === 0
           ? []
-          : ['Of your session before this one, which has ended:', ...before.map((one) => one.text)]),
-        ...(before.length === 0 || kept.length === 0 ? [] : ['Of this session:']),
+          : ['Of your session before this one, which has ended:', ...older.map((one) => one.text)]),
+        ...(older.length === 0 || kept.length === 0 ? [] : ['Of this session:']),
         ...kept.map((one) => one.text),
-        before.length + kept.length === 0 ? 'Nothing new.' : `Go on with after: ${next}`,
+        older.length + kept.length === 0 ? 'Nothing new.' : `Go on with after: ${next}`,
       ].join('\n')
-      return { structured: { notices: kept, next, before }, text }
+      return { structured: { notices: kept, next, before: older }, text }
     })
   },
 })
+
+/** For the lines around them. */
+const INBOX_CHARS = PAGE_CHARS - 200
+
+type Told = OutputOf<'notices'>['notices'][number]
+
+/** What it says, without what it is made of; all of that is in the resource of the inbox. */
+function shortened({ place, pid, kind, at, text }: Told) {
+  return { place, pid, kind, at: new Date(at).toISOString(), text: cut(text, INBOX_CHARS / 2) }
+}
+
+function sizeOf({ text }: { readonly text: string }): number {
+  return text.length + 1
+}
 
 const REFUSED: readonly string[] = ['denied', 'forbidden']
 

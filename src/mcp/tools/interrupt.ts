@@ -1,35 +1,50 @@
 import * as z from 'zod'
 import { interrupt as verb } from '../../verbs/interrupt.ts'
+import { processRef } from '../../verbs/shapes/scalars.ts'
+import { unlisted } from '../input-schema.ts'
 import { tool } from '../tool.ts'
 
-const { scope, reason, tree } = verb.input.shape
-const { pid, turn, toolCall } = scope.shape
+const { reason, tree } = verb.input.shape
 
 export const interrupt = tool({
   name: 'interrupt',
   title: 'Interrupt processes',
   description: [
-    'Asks processes of yours to stop, as Ctrl-C does: all of them, or one with pid, or those of a turn or tool call.',
-    'Those that do not stop are forced after a grace. To end one for certain, and see how it ended, use process_kill.',
+    'Asks a process to stop, as Ctrl-C does, or with all: true every process of your session. What does not stop is forced',
+    'after a grace. To end one for certain, and see how it ended, use process_kill.',
   ].join(' '),
-  input: z.strictObject({ pid, turn, toolCall, tree, reason }),
-  output: verb.output,
+  searchHint: 'interrupt, Ctrl-C, stop everything, stop all processes',
+  input: z
+    .strictObject({
+      pid: processRef.exactOptional().describe('pid or name'),
+      all: z.boolean().default(false).describe('or every process of your session'),
+      tree: unlisted(tree),
+      reason: unlisted(reason),
+    })
+    .refine(
+      ({ pid, all }) => (pid !== undefined) !== all,
+      'say what to interrupt: give pid, or all: true for every process of your session',
+    ),
   does: 'end',
-  async run({ tree: whole, reason: why, ...selected }, { perform }) {
-    const report = await perform((acting, session) =>
-      acting.interrupt({
-        scope: { ...selected, session },
-        tree: whole,
-        ...(why === undefined ? {} : { reason: why }),
-      }),
-    )
+  async run({ pid, tree: whole, reason: why }, { perform }) {
+    const report = await perform(async (acting, session) => {
+      const scope = pid === undefined ? { session } : { pid: (await acting.show({ pid })).pid }
+      return acting.interrupt({ scope, tree: whole, ...(why === undefined ? {} : { reason: why }) })
+    })
     const { matched, signalled, alreadyEnded, stale, failed } = report
     const text = [
       `${matched} matched, ${signalled.length} asked to stop.`,
-      ...(alreadyEnded.length === 0 ? [] : [`Had ended before: ${alreadyEnded.join(', ')}`]),
-      ...(stale.length === 0 ? [] : [`Nobody knows whether they still run: ${stale.join(', ')}`]),
-      ...failed.map(({ pid: which, message }) => `${which}: ${message}`),
+      ...(alreadyEnded.length === 0 ? [] : [`Had ended before: ${named(alreadyEnded)}`]),
+      ...(stale.length === 0 ? [] : [`Nobody knows whether they still run: ${named(stale)}`]),
+      ...failed.slice(0, MOST_NAMED).map(({ pid: which, message }) => `${which}: ${message}`),
     ].join('\n')
     return { structured: report, text }
   },
 })
+
+const MOST_NAMED = 20
+
+function named(pids: readonly string[]): string {
+  const rest = pids.length - MOST_NAMED
+  return `${pids.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}

@@ -1,27 +1,41 @@
 import * as z from 'zod'
 import { kill } from '../../verbs/kill.ts'
-import { processView, viewOf } from '../process-view.ts'
+import { duration, processRef } from '../../verbs/shapes/scalars.ts'
+import { unlisted } from '../input-schema.ts'
+import { PAGE_CHARS, pageOf } from '../page.ts'
+import { structuredView, viewOf } from '../process-view.ts'
 import { tool } from '../tool.ts'
 import { sentenceOn } from '../words.ts'
+
+/** As long as clients wait for one answer, with what comes after it. */
+export const graceMs = duration.max(30_000).exactOptional().describe('before it is forced')
 
 export const processKill = tool({
   name: 'process_kill',
   title: 'End a process',
   description: [
     'Ends a process and everything it started: asks first (SIGTERM), forces after a grace, and answers when they are',
-    'gone. Its output can still be read. To end all of yours at once use interrupt.',
+    'gone. Also ends what a command has left running. Its output can still be read.',
   ].join(' '),
-  input: kill.input,
-  output: z.strictObject({ answer: kill.output.shape.answer, process: processView }),
+  searchHint: 'stop process, kill server, terminate command',
+  input: z.strictObject({
+    pid: processRef.describe('pid or name'),
+    graceMs,
+    reason: unlisted(kill.input.shape.reason),
+  }),
   does: 'end',
   async run(asked, { perform }) {
     const { answer, record } = await perform((acting) => acting.kill(asked))
     const process = viewOf(record)
+    const leftText = process.leftBehind > 0 ? 'What it had left running is gone, too. ' : ''
     const said = {
       ended: 'Ended. ',
-      already_ended: 'It had ended before. ',
+      already_ended: `It had ended before. ${leftText}`,
       asked: 'It was asked to end, and has not yet. ',
     }
-    return { structured: { answer, process }, text: `${said[answer]}${sentenceOn(process)}` }
+    return {
+      structured: { answer, process: structuredView(process) },
+      text: pageOf({ head: `${said[answer]}${sentenceOn(process)}`, body: '' }, PAGE_CHARS),
+    }
   },
 })

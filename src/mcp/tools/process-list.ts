@@ -1,45 +1,40 @@
 import * as z from 'zod'
-import { list } from '../../verbs/list.ts'
-import { type amounts, budgetShape } from '../../verbs/shapes/allowance.ts'
+import type { OutputOf } from '../../verbs/reeve.ts'
+import type { amounts, budgetShape } from '../../verbs/shapes/allowance.ts'
 import { status } from '../../verbs/shapes/record.ts'
 import { cursor, name } from '../../verbs/shapes/scalars.ts'
+import { listedAs } from '../input-schema.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
-import { processView, viewOf } from '../process-view.ts'
+import { structuredView, viewOf } from '../process-view.ts'
 import { tool } from '../tool.ts'
 import { sentenceOn } from '../words.ts'
+
+/** For the lines around them. */
+const LIST_CHARS = PAGE_CHARS - 200
 
 export const processList = tool({
   name: 'process_list',
   title: 'List processes',
   description: [
-    'Lists your processes: by default those that have not ended, with status: any all of them.',
+    'Lists your processes: those that have not ended, with status: any all of them, with ports and budgets.',
     'Use it when you come back to a project, or have lost a pid: what you started before is still there.',
   ].join(' '),
+  searchHint: 'list processes, what is running, background jobs, ports, find pid',
   input: z.strictObject({
-    status: z
-      .union([z.literal('any'), z.array(status).min(1)])
-      .exactOptional()
-      .describe('any, or some of the statuses; without it, what has not ended'),
-    name: name.exactOptional(),
-    after: cursor.exactOptional().describe('next of the answer before'),
-    limit: z.number().int().min(1).max(200).default(25),
-  }),
-  output: z.strictObject({
-    processes: z.array(
-      processView.extend({
-        shared: z.boolean().describe('seen through a grant: not yours'),
-        ports: z.array(z.number()).exactOptional().describe('TCP ports that it listens on'),
-        budget: budgetShape
-          .exactOptional()
-          .describe('what it was given, has used itself and with all below it, and has left'),
-      }),
-    ),
-    next: list.output.shape.next.describe('after for the processes behind these; null if there are none'),
+    status: listedAs(z.union([z.literal('any'), status, z.array(status).min(1)]).exactOptional(), {
+      type: 'string',
+      enum: ['any', 'running', 'completed', 'failed', 'cancelled'],
+      description: 'those with this status; any: all of them',
+    }),
+    name: name.exactOptional().describe('those with this name'),
+    after: cursor.exactOptional().describe('goes on behind an earlier answer, which says how'),
+    limit: z.number().int().min(1).max(200).default(25).describe('most processes'),
   }),
   does: 'look',
   async run({ status: wanted, name: called, after, limit }, { perform, session: { turn } }) {
+    const statuses = wanted === undefined || wanted === 'any' || Array.isArray(wanted) ? wanted : [wanted]
     const filter = {
-      ...(wanted === undefined ? {} : { status: wanted }),
+      ...(statuses === undefined ? {} : { status: statuses }),
       ...(called === undefined ? {} : { name: called }),
     }
     const page = await perform((acting) =>
@@ -52,23 +47,33 @@ export const processList = tool({
         ...(after === undefined ? {} : { after }),
       }),
     )
-    const processes = page.processes.map(({ record, ...more }) => ({ ...viewOf(record), ...more }))
-    const lines = processes.map(
-      (process) =>
-        `${sentenceOn(process)}${process.shared ? ' [shared with you]' : ''}${portsText(process.ports)}${budgetText(process.budget)}`,
-    )
-    const said = fitting(lines, (line) => line.length + 1, PAGE_CHARS)
+    const lines = page.processes.map(lineOf)
+    const said = fitting(lines, (line) => line.length + 1, LIST_CHARS)
     const rest = lines.length - said.length
     const text = [
-      ...(lines.length === 0 ? [wanted === 'any' ? 'No processes.' : 'No process is running.'] : said),
-      ...(rest > 0 ? [`… and ${rest} more: ask with a smaller limit.`] : []),
-      ...(page.next === null ? [] : [`There are more: after: ${page.next}`]),
+      ...(lines.length === 0 ? [wanted === undefined ? 'No process is running.' : 'No processes.'] : said),
+      ...(rest > 0
+        ? [`… and ${rest} more: ask with limit: ${said.length}.`]
+        : page.next === null
+          ? []
+          : [`There are more: after: "${page.next}"`]),
     ].join('\n')
+    const processes = page.processes.map(({ record, ...more }) => ({
+      ...structuredView(viewOf(record)),
+      ...more,
+    }))
     return { structured: { processes, next: page.next }, text }
   },
 })
 
-/** What has a limit: the rest is in the structured answer. */
+type Listed = OutputOf<'list'>['processes'][number]
+
+function lineOf({ record, shared, ports, budget }: Listed): string {
+  const sharedText = shared ? ' [shared with you]' : ''
+  return `${sentenceOn({ ...viewOf(record), message: null })}${sharedText}${portsText(ports)}${budgetText(budget)}`
+}
+
+/** What has a limit. */
 function budgetText(budget: z.output<typeof budgetShape> | undefined): string {
   const limited = Object.entries(budget?.given ?? {}) as [keyof z.output<typeof amounts>, number][]
   if (budget === undefined || limited.length === 0) return ''

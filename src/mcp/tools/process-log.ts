@@ -1,49 +1,77 @@
 import * as z from 'zod'
-import { log } from '../../verbs/log.ts'
-import { line } from '../../verbs/shapes/output.ts'
-import { count } from '../../verbs/shapes/scalars.ts'
-import { cut, fitting, maxChars } from '../page.ts'
+import { stream } from '../../verbs/shapes/output.ts'
+import { processRef } from '../../verbs/shapes/scalars.ts'
+import { cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
 
-const page = z.strictObject({ from: z.literal('start'), offset: count, limit: count })
+const STDERR = 'stderr: '
 
 export const processLog = tool({
   name: 'process_log',
   title: 'Read output',
   description: [
-    'Lines of what a process has printed, from its log on disk: the last ones by default, or a page from the start.',
-    'It can be read again at any time, also after the end. To find something in a long log use process_search.',
+    'Lines of what a process has printed, from its log on disk: the last ones, or from a line on. It can be read again at',
+    'any time, also after the end. To find something in a long log use process_search.',
   ].join(' '),
-  input: log.input.extend({ limit: z.number().int().min(1).max(2_000).default(100), maxChars }),
-  output: z.strictObject({
-    lines: z.array(line.omit({ offset: true })),
-    total: log.output.shape.total.describe('how many lines there are'),
-    earlier: page.nullable().describe('arguments for the page before this one'),
-    later: page.nullable().describe('arguments for the page behind this one'),
-    lost: log.output.shape.truncated.describe('bytes of the log that are not kept any more'),
+  searchHint: 'read logs, output of process, last lines, tail log, stdout stderr',
+  input: z.strictObject({
+    pid: processRef.describe('pid or name'),
+    line: z
+      .number()
+      .int()
+      .min(1)
+      .exactOptional()
+      .describe('first line, counted from 1; by default the last lines'),
+    limit: z.number().int().min(1).max(2_000).default(100).describe('most lines'),
+    stream: stream.exactOptional().describe('needs output: tagged in process_start'),
+    raw: z.boolean().default(false).describe('with escape sequences'),
+    maxChars,
   }),
   does: 'look',
-  async run({ maxChars: most, ...asked }, { perform }) {
-    const read = await perform((acting) => acting.log(asked))
-    const cutLines = read.lines.map(({ offset: _, ...rest }) => ({ ...rest, text: cut(rest.text, most) }))
-    const lines = fitting(cutLines, ({ text }) => text.length + 1, most, asked.from)
-    const first = lines[0]?.number ?? 0
-    const behind = (lines.at(-1)?.number ?? -1) + 1
-    const { limit } = asked
+  async run({ pid, line, limit, stream: of, raw, maxChars: most }, { perform, structured }) {
+    const from = line === undefined ? 'end' : 'start'
+    const read = await perform((acting) =>
+      acting.log({
+        ...{ pid, from, limit, offset: line === undefined ? 0 : line - 1, ansi: raw ? 'keep' : 'render' },
+        ...(of === undefined ? {} : { stream: of }),
+      }),
+    )
+    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    const room = outputRoom(most, false)
+    const lineRoom = structured ? Math.floor(room / 2) : room
     const { total, truncated: lost } = read
-    const earlierAt = Math.max(0, first - limit)
-    const earlier = first > 0 ? { from: 'start' as const, offset: earlierAt, limit: first - earlierAt } : null
-    const later =
-      lines.length > 0 && behind < total ? { from: 'start' as const, offset: behind, limit } : null
-    const shown = lines.map(({ text, stream }) => (stream === 'stderr' ? `stderr: ${text}` : text)).join('\n')
+    const all = read.lines.map(({ offset: _, number, ...rest }) => ({
+      ...rest,
+      number: number + 1,
+      text: cut(rest.text, lineRoom - STDERR.length),
+    }))
+    const lines = fitting(
+      all,
+      (one) => (structured ? JSON.stringify(one) : shown(one)).length + 1,
+      room,
+      from,
+    )
+    const first = lines[0]?.number ?? 1
+    const last = lines.at(-1)?.number ?? 0
+    const before = Math.min(limit, first - 1)
+    const earlier = before > 0 ? { line: first - before, limit: before } : null
+    const later = lines.length > 0 && last < total ? { line: last + 1, limit } : null
     const where =
       lines.length === 0
         ? `No lines here; ${total} in all.`
-        : `Lines ${first} to ${behind - 1} of ${total}, counted from 0${earlier === null ? '' : `; earlier: ${JSON.stringify(earlier)}`}${later === null ? '' : `; later: ${JSON.stringify(later)}`}`
+        : [
+            `Lines ${first} to ${last} of ${total}`,
+            ...(earlier === null ? [] : [`earlier: ${JSON.stringify(earlier)}`]),
+            ...(later === null ? [] : [`later: ${JSON.stringify(later)}`]),
+          ].join('; ')
     const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
     return {
       structured: { lines, total, earlier, later, lost },
-      text: `${where}${gap}${lines.length === 0 ? '' : `\n${shown}`}`,
+      text: pageOf({ head: `${where}${gap}`, body: lines.map(shown).join('\n') }, most),
     }
   },
 })
+
+function shown({ text, stream: of }: { readonly text: string; readonly stream?: string }): string {
+  return of === 'stderr' ? `${STDERR}${text}` : text
+}

@@ -1,28 +1,29 @@
 import * as z from 'zod'
-import { count, processRef } from '../../verbs/shapes/scalars.ts'
-import { maxChars } from '../page.ts'
-import { processView } from '../process-view.ts'
+import { processRef } from '../../verbs/shapes/scalars.ts'
+import { maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, unreadOutput } from '../unread.ts'
+import { readUnread, shown, structuredUnread } from '../unread.ts'
 import { sentenceOn } from '../words.ts'
 
 export const processPoll = tool({
   name: 'process_poll',
   title: 'Look at a process',
   description: [
-    'How a process is now, and what it has printed since you last looked. Answers at once. To wait for something use',
-    'process_wait; to read older output again, process_log or process_search.',
+    'How a process is now, and what it has printed since you last looked, as a terminal would show it. Answers at once.',
+    'To wait use process_wait; to read older output again, process_log or process_search.',
   ].join(' '),
-  input: z.strictObject({ pid: processRef, maxChars }),
-  output: z.strictObject({ process: processView, ...unreadOutput, uptimeMs: count }),
+  searchHint: 'process status, new output, check background command, is it still running',
+  input: z.strictObject({ pid: processRef.describe('pid or name'), maxChars }),
   does: 'look',
-  async run({ pid, maxChars: most }, { perform, session: { turn } }) {
-    const unread = await perform((acting) => readUnread(acting, pid, { maxChars: most, turn }))
-    const { process, output, more, lost, readTo } = unread
+  async run({ pid, maxChars: most }, { perform, session, structured }) {
+    const room = outputRoom(most, structured)
+    const unread = await perform((acting) => readUnread(acting, pid, { room, turn: session.turn, session }))
+    const { process } = unread
+    const { above, body, notes } = shown(unread)
     const uptimeMs = Math.max(0, (process.endedAt ?? Date.now()) - (process.startedAt ?? Date.now()))
     return {
-      structured: { process, output, more, lost, readTo, uptimeMs },
-      text: `${sentenceOn(process)}\n${shown(unread)}`,
+      structured: { ...structuredUnread(unread), uptimeMs },
+      text: pageOf({ head: `${sentenceOn(process)}${above}`, body, notes }, most),
     }
   },
 })

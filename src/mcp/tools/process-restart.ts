@@ -1,17 +1,25 @@
-import { restart } from '../../verbs/restart.ts'
-import { begun, begunOutput, startWaitMs } from '../begun.ts'
+import * as z from 'zod'
+import { processRef } from '../../verbs/shapes/scalars.ts'
+import { begun, startWaitMs } from '../begun.ts'
+import { unlisted } from '../input-schema.ts'
 import { maxChars } from '../page.ts'
 import { tool } from '../tool.ts'
+import { graceMs } from './process-kill.ts'
 
 export const processRestart = tool({
   name: 'process_restart',
   title: 'Start a process again',
   description: [
     'Ends a process if it still runs, and starts the same command again, in the same folder and under the same name.',
-    'The new one has a pid of its own; the output of the old one can still be read. Answers as process_start does.',
+    'The new one has a pid of its own. Answers as process_start does.',
   ].join(' '),
-  input: restart.input.extend({ waitMs: startWaitMs, maxChars }),
-  output: begunOutput,
+  searchHint: 'restart server, rerun command, run again',
+  input: z.strictObject({
+    pid: processRef.describe('pid or name'),
+    graceMs,
+    waitMs: startWaitMs,
+    maxChars: unlisted(maxChars),
+  }),
   does: 'end',
   async run({ waitMs, maxChars: most, ...asked }, call) {
     return call.perform(async (acting) => {

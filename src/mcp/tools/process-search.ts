@@ -1,16 +1,26 @@
 import * as z from 'zod'
 import { search } from '../../verbs/search.ts'
-import { line } from '../../verbs/shapes/output.ts'
-import { count } from '../../verbs/shapes/scalars.ts'
-import { cut, fitting, maxChars } from '../page.ts'
+import { stream } from '../../verbs/shapes/output.ts'
+import { count, processRef } from '../../verbs/shapes/scalars.ts'
+import { cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
+import { counted } from '../words.ts'
 
 /** A line of minified code says no more for being whole. */
 const LINE_CHARS = 500
 
-const found = line.pick({ number: true, text: true, stream: true })
-type Found = z.output<typeof found>
-const match = found.extend({ before: z.array(found), after: z.array(found) })
+const { text, pattern, ignoreCase, context } = search.input.shape
+
+interface Found {
+  /** From 1. */
+  readonly number: number
+  readonly text: string
+  readonly stream?: string | undefined
+}
+interface Match extends Found {
+  readonly before: readonly Found[]
+  readonly after: readonly Found[]
+}
 
 export const processSearch = tool({
   name: 'process_search',
@@ -19,47 +29,57 @@ export const processSearch = tool({
     'Finds lines in everything a process has printed, by text or by RE2 pattern, with lines around them if you ask for',
     'context. Use it for long logs: errors of a build, one request of a server.',
   ].join(' '),
-  // Of the verb's own schema, whose rule on text and pattern stands.
-  input: search.input.safeExtend({ limit: z.number().int().min(1).max(200).default(20), maxChars }),
-  output: z.strictObject({
-    matches: z.array(match),
-    total: count.describe('how many lines match, from there on'),
-    totalIsLeast: z.boolean(),
-    next: count.nullable().describe('from for the matches behind these'),
-    lost: search.output.shape.truncated.describe('bytes of the log that are not kept any more'),
-  }),
+  searchHint: 'search logs, grep output, find errors in build log',
+  input: z
+    .strictObject({
+      pid: processRef.describe('pid or name'),
+      text: text.describe('text in the line'),
+      pattern: pattern.describe('or an RE2 pattern'),
+      ignoreCase: ignoreCase.describe('of letters'),
+      context: context.describe('lines before and after each'),
+      from: count.default(0).describe('byte to begin at: "more" of an answer'),
+      stream: stream.exactOptional().describe('needs output: tagged in process_start'),
+      limit: z.number().int().min(1).max(200).default(20).describe('most matches'),
+      maxChars,
+    })
+    .refine(
+      ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
+      'give either text or pattern',
+    ),
   does: 'look',
-  async run({ maxChars: most, ...asked }, { perform }) {
-    const answer = await perform((acting) => acting.search(asked))
+  async run({ maxChars: most, ...asked }, { perform, structured }) {
+    const answer = await perform((acting) => acting.search({ ...asked, ansi: 'render' }))
+    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    const room = outputRoom(most, false)
+    const lineRoom = structured ? Math.floor(room / 2) : room
+    const short = ({ number, text, stream }: Found): Found => ({
+      number: number + 1,
+      text: cut(text, Math.min(LINE_CHARS, lineRoom)),
+      ...(stream === undefined ? {} : { stream }),
+    })
     const all = answer.matches.map(({ before, after, offset, ...rest }) => ({
       offset,
-      ...short(rest),
-      before: before.map(short),
-      after: after.map(short),
+      match: { ...short(rest), before: before.map(short), after: after.map(short) },
     }))
-    const kept = fitting(all, sizeOf, most)
+    const sizeOf = (match: Match) => (structured ? JSON.stringify(match) : shown(match)).length + 1
+    const kept = fitting(all, ({ match }) => sizeOf(match), room)
     const next = all[kept.length]?.offset ?? answer.next
-    const matches = kept.map(({ offset: _, ...rest }) => rest)
+    const matches = kept.map(({ match }) => match)
     const { total, totalIsLeast, truncated: lost } = answer
-    const said = total === 0 ? 'No line matches.' : `${totalIsLeast ? 'At least ' : ''}${total} lines match.`
-    const text = [
-      `${said}${next === null ? '' : ` More: from: ${next}`}`,
-      ...(lost.length === 0 ? [] : ['[Some of the output is not kept any more.]']),
-      ...matches.map(shown),
-    ].join('\n')
-    return { structured: { matches, total, totalIsLeast, next, lost }, text }
+    const said =
+      total === 0
+        ? 'No line matches.'
+        : `${totalIsLeast ? 'At least ' : ''}${counted(total, 'line matches', 'lines match')}.`
+    const more = next === null ? '' : ` More: from: ${next}`
+    const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
+    return {
+      structured: { matches, total, totalIsLeast, next, lost },
+      text: pageOf({ head: `${said}${more}${gap}`, body: matches.map(shown).join('\n') }, most),
+    }
   },
 })
 
-function short({ number, text, stream }: Found): Found {
-  return { number, text: cut(text, LINE_CHARS), ...(stream === undefined ? {} : { stream }) }
-}
-
-function sizeOf(one: z.output<typeof match>): number {
-  return shown(one).length + 1
-}
-
-function shown({ before, after, ...hit }: z.output<typeof match>): string {
+function shown({ before, after, ...hit }: Match): string {
   const around = before.length + after.length > 0
   const lines = [
     ...before.map(({ number, text }) => `${number}- ${text}`),

@@ -1,53 +1,70 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
+import type { OutputOf } from '../../verbs/reeve.ts'
 import { commandSpec } from '../../verbs/shapes/command-spec.ts'
 import { lifetime } from '../../verbs/shapes/record.ts'
 import { registration } from '../../verbs/shapes/registration.ts'
-import { begunOrTask, begunOutput, startOrTaskMs } from '../begun.ts'
+import { begunOrTask, startOrTaskMs } from '../begun.ts'
+import { listedAs, unlisted } from '../input-schema.ts'
 import { maxChars } from '../page.ts'
 import { tool } from '../tool.ts'
 
 const spec = commandSpec.shape
 const asked = registration.options[0].shape
 
+const text = (description: string) => ({ type: 'string', description }) as const
+const LINE = { text: text('text in the line'), pattern: text('or an RE2 pattern') }
+
 const input = z
   .strictObject({
-    run: spec.run.describe('a line for the shell, such as: npm test'),
-    argv: spec.argv.describe('instead of run: a program and its arguments, without any shell'),
-    cwd: asked.cwd.describe("the folder to run it in; your workspace folder, or the daemon's, by default"),
-    name: asked.name.describe('a short name that works wherever a pid does, such as: web'),
-    env: spec.env.describe('variables, added to the environment'),
-    passEnv: spec.passEnv,
-    pty: spec.pty.describe(
-      'true, or its size: gives it a terminal, for REPLs, prompts and full-screen programs',
-    ),
-    stdin: spec.stdin.describe(
-      "'pipe' if you want to write to it with process_write; or { text }: all of its input",
-    ),
-    timeoutMs: spec.timeoutMs.describe('end it if it runs longer than this'),
-    watch: spec.watch.describe(
-      'lines that you want to be told of, in the inbox: [{ text: "ERROR" }] or { pattern }',
-    ),
-    ready: spec.ready.describe(
-      'what shows that it is ready: { log: pattern }, { port }, { http: url } or { command }; the inbox tells you, and process_wait with ready waits for it',
-    ),
-    notify: spec.notify.describe('whether the inbox tells of its end: complete (default), failure or none'),
-    restart: spec.restart.describe(
-      '{ on: "failure" } or { on: "always" }: start it again when it has ended by itself',
-    ),
-    heartbeatMs: spec.heartbeatMs.describe(
-      '60000 or more: the inbox tells, at most this often, that it still prints',
-    ),
+    run: spec.run.describe('shell command line: npm test'),
+    argv: spec.argv.describe('or program and arguments, without a shell'),
+    cwd: asked.cwd.describe('absolute folder; your workspace by default'),
+    name: asked.name.describe('short name that works like a pid: web'),
+    env: unlisted(spec.env),
+    passEnv: unlisted(spec.passEnv),
+    pty: spec.pty.describe('a terminal: for REPLs and full-screen programs'),
+    stdin: listedAs(spec.stdin, {
+      type: 'string',
+      enum: ['pipe'],
+      description: 'an open input, for process_write',
+    }),
+    output: z
+      .enum(['merged', 'tagged'])
+      .exactOptional()
+      .describe('tagged: stdout and stderr can be read apart'),
+    timeoutMs: spec.timeoutMs.describe('end it if it runs longer'),
+    ready: listedAs(spec.ready, {
+      type: 'object',
+      description: 'what shows that it is ready, one of these',
+      properties: {
+        log: text('RE2 pattern of a line'),
+        port: { type: 'integer', description: 'open TCP port' },
+        http: text('URL that answers'),
+        command: text('shell line that succeeds'),
+      },
+    }),
+    watch: listedAs(spec.watch, {
+      type: 'array',
+      description: 'lines that the inbox tells of',
+      items: { type: 'object', description: 'one of', properties: LINE },
+    }),
+    notify: unlisted(spec.notify),
+    restart: listedAs(spec.restart, {
+      type: 'object',
+      description: 'start it again when it has ended by itself',
+      properties: { on: { type: 'string', enum: ['failure', 'always'], description: 'when' } },
+      required: ['on'],
+    }),
+    heartbeatMs: unlisted(spec.heartbeatMs),
     lifetime: lifetime
       .extract(['session', 'detached'])
       .default('session')
-      .describe('session: it may be ended when you are gone for long. detached: it runs until it is killed'),
-    allowance: asked.allowance.describe(
-      'the most that it and all below it may use, such as { cpuSeconds: 600, outputBytes: 10000000 }: more of it ends it',
-    ),
+      .describe('session: ended an hour after you are gone; detached: runs until killed'),
+    allowance: unlisted(asked.allowance),
     waitMs: startOrTaskMs,
     maxChars,
-    idempotencyKey: asked.idempotencyKey.describe('the same key again answers with the process there is'),
+    idempotencyKey: unlisted(asked.idempotencyKey),
   })
   .refine(({ run, argv }) => (run === undefined) !== (argv === undefined), 'give either run or argv')
 
@@ -55,15 +72,15 @@ export const processStart = tool({
   name: 'process_start',
   title: 'Start a command',
   description: [
-    'Runs a command and answers with what it printed. A fast one (ls, git status, a short test) is finished in this',
-    'one call: you get its exit code and output. A slow one (a server, a build, a watcher, a REPL) goes on in the',
-    'background: you get its pid, and use process_wait (until it ends or prints a line), process_poll (what is new),',
-    'process_write (type into it) and process_kill. It goes on when this call, this connection or your own program',
-    'ends, and nothing that it prints is lost. Raise waitMs, up to 30000, to wait longer for the end.',
+    'Runs a command and answers with what it printed. A fast one is finished in this call: exit code and output. A slow',
+    'one (server, build, tests, watcher, REPL) goes on in the background under a pid, also when you end, and all its output',
+    'is kept: use process_wait (until it ends or prints a line), process_poll (what is new), process_write, process_kill.',
     'Do not add & or nohup.',
   ].join(' '),
+  searchHint:
+    'run command, run tests, long running command, background process, dev server, build, watcher, shell, terminal, REPL',
+  alwaysLoad: true,
   input,
-  output: begunOutput,
   does: 'change',
   async run(
     { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, ...command },
@@ -83,19 +100,31 @@ export const processStart = tool({
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })
-      const answer = await begunOrTask(acting, record.pid, { waitMs, maxChars: most }, call)
-      if ('task' in answer) return answer
-      if (warning === undefined || !('pid' in warning)) return answer
-      const { pid } = warning
-      return warning.code === 'duplicate_of'
-        ? {
-            structured: { ...answer.structured, duplicateOf: pid },
-            text: `${answer.text}\nNote: ${pid} runs the same command, started moments ago.`,
-          }
-        : {
-            structured: { ...answer.structured, sameName: pid },
-            text: `${answer.text}\nNote: ${pid} has the name ${record.name}, too, and goes on.`,
-          }
+      const warned = warning === undefined ? {} : warningOf(warning)
+      return begunOrTask(acting, record.pid, { waitMs, maxChars: most, ...warned }, call)
     })
   },
 })
+
+function warningOf(warning: NonNullable<OutputOf<'spawn'>['warning']>): {
+  readonly notes: readonly string[]
+  readonly more: object
+} {
+  switch (warning.code) {
+    case 'duplicate_of':
+      return {
+        notes: [`Note: ${warning.pid} runs the same command, started moments ago.`],
+        more: { duplicateOf: warning.pid },
+      }
+    case 'name_in_use':
+      return {
+        notes: [`Note: ${warning.pid} has this name, too, and goes on: the name means the new one now.`],
+        more: { sameName: warning.pid },
+      }
+    case 'unknown_variables':
+      return {
+        notes: [`Note: of passEnv these variables are not set: ${warning.names.slice(0, 20).join(', ')}.`],
+        more: { unknownVariables: warning.names.slice(0, 20) },
+      }
+  }
+}

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { duration } from '../../verbs/shapes/scalars.ts'
 import { wait } from '../../verbs/wait.ts'
-import { maxChars } from '../page.ts'
+import { listedAs } from '../input-schema.ts'
+import { maxChars, outputRoom } from '../page.ts'
 import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
 import { readUnread } from '../unread.ts'
-import { waitedFor, waitedOutput } from '../waited.ts'
+import { waitedFor } from '../waited.ts'
 
 const { pid, until, ready } = wait.input.shape
 
@@ -17,26 +18,32 @@ export const processWait = tool({
   name: 'process_wait',
   title: 'Wait for a process',
   description: [
-    'Waits until a process has ended or, with until, until it has printed a line: "listening on", an error, a prompt;',
-    'with ready: true, until it is ready.',
-    'A line that was printed before counts, too: to wait for the next one, give readTo of an earlier answer as',
-    'until.from. Answers with what is new in its output. A timeout is no error: the process runs on, and you can wait',
-    'again. Cancelling the call ends the wait, never the process.',
+    'Waits until a process has ended, with until, until it has printed a line ("listening on", an error, a prompt), with',
+    'ready, until it is ready, and answers with what is new in its output. A line that was printed before counts: for the',
+    'next one give the "read to" of an answer as until.from. "Not yet" is no error: it runs on, call again. A long wait is',
+    'answered so before your client gives up.',
   ].join(' '),
+  searchHint:
+    'wait for process, wait until finished, wait for output line, wait for server ready, await command',
+  alwaysLoad: true,
   input: z.strictObject({
-    pid,
-    until: until.describe('a text or an RE2 pattern that a line must have'),
-    ready: ready.describe('true: until it is ready, as process_start was told with ready'),
-    timeoutMs: duration
-      .max(3_600_000)
-      .exactOptional()
-      .describe('how long to wait, up to an hour: 30 s, unless your client runs calls as tasks'),
+    pid: pid.describe('pid or name'),
+    until: listedAs(until, {
+      type: 'object',
+      description: 'a line, by text or pattern',
+      properties: {
+        text: { type: 'string', description: 'text in the line' },
+        pattern: { type: 'string', description: 'RE2 pattern' },
+        from: { type: 'integer', description: 'behind this byte' },
+      },
+    }),
+    ready: ready.describe('until it is ready, as process_start was told'),
+    timeoutMs: duration.max(3_600_000).exactOptional().describe('30000 by default, up to an hour'),
     maxChars,
   }),
-  output: waitedOutput,
   does: 'look',
   async run({ pid: asked, until: what, ready: isReady, timeoutMs, maxChars: most }, call) {
-    const { perform, session, signal, waiting, takesTasks } = call
+    const { perform, session, signal, waiting, takesTasks, structured, patienceLeft } = call
     return perform(async (acting) => {
       const wanted = {
         ...(what === undefined ? {} : { until: what }),
@@ -53,16 +60,23 @@ export const processWait = tool({
       const mostMs = timeoutMs ?? DEFAULT_MS
       const by = Date.now() + mostMs
       const isTask = takesTasks && mostMs > HELD_MS
-      let waited = await wait(isTask ? HELD_MS : mostMs)
+      const allowedMs = Math.min(mostMs, patienceLeft())
+      let waited = await wait(isTask ? HELD_MS : allowedMs)
       if (isTask && waited.type === 'timed_out') {
         // The end comes in its time. A line may never come, so that is not waited for without an end.
         const unbounded = what === undefined && timeoutMs === undefined
         const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...wanted })
         if (task !== null) return { task }
-        waited = await wait(Math.max(0, by - Date.now()))
+        waited = await wait(Math.min(Math.max(0, by - Date.now()), patienceLeft()))
       }
-      const { turn } = session
-      return waitedFor(waited, await readUnread(acting, asked, { maxChars: most, turn }), mostMs)
+      const room = outputRoom(most, structured)
+      const unread = await readUnread(acting, asked, { room, turn: session.turn, session })
+      return waitedFor(waited, unread, {
+        maxChars: most,
+        afterMs: allowedMs,
+        leftMs: mostMs - allowedMs,
+        ...(what?.text === undefined ? {} : { text: what.text }),
+      })
     })
   },
 })

@@ -1,12 +1,11 @@
 import { setTimeout as after } from 'node:timers/promises'
 import * as z from 'zod'
-import { duration } from '../../verbs/shapes/scalars.ts'
+import { duration, processRef } from '../../verbs/shapes/scalars.ts'
 import { submit } from '../../verbs/submit.ts'
 import { wait } from '../../verbs/wait.ts'
-import { maxChars } from '../page.ts'
-import { processView } from '../process-view.ts'
+import { maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, unreadOutput } from '../unread.ts'
+import { readUnread, shown, structuredUnread } from '../unread.ts'
 import { sentenceOn } from '../words.ts'
 
 /** What comes first is often an echo: the answer follows at once. */
@@ -18,33 +17,37 @@ export const processWrite = tool({
   title: 'Type into a process',
   description: [
     'Types into a process that has a terminal (pty) or an open input (stdin: pipe), waits a moment and answers with what',
-    'it printed. Text is typed as it is: set enter for a line. Keys: "\\u0003" is Ctrl-C, "\\u0004" Ctrl-D, "\\u001b"',
-    'Escape, "\\u001b[A" the up arrow. With until it waits for the next prompt or answer; end closes the input.',
+    'it printed. Set enter for a line. Keys: "\\u0003" is Ctrl-C, "\\u001b" Escape, "\\u001b[A" the up arrow. With until it',
+    'waits for the next prompt or answer.',
   ].join(' '),
+  searchHint: 'type input, send keys, answer prompt, write to stdin, REPL',
   input: z
     .strictObject({
-      pid: submit.input.shape.pid,
-      text: submit.input.shape.text.default('').describe('what to type'),
+      pid: processRef.describe('pid or name'),
+      text: submit.input.shape.text.default('').describe('what to type, as it is'),
       enter: z.boolean().default(false).describe('press Enter after it'),
       end: z.boolean().default(false).describe('close its input after it; in a terminal: Ctrl-D'),
       until: z
-        .strictObject({ text: untilShape.text, pattern: untilShape.pattern })
+        .strictObject({
+          text: untilShape.text.describe('text in the line'),
+          pattern: untilShape.pattern.describe('or an RE2 pattern'),
+        })
         .refine(
           ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
           'give either text or pattern',
         )
         .exactOptional()
-        .describe('wait for a line that is printed in reply: a text or an RE2 pattern'),
-      waitMs: duration.max(30_000).default(1_000).describe('how long to wait for a reply, up to 30000'),
+        .describe('a line to wait for, printed in reply'),
+      waitMs: duration.max(30_000).default(1_000).describe('how long to wait for a reply'),
       maxChars,
     })
     .refine(
       ({ text, enter, end }) => text !== '' || enter || end,
       'there is nothing to type: give text, enter or end',
     ),
-  output: z.strictObject({ matched: z.boolean().nullable(), process: processView, ...unreadOutput }),
   does: 'change',
-  async run({ pid, text, enter, end, until, waitMs, maxChars: most }, { perform, session, signal, waiting }) {
+  async run({ pid, text, enter, end, until, waitMs, maxChars: most }, call) {
+    const { perform, session, signal, waiting, structured, patienceLeft } = call
     return perform(async (acting) => {
       const typed = enter
         ? await acting.submit({ pid, text })
@@ -54,19 +57,21 @@ export const processWrite = tool({
       if (end) await acting.closeInput({ pid })
       // Anything counts as a reply unless the caller says what does.
       const reply = typed === null ? {} : { until: { ...(until ?? { pattern: '\\S' }), from: typed.end } }
+      const timeoutMs = Math.min(waitMs, patienceLeft())
       const waited = await waiting(
-        { totalMs: waitMs, message: `waiting for ${pid} to answer` },
-        acting.wait({ pid, timeoutMs: waitMs, ...reply }, { signal }),
+        { totalMs: timeoutMs, message: `waiting for ${pid} to answer` },
+        acting.wait({ pid, timeoutMs, ...reply }, { signal }),
       )
       if (waited.type === 'matched' && until === undefined) await after(Math.min(SETTLE_MS, waitMs))
       signal.throwIfAborted()
       const matched = until === undefined ? null : waited.type === 'matched'
-      const unread = await readUnread(acting, pid, { maxChars: most, turn: session.turn })
-      const { process, output, more, lost, readTo } = unread
+      const room = outputRoom(most, structured)
+      const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
       const missing = matched === false ? 'The reply you wait for has not come yet. ' : ''
+      const { above, body, notes } = shown(unread)
       return {
-        structured: { matched, process, output, more, lost, readTo },
-        text: `${missing}${sentenceOn(process)}\n${shown(unread)}`,
+        structured: { matched, ...structuredUnread(unread) },
+        text: pageOf({ head: `${missing}${sentenceOn(unread.process)}${above}`, body, notes }, most),
       }
     })
   },

@@ -7,9 +7,11 @@ export const gaps = z.array(gap)
 /** Opaque text to go on reading from. */
 export const outputCursor = z.string().regex(/^o[0-9]{1,16}$/, 'must be a cursor from an earlier answer')
 export const ansi = z
-  .enum(['keep', 'strip'])
+  .enum(['keep', 'strip', 'render'])
   .default('strip')
-  .describe('colours and other escape sequences: as they were printed, or taken out')
+  .describe(
+    'colours and other escape sequences: as they were printed, or taken out; render: as a terminal would show it, also where text is printed over other text',
+  )
 /** Secrets as they were printed. Noted with the process, once a minute for each who does it. */
 export const reveal = z
   .boolean()

@@ -1,0 +1,51 @@
+import type * as z from 'zod'
+import { ReeveError } from '../core/errors.ts'
+import type { PlainSchema } from './input-schema.ts'
+
+const MOST_ISSUES = 5
+const MOST_CHARS = 1_500
+
+/** The arguments as the tool takes them, or an error that names each that does not fit, and says what it should be. */
+export function checkedInput<Input extends z.ZodType>(
+  tool: string,
+  input: Input,
+  given: unknown,
+  { properties = {} }: PlainSchema,
+): z.output<Input> {
+  const checked = input.safeParse(given)
+  if (checked.success) return checked.data
+  const { issues } = checked.error
+  const said = issues.slice(0, MOST_ISSUES).map((issue) => {
+    if (issue.code === 'unrecognized_keys') return unknownArguments(issue, Object.keys(properties))
+    const [name = ''] = issue.path
+    const where = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
+    return `${where}${messageOf(issue, given)}${aboutArgument(properties[String(name)])}`
+  })
+  const text = said.join('; ')
+  throw new ReeveError(
+    'invalid_input',
+    `${tool} was given arguments that it cannot take: ${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}.`,
+    'Correct the named arguments and call it again; nothing was done.',
+  )
+}
+
+function aboutArgument(plain: PlainSchema | undefined): string {
+  if (plain?.description === undefined) return ''
+  const members = Object.keys(plain.properties ?? {})
+  return ` (${plain.description}${members.length === 0 ? '' : `: ${members.join(', ')}`})`
+}
+
+function messageOf(issue: z.core.$ZodIssue, given: unknown): string {
+  const [name] = issue.path
+  const isMissing = name !== undefined && issue.path.length === 1 && !Object.hasOwn(Object(given), name)
+  return isMissing ? 'is needed' : issue.message
+}
+
+function unknownArguments(
+  { keys, path }: z.core.$ZodIssueUnrecognizedKeys,
+  known: readonly string[],
+): string {
+  const names = keys.slice(0, MOST_ISSUES).map((key) => JSON.stringify(key.slice(0, 100)))
+  const where = path.length === 0 ? '' : ` in ${path.join('.')}`
+  return `there is no argument ${names.join(', ')}${where}${path.length > 0 || known.length === 0 ? '' : `; there are ${known.join(', ')}`}`
+}

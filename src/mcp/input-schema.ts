@@ -1,0 +1,104 @@
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+
+/** The part of JSON Schema that validators, grammar engines and model APIs all understand. */
+export interface PlainSchema {
+  readonly type: string
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly items?: PlainSchema
+  readonly properties?: Readonly<Record<string, PlainSchema>>
+  readonly required?: readonly string[]
+  readonly maximum?: number
+  readonly default?: unknown
+}
+
+/** Taken by the tool, and not listed: it is seldom needed, and every character of a list is paid for in each turn. */
+export function unlisted<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ [UNLISTED]: true })
+}
+
+/** Listed as something simpler than what is taken. */
+export function listedAs<Schema extends z.ZodType>(schema: Schema, plain: PlainSchema): Schema {
+  return schema.meta({ [LISTED_AS]: plain })
+}
+
+const UNLISTED = 'reeve/unlisted'
+const LISTED_AS = 'reeve/listed-as'
+
+/** What a list of tools says of a tool's arguments. What they really must be is checked when the tool is called. */
+export function plainSchema(input: z.ZodType): PlainSchema {
+  const known = converted.get(input)
+  if (known !== undefined) return known
+  const schema = plain(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as JsonSchema)
+  converted.set(input, schema)
+  return schema
+}
+
+/** A server is made for every request over HTTP. */
+const converted = new WeakMap<z.ZodType, PlainSchema>()
+
+/** For the SDK, which would otherwise publish and check the real schema. */
+export function published(schema: PlainSchema): StandardSchemaWithJSON<Record<string, unknown>> {
+  const json = { ...schema } as Record<string, unknown>
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'reeve',
+      validate: (value) => ({ value: Object(value) as Record<string, unknown> }),
+      jsonSchema: { input: () => json, output: () => json },
+    },
+  }
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What is higher is no bound that a model would come near. */
+const MOST_BOUND = 50_000
+
+function plain(schema: JsonSchema): PlainSchema {
+  const { description } = schema
+  const about = typeof description === 'string' ? { description } : {}
+  const listed = schema[LISTED_AS]
+  if (listed !== undefined) return { ...about, ...(listed as PlainSchema) }
+  const [first] = (schema['anyOf'] ?? schema['oneOf'] ?? []) as JsonSchema[]
+  if (first !== undefined) return { ...plain(first), ...about }
+  const type = typeOf(schema)
+  return {
+    type,
+    ...about,
+    ...(type === 'string' ? choicesOf(schema) : {}),
+    ...(type === 'integer' ? boundOf(schema) : {}),
+    ...(type === 'array' ? { items: plain(schema['items'] as JsonSchema) } : {}),
+    ...(type === 'object' ? membersOf(schema) : {}),
+    // Nothing, no and none are what everybody expects.
+    ...(schema['default'] ? { default: schema['default'] } : {}),
+  }
+}
+
+function typeOf({ type, const: only }: JsonSchema): string {
+  if (type === 'number') return 'integer'
+  return typeof type === 'string' ? type : typeof only
+}
+
+function choicesOf(schema: JsonSchema): Pick<PlainSchema, 'enum'> {
+  const { enum: choices, const: only } = schema as { enum?: readonly unknown[]; const?: unknown }
+  if (choices !== undefined) return { enum: choices }
+  return only === undefined ? {} : { enum: [only] }
+}
+
+function boundOf({ maximum }: JsonSchema): Pick<PlainSchema, 'maximum'> {
+  return typeof maximum === 'number' && maximum <= MOST_BOUND ? { maximum } : {}
+}
+
+function membersOf(schema: JsonSchema): Pick<PlainSchema, 'properties' | 'required'> {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Readonly<Record<string, JsonSchema>>
+    required?: readonly string[]
+  }
+  const listed = Object.entries(properties).filter(([, of]) => of[UNLISTED] !== true)
+  return {
+    properties: Object.fromEntries(listed.map(([name, of]) => [name, plain(of)])),
+    ...(required.length === 0 ? {} : { required }),
+  }
+}
