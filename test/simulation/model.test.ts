@@ -15,13 +15,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 test(
   'a process over SQLite behaves as its reference model, whatever is asked in whatever order',
   {
-    timeout: 60_000,
+    timeout: 300_000,
   },
   () => fc.assert(agreement(), { numRuns: RUNS }),
 )
 
 test('a planted second end is found by the model, and shrunk to the few requests that show it', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { failed, counterexample } = await fc.check(agreement(endingTwice), { numRuns: RUNS })
   expect(failed).toBe(true)
