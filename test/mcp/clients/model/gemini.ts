@@ -20,6 +20,9 @@ const request = z.looseObject({
   ),
 })
 
+/** An argument that Gemini CLI adds to every tool, and takes off before it calls the tool. */
+const OWN_ARGUMENT = 'wait_for_previous'
+
 /** Gemini's `streamGenerateContent`, which Gemini CLI speaks. */
 export const gemini: Wire = {
   read(path: string, body: unknown): ModelRequest | null {
@@ -33,7 +36,7 @@ export const gemini: Wire = {
       hasTools: declared.length > 0,
       tools: declared
         .filter(({ name }) => name.startsWith(PREFIX))
-        .map((tool) => ({ name: tool.name.slice(PREFIX.length), json: JSON.stringify(tool) })),
+        .map((tool) => ({ name: tool.name.slice(PREFIX.length), json: JSON.stringify(tool, withoutOwn) })),
       results: new Map(
         responses.map(({ id = '', response }) => [id, response.output ?? JSON.stringify(response)] as const),
       ),
@@ -49,4 +52,8 @@ export const gemini: Wire = {
     const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
     return event({ candidates: [{ index: 0, content, finishReason: 'STOP' }], usageMetadata })
   },
+}
+
+function withoutOwn(key: string, value: unknown): unknown {
+  return key === OWN_ARGUMENT ? undefined : value
 }
