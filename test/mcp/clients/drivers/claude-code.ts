@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messages } from '../model/messages.ts'
 import { TOOLS } from '../tools.ts'
@@ -18,6 +18,10 @@ export const claudeCode: Driver = {
       connection.type === 'http'
         ? { type: 'http', url: connection.url, headers: { Authorization: `Bearer ${connection.token}` } }
         : connection
+    const claudeHome = join(home, '.claude')
+    mkdirSync(claudeHome)
+    const permissions = { allow: ['mcp__reeve'] }
+    writeFileSync(join(claudeHome, 'settings.json'), JSON.stringify({ permissions }))
     const config = join(home, 'mcp.json')
     writeFileSync(config, JSON.stringify({ mcpServers: { reeve } }))
     return {
@@ -26,12 +30,11 @@ export const claudeCode: Driver = {
         prompt,
         ...['--output-format', 'stream-json', '--verbose'],
         ...['--mcp-config', config, '--strict-mcp-config'],
-        ...['--allowedTools', 'mcp__reeve'],
       ],
       env: {
         ANTHROPIC_BASE_URL: modelUrl,
         ANTHROPIC_API_KEY: 'none',
-        CLAUDE_CONFIG_DIR: join(home, '.claude'),
+        CLAUDE_CONFIG_DIR: claudeHome,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
       },

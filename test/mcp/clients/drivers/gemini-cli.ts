@@ -10,7 +10,12 @@ export const geminiCli: Driver = {
   prepare({ home, modelUrl, connection }, prompt) {
     const reeve =
       connection.type === 'http'
-        ? { httpUrl: connection.url, headers: { Authorization: `Bearer ${connection.token}` } }
+        ? {
+            httpUrl: connection.url,
+            headers: { Authorization: `Bearer ${connection.token}` },
+            // How long Gemini CLI waits for an answer, also after the connection broke; ten minutes by default.
+            timeout: 20_000,
+          }
         : { command: connection.command, args: connection.args, env: connection.env }
     const settings = {
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
