@@ -36,7 +36,7 @@ export class Cell {
   static async open(driver: Driver, command: readonly string[], door: Door): Promise<Cell> {
     const folder = tempFolder()
     const home = tempFolder()
-    const reeve = await REEVES[door](folder)
+    const reeve = await REEVES[door](driver.tellsFolder ? null : folder)
     const model = await ScriptedModel.listen(driver.wire)
     const setup = { home, modelUrl: model.url, connection: reeve.connection }
     const client = RunningClient.start(driver, command, { ...setup, folder, model, path: agentPath(home) })

@@ -33,14 +33,15 @@ async function overStdio(): Promise<ReeveUnderTest> {
   }
 }
 
-/** The client talks to a daemon that is there already, and comes back at the same address. */
-async function overHttp(folder: string): Promise<ReeveUnderTest> {
+/** The client talks to a daemon that runs already, and comes back at the same address; the URL may name the client's folder. */
+async function overHttp(folder: string | null): Promise<ReeveUnderTest> {
   const dwelling = new Dwelling()
   const { url } = await dwelling.start()
   if (url === null) throw new Error('The daemon listens on no address.')
+  const query = folder === null ? '' : `?folder=${encodeURIComponent(folder)}`
   const { token } = new TokenFile(dwelling.home).create({ role: 'operate', label: 'client' })
   return {
-    connection: { type: 'http', url: `${url}/mcp?folder=${encodeURIComponent(folder)}`, token },
+    connection: { type: 'http', url: `${url}/mcp${query}`, token },
     killDaemon: () => killAnnounced(dwelling),
     async restartDaemon() {
       const { stderr, url: again } = await dwelling.start(['--listen', new URL(url).host])

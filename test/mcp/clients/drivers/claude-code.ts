@@ -7,6 +7,7 @@ import { type Driver, PLATFORM } from './driver.ts'
 export const claudeCode: Driver = {
   name: 'Claude Code',
   wire: messages,
+  tellsFolder: true,
   // Claude Code tells its model only the names of most tools, until the model asks for their descriptions.
   loadTools: {
     tool: 'ToolSearch',

@@ -13,6 +13,7 @@ const TRIPLES: Readonly<Record<string, string>> = {
 export const codex: Driver = {
   name: 'Codex',
   wire: responses,
+  tellsFolder: false,
   program: [`@openai/codex-${PLATFORM}/vendor/${TRIPLES[PLATFORM]}/bin/codex`],
   prepare({ home, modelUrl, connection }, prompt) {
     const codexHome = join(home, '.codex')

@@ -29,6 +29,8 @@ export interface Driver {
   readonly wire: Wire
   /** The program and its first arguments, below node_modules. */
   readonly program: readonly string[]
+  /** Whether the client tells a server which folder it works in. */
+  readonly tellsFolder: boolean
   /** A call that makes the client offer tools which it holds back at first. */
   readonly loadTools?: { readonly tool: string; readonly input: object }
   /** Writes the client's configuration, and says how to give it one prompt. */

@@ -6,6 +6,7 @@ import type { Driver } from './driver.ts'
 export const geminiCli: Driver = {
   name: 'Gemini CLI',
   wire: gemini,
+  tellsFolder: true,
   program: [process.execPath, '@google/gemini-cli/bundle/gemini.js'],
   prepare({ home, modelUrl, connection }, prompt) {
     const reeve =

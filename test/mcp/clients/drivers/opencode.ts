@@ -6,6 +6,7 @@ import { type Driver, PLATFORM } from './driver.ts'
 export const opencode: Driver = {
   name: 'opencode',
   wire: chatCompletions,
+  tellsFolder: true,
   // The build for every x64 processor; `opencode-ai` picks one of them in its install script.
   program: [`opencode-${PLATFORM}-baseline/bin/opencode`],
   prepare({ home, modelUrl, connection }, prompt) {
