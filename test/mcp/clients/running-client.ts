@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { childrenOf, endForCertain } from '../../command/os-processes.ts'
 import { exitOf, startTimeOf, until } from '../../keeper/client.ts'
@@ -31,12 +33,15 @@ export class RunningClient {
     { folder, path, model, ...setup }: Setup & Place,
   ): RunningClient {
     const { args, env } = driver.prepare(setup, 'Do what the test says.')
+    const tmp = join(setup.home, 'tmp')
+    mkdirSync(tmp)
     const [program = '', ...first] = command
     const child = spawn(program, [...first, ...args], {
       cwd: folder,
       env: {
         HOME: setup.home,
         PATH: path,
+        TMPDIR: tmp,
         // A request to anywhere but this machine fails at once.
         HTTP_PROXY: 'http://127.0.0.1:9',
         HTTPS_PROXY: 'http://127.0.0.1:9',
