@@ -3,13 +3,7 @@ import * as z from 'zod'
 /** About a page: what a model is given unless it asks for more. */
 export const PAGE_CHARS = 4_000
 
-export const maxChars = z
-  .number()
-  .int()
-  .min(100)
-  .max(100_000)
-  .default(PAGE_CHARS)
-  .describe('most characters of the answer')
+export const maxChars = z.number().int().min(100).max(100_000).default(PAGE_CHARS).describe('most characters')
 
 /** What is said about an output, beside it, needs this much; of a small page half. */
 const AROUND_CHARS = 700

@@ -12,9 +12,9 @@ export const inbox = tool({
   name: 'inbox',
   title: 'Read the inbox',
   description: [
-    'What your session was told while you were not looking: which processes have ended and how, which are ready, which',
-    'printed a line that you watch for. Look here when you come back. Each is told again until you pass the after of an',
-    'answer, and then you see what came since. What you waited for with process_wait is not told.',
+    'What happened while you were not looking: processes that have ended and how, are ready, or printed a line that',
+    'you watch for. Look here when you come back. Each is told again until you pass the after of an answer. What you',
+    'waited for with process_wait is not told.',
   ].join(' '),
   searchHint: 'notifications, what happened, what has finished, events while away',
   input: z.strictObject({

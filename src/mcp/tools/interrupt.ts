@@ -10,8 +10,8 @@ export const interrupt = tool({
   name: 'interrupt',
   title: 'Interrupt processes',
   description: [
-    'Asks a process to stop, as Ctrl-C does, or with all: true every process of your session. What does not stop is forced',
-    'after a grace. To end one for certain, and see how it ended, use process_kill.',
+    'Asks a process to stop, as Ctrl-C does, or with all: true every process of your session; forces what does not',
+    'stop. To see how one ended use process_kill.',
   ].join(' '),
   searchHint: 'interrupt, Ctrl-C, stop everything, stop all processes',
   input: z

@@ -14,8 +14,8 @@ export const processKill = tool({
   name: 'process_kill',
   title: 'End a process',
   description: [
-    'Ends a process and everything it started: asks first (SIGTERM), forces after a grace, and answers when they are',
-    'gone. Also ends what a command has left running. Its output can still be read.',
+    'Ends a process and everything it started, also what a command has left running: asks first (SIGTERM), forces',
+    'after a grace, and answers when they are gone.',
   ].join(' '),
   searchHint: 'stop process, kill server, terminate command',
   input: z.strictObject({

@@ -16,8 +16,8 @@ export const processList = tool({
   name: 'process_list',
   title: 'List processes',
   description: [
-    'Lists your processes: those that have not ended, with status: any all of them, with ports and budgets.',
-    'Use it when you come back to a project, or have lost a pid: what you started before is still there.',
+    'Lists your processes that have not ended, with ports and budgets. Use it when you come back to a project or have',
+    'lost a pid: what you started before is still there.',
   ].join(' '),
   searchHint: 'list processes, what is running, background jobs, ports, find pid',
   input: z.strictObject({
@@ -27,7 +27,7 @@ export const processList = tool({
       description: 'those with this status; any: all of them',
     }),
     name: name.exactOptional().describe('those with this name'),
-    after: cursor.exactOptional().describe('goes on behind an earlier answer, which says how'),
+    after: cursor.exactOptional().describe('from an earlier answer'),
     limit: z.number().int().min(1).max(200).default(25).describe('most processes'),
   }),
   does: 'look',

@@ -10,8 +10,8 @@ export const processLog = tool({
   name: 'process_log',
   title: 'Read output',
   description: [
-    'Lines of what a process has printed, from its log on disk: the last ones, or from a line on. It can be read again at',
-    'any time, also after the end. To find something in a long log use process_search.',
+    'Lines that a process has printed: the last ones, or from a line on, also after its end. To find something in a',
+    'long log use process_search.',
   ].join(' '),
   searchHint: 'read logs, output of process, last lines, tail log, stdout stderr',
   input: z.strictObject({

@@ -9,8 +9,8 @@ export const processPoll = tool({
   name: 'process_poll',
   title: 'Look at a process',
   description: [
-    'How a process is now, and what it has printed since you last looked, as a terminal would show it. Answers at once.',
-    'To wait use process_wait; to read older output again, process_log or process_search.',
+    'How a process is now, and what it has printed since you last looked. Answers at once. To wait use process_wait;',
+    'to read older output again, process_log or process_search.',
   ].join(' '),
   searchHint: 'process status, new output, check background command, is it still running',
   input: z.strictObject({ pid: processRef.describe('pid or name'), maxChars }),

@@ -10,8 +10,8 @@ export const processRestart = tool({
   name: 'process_restart',
   title: 'Start a process again',
   description: [
-    'Ends a process if it still runs, and starts the same command again, in the same folder and under the same name.',
-    'The new one has a pid of its own. Answers as process_start does.',
+    'Ends a process if it still runs, and starts the same command again, in the same folder and with the same name,',
+    'under a new pid. Answers as process_start does.',
   ].join(' '),
   searchHint: 'restart server, rerun command, run again',
   input: z.strictObject({

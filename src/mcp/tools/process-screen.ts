@@ -8,8 +8,8 @@ export const processScreen = tool({
   name: 'process_screen',
   title: 'See a terminal',
   description: [
-    'What the terminal of a process shows now, as somebody in front of it would see it: for editors, pagers, menus,',
-    'installers. Only for processes started with pty. Use process_write to press keys.',
+    'What the terminal of a process shows now: for editors, pagers, menus, installers. Only for processes started',
+    'with pty. Press keys with process_write.',
   ].join(' '),
   searchHint: 'terminal screen, see TUI, full-screen program, vim, menu, prompt',
   input: z.strictObject({

@@ -26,8 +26,8 @@ export const processSearch = tool({
   name: 'process_search',
   title: 'Search output',
   description: [
-    'Finds lines in everything a process has printed, by text or by RE2 pattern, with lines around them if you ask for',
-    'context. Use it for long logs: errors of a build, one request of a server.',
+    'Finds lines in everything a process has printed, by text or RE2 pattern, with context around them. For long',
+    'logs: errors of a build, one request of a server.',
   ].join(' '),
   searchHint: 'search logs, grep output, find errors in build log',
   input: z

@@ -18,10 +18,9 @@ export const processWait = tool({
   name: 'process_wait',
   title: 'Wait for a process',
   description: [
-    'Waits until a process has ended, with until, until it has printed a line ("listening on", an error, a prompt), with',
-    'ready, until it is ready, and answers with what is new in its output. A line that was printed before counts: for the',
-    'next one give the "read to" of an answer as until.from. "Not yet" is no error: it runs on, call again. A long wait is',
-    'answered so before your client gives up.',
+    'Waits until a process ends; with until, until it prints a line ("listening on", an error, a prompt); with ready,',
+    'until it is ready. Answers with its new output. A line printed earlier counts: for the next one give the "read',
+    'to" of an answer as until.from. "Not yet" is no error: the process runs on, call again.',
   ].join(' '),
   searchHint:
     'wait for process, wait until finished, wait for output line, wait for server ready, await command',
