@@ -16,7 +16,7 @@ import { geminiCli } from './drivers/gemini-cli.ts'
 import { opencode } from './drivers/opencode.ts'
 import { installed } from './installed.ts'
 
-/** A cell takes 5 to 15 seconds on an idle machine, and several times that on a busy one. */
+/** A cell takes 7 to 30 seconds on an idle machine, and several times that on a busy one. */
 const timeout = 300_000
 
 for (const driver of [codex, claudeCode, opencode, geminiCli])
