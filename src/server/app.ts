@@ -74,7 +74,6 @@ export function appOf(parts: AppParts): Hono<Env> {
     context.set('caller', caller)
     context.env.authenticated(caller.tokenId)
     if (caller.tokenId === null) return next()
-    guard.refuseTooManyOpen(caller)
     const { outgoing } = context.env
     const revoked = new AbortController()
     const refused = Promise.withResolvers<never>()
@@ -86,7 +85,7 @@ export function appOf(parts: AppParts): Hono<Env> {
       if (outgoing.headersSent) outgoing.destroy()
       else refused.reject(tokenRevoked())
     }
-    outgoing.once('close', guard.whileGood(caller, cut))
+    outgoing.once('close', guard.admit(caller, cut))
     await Promise.race([next(), refused.promise])
   })
   addAbout(app, reeve, metrics, parts.version)

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { ReeveError } from '../core/errors.ts'
+import { oldestOfBusiestNetwork } from './client-network.ts'
 
 export interface ConnectionLimits {
   /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
@@ -13,9 +14,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * The open connections of one door. On an address a connection must show a token soon: until then it has one of a few
- * places, and a newcomer takes the place of the oldest from the address that holds the most. So whoever has no token can't
- * keep out those who have one.
+ * The open connections of one listener. On an address a connection must show a token soon: until then it has one of a few
+ * places, and a new connection evicts the oldest one of the network that holds the most. So clients without a token can't
+ * keep out clients that have one.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
@@ -52,11 +53,17 @@ export class Connections {
     return null
   }
 
-  /** The connection has shown a token that is known. Throws if that token has too many of them. */
+  /**
+   * Counts the connection for a valid token, null for the user. Throws if that token has too many connections; the connection
+   * then keeps its deadline, and its place among the unauthenticated, until its refusal closes it.
+   */
   authenticated(socket: Socket, tokenId: string | null): void {
+    if (tokenId !== null && this.#open.has(socket)) this.#countForToken(socket, tokenId)
     clearTimeout(this.#unauthenticated.get(socket))
     this.#unauthenticated.delete(socket)
-    if (tokenId === null || !this.#open.has(socket)) return
+  }
+
+  #countForToken(socket: Socket, tokenId: string): void {
     const sockets = this.#byToken.get(tokenId) ?? new Set()
     if (sockets.has(socket)) return
     const { connectionsPerToken } = this.#limits
@@ -81,21 +88,11 @@ export class Connections {
   }
 
   #makeRoom(): void {
-    const oldest = oldestOfTheBusiest([...this.#unauthenticated.keys()])
+    const oldest = oldestOfBusiestNetwork(this.#unauthenticated.keys())
     if (oldest === undefined) return
     this.#remove(oldest)
     oldest.destroy()
   }
-}
-
-function oldestOfTheBusiest(sockets: readonly Socket[]): Socket | undefined {
-  const byAddress = new Map<string, Socket[]>()
-  for (const socket of sockets) {
-    const address = socket.remoteAddress ?? ''
-    byAddress.set(address, [...(byAddress.get(address) ?? []), socket])
-  }
-  const busiest = [...byAddress.values()].sort((a, b) => b.length - a.length)[0]
-  return busiest?.[0]
 }
 
 function tooMany(most: number): ReeveError {

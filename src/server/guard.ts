@@ -61,23 +61,24 @@ export class Guard {
     return { role, actor: other === undefined ? 'host' : actorOf(other), tokenId }
   }
 
-  /** Calls `cut` when the caller's token is revoked; answers with what to call when there is nothing to be cut any more. */
-  whileGood({ tokenId }: Caller, cut: () => void): () => void {
-    return tokenId === null ? () => undefined : this.#openings.add(tokenId, cut)
-  }
-
-  /** Before `whileGood`: one token must not take all of the daemon's time. The user on the socket is not limited. */
-  refuseTooManyOpen({ tokenId }: Caller): void {
-    if (tokenId === null || this.#openings.count(tokenId) < this.#requestsPerToken) return
+  /**
+   * Takes one of the places that a token has for open requests, streams and terminals, so that one token can't take all of the
+   * daemon's time. Throws if none is free; the user on the socket is not limited. Calls `cut` when the token is revoked.
+   * Returns the function that gives the place back, which may be called more than once.
+   */
+  admit({ tokenId }: Caller, cut: () => void): () => void {
+    if (tokenId === null) return () => undefined
+    const limit = this.#requestsPerToken
+    if (this.#openings.count(tokenId) < limit) return this.#openings.add(tokenId, cut)
     throw new ReeveError(
       'too_many_requests',
-      `${this.#requestsPerToken} requests, streams and terminals of this token are open, which is the most there may be.`,
+      `${limit} requests, streams and terminals of this token are open, which is the most there may be.`,
       'Wait until some are answered, or close some; one call can wait for many processes (waitAll, waitAny).',
-      { details: { limit: this.#requestsPerToken, retryAfterSeconds: 1 } },
+      { details: { limit, retryAfterSeconds: 1 } },
     )
   }
 
-  /** Of somebody who was let in before. */
+  /** Throws if the token of a caller that was let in has been revoked since. */
   refuseRevoked({ tokenId }: Caller): void {
     if (tokenId !== null && !this.#tokens.all().some(({ id }) => id === tokenId)) throw unknownToken()
   }

@@ -8,6 +8,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import type { Door } from './guard.ts'
+import { limitHandshakes } from './handshakes.ts'
 import type { LateTerminals } from './late-terminals.ts'
 import { problemResponse } from './problem.ts'
 import { endWith } from './raw-answer.ts'
@@ -87,7 +88,7 @@ export class Listener {
       tls === undefined
         ? createServer(options)
         : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
-    // Whoever can open the socket file is the user, and needs no token.
+    // Only the user can open the socket file, so a connection there needs no token.
     const open = new Connections(limits, { needsToken: !('path' in place) })
     const listener = new Listener(server, open)
     server.keepAliveTimeout = KEEP_ALIVE_MS
@@ -183,22 +184,6 @@ export class Listener {
       endWith(socket, refused)
     })
   }
-}
-
-/** Before TLS is agreed on there is nobody to tell: the oldest makes room for a newcomer. */
-function limitHandshakes(server: Server, most: number): void {
-  const under = new Map<string, Socket>()
-  const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
-  server.prependListener('connection', (socket: Socket) => {
-    const name = nameOf(socket)
-    const [oldest] = under.values()
-    if (under.size >= most) oldest?.destroy()
-    under.set(name, socket)
-    socket.once('close', () => {
-      if (under.get(name) === socket) under.delete(name)
-    })
-  })
-  server.on('secureConnection', (socket: Socket) => under.delete(nameOf(socket)))
 }
 
 async function within(ms: number, tell: (over: () => void) => void): Promise<void> {

@@ -56,8 +56,9 @@ export function problemText(problem: Problem): string {
 }
 
 export function problemHeaders({ code, details }: Problem): Record<string, string> {
-  // A connection without a token has a place that others may need.
+  // A connection that is not let in must not keep a place that others may need.
   if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"', Connection: 'close' }
+  if (code === 'too_many_connections') return { Connection: 'close' }
   const { retryAfterSeconds } = details
   return typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {}
 }

@@ -58,23 +58,34 @@ export class Terminals {
     this.#parts = parts
   }
 
-  /** Whoever may not come in, or asks for what is not there, is told so before there is a WebSocket. */
+  /** A caller that may not come in, or names an unknown process, gets an HTTP answer and no WebSocket. */
   async upgrade(upgrade: Upgrade): Promise<void> {
     const { request, socket, head } = upgrade
+    const { guard, log } = this.#parts
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
+    const revoked = new AbortController()
+    let giveBack = () => {}
     try {
-      const place = await this.#placeOf(upgrade)
+      const caller = this.#callerOf(upgrade)
+      // The place is taken before the first wait: upgrades that arrive together are counted, too.
+      giveBack = guard.admit(caller, () => revoked.abort())
+      socket.once('close', giveBack)
+      const place = await this.#placeOf(upgrade, caller)
+      guard.refuseRevoked(caller)
       socket.off('error', ignore)
-      this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place))
+      this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place, revoked.signal))
+      // Without a close event to come, which a client that has left already does not cause any more.
+      if (socket.closed) giveBack()
     } catch (error) {
+      giveBack()
       const said = foreseen(error)
-      if (said.code === 'internal') this.#parts.log.error({ err: error }, 'a terminal could not be opened')
+      if (said.code === 'internal') log.error({ err: error }, 'a terminal could not be opened')
       endWith(socket, said)
     }
   }
 
-  /** Whether somebody sits at the terminal of this process. */
+  /** Whether a terminal of this process is open. */
   show(pid: string): boolean {
     return [...this.#open.values()].some((place) => place.pid === pid)
   }
@@ -83,19 +94,22 @@ export class Terminals {
     for (const ws of this.#open.keys()) ws.close(RESTARTING, 'the daemon stops')
   }
 
-  async #placeOf({ request, door, authenticated }: Upgrade): Promise<Place> {
-    const { guard, reeve } = this.#parts
+  #callerOf({ request, door, authenticated }: Upgrade): Caller {
+    const { guard } = this.#parts
     const came = arrival(request, door)
     guard.refuseForeign(came)
     const caller = guard.callerOf(came)
     authenticated(caller.tokenId)
-    guard.refuseTooManyOpen(caller)
+    return caller
+  }
+
+  async #placeOf({ request }: Upgrade, caller: Caller): Promise<Place> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'ws://localhost')
     const [, named] = /^\/v1\/processes\/([^/]+)\/terminal$/.exec(pathname) ?? []
     if (named === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket')
       throw nothingHere(pathname)
     demand(caller, 'read')
-    const acting = actingFor(reeve, caller)
+    const acting = actingFor(this.#parts.reeve, caller)
     const { pid } = await acting.show({ pid: decoded(named) })
     const { end } = await acting.output({ pid, limit: 1 })
     const offset = numberIn(searchParams, 'offset')
@@ -103,15 +117,13 @@ export class Terminals {
     return { caller, acting, pid, offset: offset ?? Math.max(0, end - scrollback) }
   }
 
-  async #serve(ws: WebSocket, place: Place): Promise<void> {
+  async #serve(ws: WebSocket, place: Place, revoked: AbortSignal): Promise<void> {
     const { closing, log, guard } = this.#parts
     const gone = new AbortController()
     this.#open.set(ws, place)
-    const revoked = () => ws.close(NOT_ALLOWED, 'unauthorized')
-    const over = guard.whileGood(place.caller, revoked)
+    revoked.addEventListener('abort', () => ws.close(NOT_ALLOWED, 'unauthorized'), { signal: gone.signal })
     ws.on('close', () => {
       this.#open.delete(ws)
-      over()
       gone.abort()
     })
     ws.on('error', () => ws.terminate())
@@ -131,7 +143,7 @@ export class Terminals {
 /** What is printed, from the offset on, until the end of the process or of the connection. */
 async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
   const { acting, pid, offset, caller } = place
-  // Whoever may type sits at a terminal: what they see of secrets, old output or new, is the same as on every other way in.
+  // A caller that may type is at a terminal. It sees secrets, in old and new output, as it does on every other way in.
   const view = mayType(caller) ? viewOf(caller, { reveal: false, terminal: true }) : {}
   await send(ws, JSON.stringify({ offset }))
   for await (const { bytes, gap } of acting.followOutput({ pid, offset, ...view }, { signal })) {

@@ -38,13 +38,33 @@ test('a cache that did not exist is made for its owner alone', async () => {
   expect(readdirSync(join(caches, 'reeve'))).not.toEqual([])
 })
 
-test.for(['0777', '0770', '0755'])('a cache folder with mode %s is not used', async (mode) => {
+test.for(['0777', '0770', '0757'])('a cache folder with mode %s is not used', async (mode) => {
   const caches = folder()
   const kept = join(caches, 'reeve')
   mkdirSync(kept)
   chmodSync(kept, Number.parseInt(mode, 8))
   await start(caches)
   expect(readdirSync(kept)).toEqual([])
+})
+
+test('a cache folder that others can only read is used, and closed to them', async () => {
+  const caches = folder()
+  const kept = join(caches, 'reeve')
+  mkdirSync(join(kept, 'compiled-before'), { recursive: true })
+  for (const path of [join(kept, 'compiled-before'), kept]) chmodSync(path, 0o755)
+  await start(caches)
+  expect(readdirSync(kept).length).toBeGreaterThan(1)
+  expect(statSync(kept).mode & 0o777).toBe(0o700)
+})
+
+test('a readable cache folder is not used if others can write to a folder in it', async () => {
+  const caches = folder()
+  const kept = join(caches, 'reeve')
+  mkdirSync(join(kept, 'compiled-before'), { recursive: true })
+  chmodSync(join(kept, 'compiled-before'), 0o775)
+  chmodSync(kept, 0o755)
+  await start(caches)
+  expect(readdirSync(kept)).toEqual(['compiled-before'])
 })
 
 test('a cache folder that others could replace is not used', async () => {

@@ -21,3 +21,10 @@ test('however many addresses fail, not all of them are remembered', () => {
   for (let i = 0; i < 10_000; i++) failures.areTooMany(`10.0.${i}`, 1)
   expect(failures.areTooMany('first', 2)).toBe(false)
 })
+
+test('addresses of one IPv6 /64 are counted together, and those of another /64 apart', () => {
+  const failures = new Failures()
+  for (let i = 0; i < 10; i++) expect(failures.areTooMany(`2001:db8:0:1::${i}`, i)).toBe(false)
+  expect(failures.areTooMany('2001:db8:0:1:ffff::1', 10)).toBe(true)
+  expect(failures.areTooMany('2001:db8:0:2::1', 10)).toBe(false)
+})

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { get } from 'node:https'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -118,20 +118,60 @@ test('one token has a bounded number of open requests, and others are answered m
   })
 })
 
-test('one token has a bounded number of open connections', async () => {
-  const { daemon, agent } = await begin({ connectionsPerToken: 2 })
-  const { port } = new URL(daemon.url ?? '')
-  const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${agent}\r\n`
-  const sockets = [await idle(daemon), await idle(daemon)]
-  for (const socket of sockets) {
-    socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
-    await once(socket, 'data')
-  }
-  const refused = await ask(daemon, 'GET /v1/whoami', { token: agent })
-  expect(refused).toMatchObject({
-    status: 503,
-    json: { code: 'too_many_connections', details: { limit: 2 } },
+/** Sends one request on a connection that stays open, and returns the answer; `''` if the connection closes instead. */
+async function request(socket: Socket, daemon: Daemon, token: string, path: string): Promise<string> {
+  const { host } = new URL(daemon.url ?? '')
+  const answered = new Promise<string>((resolve) => {
+    let said = ''
+    socket.on('data', (data: Buffer) => {
+      said += data.toString()
+      const [head, body] = said.split('\r\n\r\n')
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head ?? '')?.[1] ?? 0)
+      if (body !== undefined && Buffer.byteLength(body) >= length) resolve(said)
+    })
+    socket.once('close', () => resolve(said))
   })
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  if (socket.closed) return ''
+  return answered
+}
+
+const STREAM = '/v1/changes/stream?offset=now&live=sse'
+
+test('a connection beyond the limit of its token is refused and closed, and leaves its place to others', async () => {
+  const { daemon, agent } = await begin({ connections: 3, connectionsPerToken: 2 })
+  const sockets = [await idle(daemon), await idle(daemon)]
+  for (const socket of sockets) expect(await request(socket, daemon, agent, STREAM)).toContain('200 OK')
+  const extra = await idle(daemon)
+  const refused = await request(extra, daemon, agent, '/v1/whoami')
+  expect(refused).toContain(' 503 ')
+  expect(refused).toContain('too_many_connections')
+  expect(refused.toLowerCase()).toContain('\r\nconnection: close\r\n')
+  expect((await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status).toBe(200)
+  await until('the refused connection is closed', () => extra.closed)
+  expect(sockets.map(({ closed }) => closed)).toEqual([false, false])
+})
+
+test('a connection that shows a second token beyond the limit of that one is closed and frees its place', async () => {
+  const { daemon, agent } = await begin({ connectionsPerToken: 1 })
+  const first = await idle(daemon)
+  expect(await request(first, daemon, agent, STREAM)).toContain('200 OK')
+  const second = await idle(daemon)
+  expect(await request(second, daemon, daemon.token, '/v1/whoami')).toContain('200 OK')
+  expect(await request(second, daemon, agent, '/v1/whoami')).toContain('too_many_connections')
+  await until('the refused connection is closed', () => second.closed)
+  await until('the place of the second token is free', async () => {
+    return (await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status === 200
+  })
+})
+
+test('one token cannot take all connections, and another token is let in meanwhile', async () => {
+  const { daemon, agent } = await begin()
+  // Fewer at once than may be open without a token.
+  for (let round = 0; round < 20; round++) {
+    const sockets = await Promise.all(Array.from({ length: 30 }, () => idle(daemon)))
+    await Promise.all(sockets.map((socket) => request(socket, daemon, agent, '/v1/whoami')))
+  }
   expect((await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status).toBe(200)
 })
 
@@ -200,4 +240,53 @@ test('a terminal that sends frames nobody can use is closed, and others are answ
   expect([code, String(reason)]).toEqual([1008, 'too_many_requests'])
   expect(refusals).toBeLessThanOrEqual(100)
   expect((await ask(daemon, 'GET /v1/whoami', { token: agent })).status).toBe(200)
+})
+
+/** The status of the answer to an upgrade; 101 if it became a terminal. */
+async function openTerminal(daemon: Daemon, token: string, pid: string, headers = {}) {
+  const url = `${(daemon.url ?? '').replace('http', 'ws')}/v1/processes/${pid}/terminal`
+  const ws = new WebSocket(url, { headers: { authorization: `Bearer ${token}`, ...headers } })
+  onTestFinished(() => ws.terminate())
+  const status = await new Promise<number>((resolve, reject) => {
+    ws.on('error', reject)
+    ws.on('open', () => resolve(101))
+    ws.on('unexpected-response', (_request, response) => {
+      resolve(response.statusCode ?? 0)
+      response.destroy()
+    })
+  })
+  return { ws, status }
+}
+
+test('terminals that one token opens at the same time stay within its limit', async () => {
+  const { daemon, agent } = await begin({ requestsPerToken: 3 })
+  await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
+  const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }
+  const { pid } = (await ask(daemon, 'POST /v1/processes', { body })).json.record
+  const opened = await Promise.all(Array.from({ length: 12 }, () => openTerminal(daemon, agent, pid)))
+  const statuses = opened.map(({ status }) => status).sort()
+  expect(statuses).toEqual([...Array(3).fill(101), ...Array(9).fill(429)])
+  for (const { ws } of opened) ws.terminate()
+  await until('there is room again', async () => (await openTerminal(daemon, agent, pid)).status === 101)
+})
+
+test('an upgrade that fails gives its place back', async () => {
+  const { daemon, agent } = await begin({ requestsPerToken: 2 })
+  await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
+  const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }
+  const { pid } = (await ask(daemon, 'POST /v1/processes', { body })).json.record
+  for (let tried = 0; tried < 4; tried++)
+    expect((await openTerminal(daemon, agent, 'p_unknown')).status).toBe(404)
+  const { port } = new URL(daemon.url ?? '')
+  for (let tried = 0; tried < 4; tried++) {
+    const socket = await idle(daemon)
+    socket.resume()
+    const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${agent}\r\n`
+    // Without a key, which the WebSocket library refuses.
+    socket.write(
+      `GET /v1/processes/${pid}/terminal HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    )
+    await until('it is closed', () => socket.closed)
+  }
+  await until('a terminal opens', async () => (await openTerminal(daemon, agent, pid)).status === 101)
 })
