@@ -1,6 +1,6 @@
 // Where Node may keep compiled code of Reeve. Node runs what lies there, so the folder is used only if nobody else can write to
 // it, or put another one in its place. Syntax and imports that an old Node knows, like the file beside it.
-import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
@@ -17,7 +17,8 @@ export function compileCacheFolder(env = process.env) {
     if (!isSafeParent(dirname(real))) return null
     makeIfMissing(real)
     const { uid, mode } = lstatOfFolder(real)
-    return uid === process.getuid() && (mode & 0o077) === 0 ? real : null
+    if (uid !== process.getuid() || isWritableByOthers(mode)) return null
+    return (mode & 0o077) === 0 || closeToOthers(real) ? real : null
   } catch {
     // A read-only file system, a file in the way, no right to look: Reeve starts without a cache, only slower.
     return null
@@ -29,8 +30,21 @@ function isSafeParent(folder) {
   const { uid, mode } = statSync(folder)
   const isOurs = uid === process.getuid() || uid === 0
   const isSticky = (mode & 0o1000) !== 0
-  if (!isOurs || ((mode & 0o022) !== 0 && !isSticky)) return false
+  if (!isOurs || (isWritableByOthers(mode) && !isSticky)) return false
   return dirname(folder) === folder || isSafeParent(dirname(folder))
+}
+
+function isWritableByOthers(mode) {
+  return (mode & 0o022) !== 0
+}
+
+/** For a folder that others can read, as an earlier version made it: false if they can change what lies in it. */
+function closeToOthers(folder) {
+  const isSafe = (name) => !isWritableByOthers(lstatSync(join(folder, name)).mode)
+  if (!readdirSync(folder).every(isSafe)) return false
+  // Node makes folders in it as the umask says, which may let others write.
+  chmodSync(folder, 0o700)
+  return true
 }
 
 function makeIfMissing(folder) {
