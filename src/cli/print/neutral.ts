@@ -1,7 +1,9 @@
+import { MAX_STYLE_CHARS, visibleStyle } from './visible-style.ts'
+
 /**
- * Text of others for a terminal: nothing but colours (SGR) reaches it as an escape sequence. Sequences that set the clipboard
- * or the title, move the cursor or ask the terminal something are left out, control characters and bidirectional
- * overrides are shown.
+ * Untrusted text for a terminal: nothing but colours and text styles (SGR) reaches it as an escape sequence. Sequences that set
+ * the clipboard or the title, move the cursor, conceal text or query the terminal are removed; control characters and
+ * bidirectional marks and overrides are made visible.
  */
 export function neutral(text: string): string {
   // Most lines have nothing of the kind.
@@ -28,12 +30,10 @@ export function visibleBidi(text: string): string {
 
 const RESET = '\u001b[0m'
 
-const BIDI = /[\u202a-\u202e\u2066-\u2069]/g
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
-const IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
-/** A colour has a few numbers. What is longer is none. */
-const MAX_PARAMETERS = 64
+const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+const IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
  * Where in an escape sequence of ECMA-48 the next character is. `text`: in none. `string`: in one that goes on until ST
@@ -105,15 +105,16 @@ export class EscapeFilter {
 
   #inControl(character: string): string {
     if (character >= ' ' && character <= '?') {
-      if (this.#parameters.length <= MAX_PARAMETERS) this.#parameters += character
+      // One character more than a style may have: it is too long then, whatever follows.
+      if (this.#parameters.length <= MAX_STYLE_CHARS) this.#parameters += character
       return ''
     }
     this.#state = 'text'
     if (character < '@' || character > '~') return this.#inText(character)
-    const isColour = character === 'm' && /^[0-9;:]{0,64}$/.test(this.#parameters)
-    if (!isColour) return ''
+    const parameters = character === 'm' ? visibleStyle(this.#parameters) : null
+    if (parameters === null) return ''
     this.#hasColour = true
-    return `\u001b[${this.#parameters}m`
+    return `\u001b[${parameters}m`
   }
 
   #inString(character: string): string {
