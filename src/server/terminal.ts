@@ -75,7 +75,7 @@ export class Terminals {
       guard.refuseRevoked(caller)
       socket.off('error', ignore)
       this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place, revoked.signal))
-      // Without a close event to come, which a client that has left already does not cause any more.
+      // A socket that closed before the listener was added emits no second close event.
       if (socket.closed) giveBack()
     } catch (error) {
       giveBack()

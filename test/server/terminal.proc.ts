@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { serve } from '../../src/server/server.ts'
+import { type KeptToken, newTokenText, tokenHash } from '../../src/server/tokens.ts'
+import { Dwelling, quiet } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
 import { ask } from './ask.ts'
 import { Screen } from './screen.ts'
@@ -139,6 +142,29 @@ test('a terminal that a token opened is closed when it is revoked, and takes not
   await until('it is closed', () => screen.closed !== undefined)
   expect(screen.closed).toEqual({ code: 1008, reason: 'unauthorized' })
   expect((await ask(daemon, `GET /v1/processes/${pid}/output/stream`)).text).not.toContain('late')
+})
+
+test('a token that is revoked while its terminal opens gets no terminal', async () => {
+  const daemon = await new Dwelling().up()
+  const pid = await spawn(daemon, 'sleep 300')
+  const text = newTokenText()
+  const kept: KeptToken = { id: 't_1', hash: tokenHash(text), role: 'operate', createdAt: 0 }
+  // The first look lets the caller in; from the next one on the token is revoked.
+  let looks = 0
+  const tokens = { all: () => (looks++ === 0 ? [kept] : []) }
+  const listen = { host: '127.0.0.1', port: 0 }
+  const server = await serve({ reeve: daemon.reeve, tokens, listen, version: '0', log: quiet })
+  onTestFinished(() => server.close())
+  const ws = new WebSocket(`${server.url?.replace('http', 'ws')}/v1/processes/${pid}/terminal`, {
+    headers: { authorization: `Bearer ${text}` },
+  })
+  onTestFinished(() => ws.terminate())
+  const status = await new Promise((resolve, reject) => {
+    ws.on('error', reject)
+    ws.on('open', () => resolve(101))
+    ws.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode))
+  })
+  expect(status).toBe(401)
 })
 
 test('an admin sees secrets at a terminal, and a token with the role operate none, from its first byte on', async () => {
