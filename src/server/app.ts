@@ -18,7 +18,7 @@ export interface Env {
     readonly door: Door
     /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
     onlyReads(): void
-    /** Says of the connection that it has shown a token; null for whoever is the user. Throws if that has too many. */
+    /** Counts the connection for its token, null for the user. Throws if that token has too many connections. */
     authenticated(tokenId: string | null): void
   }
   Variables: {

@@ -3,13 +3,13 @@ import { ReeveError } from '../core/errors.ts'
 import { oldestOfBusiestNetwork } from './client-network.ts'
 
 export interface ConnectionLimits {
-  /** Of one door. Each has its own, so that nobody on the network can shut the user out. */
+  /** Open connections of one listener. Each has its own limit, so that the network cannot shut out the user on the socket. */
   readonly connections: number
-  /** Of those that have shown no token yet. One more takes the place of another. */
+  /** Connections that have shown no token yet. One more evicts another. */
   readonly unauthenticated: number
-  /** How long a connection may be open without having shown one. */
+  /** How long a connection may be open before it shows a token. */
   readonly unauthenticatedMs: number
-  /** That one token may have open. */
+  /** Open connections of one token. */
   readonly connectionsPerToken: number
 }
 
@@ -22,7 +22,7 @@ export class Connections {
   readonly #limits: ConnectionLimits
   readonly #needsToken: boolean
   readonly #open = new Set<Socket>()
-  /** In the order of their arrival, with what ends their time. */
+  /** In the order of their arrival, with the timer of their deadline. */
   readonly #unauthenticated = new Map<Socket, NodeJS.Timeout>()
   readonly #byToken = new Map<string, Set<Socket>>()
 
@@ -39,7 +39,7 @@ export class Connections {
     return this.#open.values()
   }
 
-  /** Returns the error for a connection that finds no place; what was in its way is closed otherwise. */
+  /** Takes the connection, and evicts another one if that is needed. Returns the error for a connection that has no place. */
   add(socket: Socket): ReeveError | null {
     const { connections, unauthenticated, unauthenticatedMs } = this.#limits
     if (this.#open.size >= connections || this.#unauthenticated.size >= unauthenticated) this.#makeRoom()

@@ -3,8 +3,7 @@ import type { Tokens } from './tokens.ts'
 const LOOK_MS = 500
 
 /**
- * What is open for whoever showed a token: answers that are not over yet, streams, terminals. A token that is revoked lets
- * nobody in any more, and what it let in is cut within a moment.
+ * The open requests, streams and terminals of each token. They are cut soon after their token is revoked.
  */
 export class Openings {
   readonly #tokens: Tokens
@@ -15,7 +14,7 @@ export class Openings {
     this.#tokens = tokens
   }
 
-  /** Answers with what to call when it is over by itself. */
+  /** Returns the function that removes it, which may be called more than once. */
   add(tokenId: string, cut: () => void): () => void {
     const cuts = this.#cuts.get(tokenId) ?? new Set()
     this.#cuts.set(tokenId, cuts.add(cut))

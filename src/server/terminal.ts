@@ -24,7 +24,7 @@ export interface Upgrade {
   readonly socket: Duplex
   readonly head: Buffer
   readonly door: Door
-  /** Says of the connection that it has shown a token. Throws if that has too many connections. */
+  /** Counts the connection for its token, null for the user. Throws if that token has too many connections. */
   authenticated(tokenId: string | null): void
 }
 
