@@ -1,7 +1,7 @@
 import { canonical } from '../../core/json/canonical.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { sizeOf } from '../../core/json/size.ts'
-import { type Check, nameOf } from './check.ts'
+import type { Check, Misfit } from './check.ts'
 import { limitOf, type Place } from './place.ts'
 import type { Run } from './run.ts'
 
@@ -15,22 +15,22 @@ function lengthChecks(schema: JsonObject, place: Place): Check[] {
   if (least !== undefined)
     checks.push(
       onArrays(({ length }, path) =>
-        length < least ? `${nameOf(path)} must have at least ${least} items` : undefined,
+        length < least ? [{ path, says: `must have at least ${least} items` }] : undefined,
       ),
     )
   if (most !== undefined)
     checks.push(
       onArrays(({ length }, path) =>
-        length > most ? `${nameOf(path)} must have at most ${most} items` : undefined,
+        length > most ? [{ path, says: `must have at most ${most} items` }] : undefined,
       ),
     )
   if (schema['uniqueItems'] === true)
     checks.push(
       onArrays((items, path, run) => {
-        run.spend(sizeOf(items) / 8)
+        run.spend(sizeOf(items) / 4)
         return new Set(items.map(canonical)).size === items.length
           ? undefined
-          : `${nameOf(path)} must not have the same item twice`
+          : [{ path, says: 'must not have the same item twice' }]
       }),
     )
   return checks
@@ -52,7 +52,9 @@ function itemChecks(schema: JsonObject, { compiler, location, depth }: Place): C
   return [
     onArrays((values, path, run) => {
       for (const [index, value] of values.entries()) {
-        const misfit = (first[index] ?? others)?.(value, `${path}.${index}`, run)
+        const check = first[index] ?? others
+        if (check === undefined) return undefined
+        const misfit = check(value, `${path}.${index}`, run)
         if (misfit !== undefined) return misfit
       }
       return undefined
@@ -62,21 +64,22 @@ function itemChecks(schema: JsonObject, { compiler, location, depth }: Place): C
 
 function containsCheck(schema: JsonObject, place: Place): Check[] {
   if (schema['contains'] === undefined) return []
-  const check = place.compiler.check(schema['contains'], `${place.location}/contains`, place.depth + 1)
+  const location = `${place.location}/contains`
+  const check = place.compiler.check(schema['contains'], location, place.depth + 1)
   const least = limitOf(schema, 'minContains', place) ?? 1
   const most = limitOf(schema, 'maxContains', place) ?? Number.POSITIVE_INFINITY
   return [
     onArrays((values, path, run) => {
       const found = values.filter((value) => check(value, path, run) === undefined).length
-      if (found < least)
-        return `${nameOf(path)} must contain ${least} items that fit ${place.location}/contains`
-      if (found > most)
-        return `${nameOf(path)} must contain at most ${most} items that fit ${place.location}/contains`
+      if (found < least) return [{ path, says: `must contain ${least} items that fit ${location}` }]
+      if (found > most) return [{ path, says: `must contain at most ${most} items that fit ${location}` }]
       return undefined
     }),
   ]
 }
 
-function onArrays(check: (items: readonly Json[], path: string, run: Run) => string | undefined): Check {
+function onArrays(
+  check: (items: readonly Json[], path: string, run: Run) => readonly Misfit[] | undefined,
+): Check {
   return (value, path, run) => (Array.isArray(value) ? check(value, path, run) : undefined)
 }

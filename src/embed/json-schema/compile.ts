@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { sizeOf } from '../../core/json/size.ts'
-import { type Check, firstMisfit, isObject, nameOf } from './check.ts'
+import { type Check, firstMisfit, isObject, sentenceOf } from './check.ts'
 import { keywordChecks } from './keywords.ts'
 import { Run } from './run.ts'
 
@@ -25,7 +25,21 @@ export function compileSchema(schema: JsonObject): CheckPayload {
   const compiler = new SchemaCompiler(schema)
   const check = compiler.check(schema, '#', 0)
   compiler.refuseEndlessReferences()
-  return (payload) => Run.within(payload, (run) => check(payload, '', run))
+  return (payload) =>
+    Run.within(payload, (run) => {
+      const misfits = check(payload, '', run)
+      return misfits === undefined ? undefined : sentenceOf(misfits)
+    })
+}
+
+const ACCEPT: Check = (_, _path, run) => {
+  run.spend(1)
+  return undefined
+}
+
+const REFUSE: Check = (_, path, run) => {
+  run.spend(1)
+  return [{ path, says: 'is not allowed' }]
 }
 
 interface Compiled {
@@ -40,6 +54,7 @@ export class SchemaCompiler {
   readonly #compiled = new Map<JsonObject, Compiled>()
   readonly #locations = new Map<JsonObject, string>()
   #patternStates = 0
+  #subschemas = 0
 
   constructor(root: JsonObject) {
     this.#root = root
@@ -47,15 +62,16 @@ export class SchemaCompiler {
 
   /** Compiles the subschema at `location`. Each is compiled once, however many references point to it. */
   check(schema: Json | undefined, location: string, depth: number): Check {
-    if (schema === true) return () => undefined
-    if (schema === false) return (_, path) => `${nameOf(path)} is not allowed`
+    if (typeof schema === 'boolean') {
+      this.#countSubschema()
+      return schema ? ACCEPT : REFUSE
+    }
     if (!isObject(schema)) throw new Error(`${location} must be a schema: an object, true or false`)
     const known = this.#compiled.get(schema)
     // A reference back to a schema that is still being compiled: looked up again when it is applied.
     if (known !== undefined) return (value, path, run) => known.check(value, path, run)
     if (depth > MAX_SCHEMA_DEPTH) throw new Error(`${location} is nested more than ${MAX_SCHEMA_DEPTH} deep`)
-    if (this.#compiled.size >= MAX_SUBSCHEMAS)
-      throw new Error(`it has more than ${MAX_SUBSCHEMAS} subschemas`)
+    this.#countSubschema()
     const compiled: Compiled = { check: () => undefined, sameValue: new Set() }
     this.#compiled.set(schema, compiled)
     this.#locations.set(schema, location)
@@ -88,6 +104,10 @@ export class SchemaCompiler {
     this.#patternStates += states
     if (this.#patternStates > MAX_PATTERN_STATES)
       throw new Error('its patterns are too large once their repetitions are counted out')
+  }
+
+  #countSubschema(): void {
+    if (++this.#subschemas > MAX_SUBSCHEMAS) throw new Error(`it has more than ${MAX_SUBSCHEMAS} subschemas`)
   }
 
   /** A value can't be checked against a schema that refers to itself for that same value. */

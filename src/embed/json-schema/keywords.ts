@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { arrayChecks } from './arrays.ts'
-import { type Check, nameOf } from './check.ts'
+import { type Check, MAX_ALTERNATIVES_SAID, type Misfit, shown } from './check.ts'
 import { equal } from './equal.ts'
 import { objectChecks } from './objects.ts'
 import { membersOf, type Place } from './place.ts'
@@ -43,11 +43,13 @@ function typeCheck({ type }: JsonObject, { location }: Place): Check[] {
   for (const one of wanted)
     if (typeof one !== 'string' || !TYPES.includes(one))
       throw new Error(`${location}/type is ${JSON.stringify(one)}, which is none of ${TYPES.join(', ')}`)
+  if (new Set(wanted).size < wanted.length) throw new Error(`${location}/type names a type twice`)
+  const says = `must be ${wanted.join(' or ')}`
   return [
     (value, path) =>
       wanted.some((one) => isOfType(value, one))
         ? undefined
-        : `${nameOf(path)} must be ${wanted.join(' or ')}, and is ${typeOf(value)}`,
+        : [{ path, says: `${says}, and is ${typeOf(value)}` }],
   ]
 }
 
@@ -62,18 +64,17 @@ function isOfType(value: Json, type: string): boolean {
 function valueChecks(schema: JsonObject, { location }: Place): Check[] {
   const checks: Check[] = []
   const { const: only, enum: allowed } = schema
-  if (only !== undefined)
-    checks.push((value, path, run) =>
-      equal(value, only, run) ? undefined : `${nameOf(path)} must be ${shown(only)}`,
-    )
+  if (only !== undefined) {
+    const says = `must be ${shown(only)}`
+    checks.push((value, path, run) => (equal(value, only, run) ? undefined : [{ path, says }]))
+  }
   if (allowed !== undefined) {
     if (!Array.isArray(allowed)) throw new Error(`${location}/enum must be a list`)
     const scalars = new Set(allowed.filter((one) => typeof one !== 'object'))
     const others = allowed.filter((one) => typeof one === 'object')
+    const says = `must be one of ${shown(allowed)}`
     checks.push((value, path, run) =>
-      scalars.has(value) || others.some((one) => equal(value, one, run))
-        ? undefined
-        : `${nameOf(path)} must be one of ${shown(allowed)}`,
+      scalars.has(value) || others.some((one) => equal(value, one, run)) ? undefined : [{ path, says }],
     )
   }
   return checks
@@ -103,9 +104,8 @@ function combinations(schema: JsonObject, place: Place): Check[] {
   if (schema['oneOf'] !== undefined) checks.push(oneOf(several('oneOf')))
   if (schema['not'] !== undefined) {
     const not = one('not')
-    checks.push((value, path, run) =>
-      not(value, path, run) === undefined ? `${nameOf(path)} must not fit ${at('not')}` : undefined,
-    )
+    const says = `must not fit ${at('not')}`
+    checks.push((value, path, run) => (not(value, path, run) === undefined ? [{ path, says }] : undefined))
   }
   if (schema['if'] !== undefined) {
     const condition = one('if')
@@ -121,31 +121,27 @@ function combinations(schema: JsonObject, place: Place): Check[] {
 
 function anyOf(alternatives: readonly Check[]): Check {
   return (value, path, run) => {
-    const misfits: string[] = []
+    const misfits: Misfit[] = []
     for (const alternative of alternatives) {
       const misfit = alternative(value, path, run)
       if (misfit === undefined) return undefined
-      if (misfits.length < MAX_ALTERNATIVES_SAID) misfits.push(misfit)
+      misfits.push(...misfit.slice(0, MAX_ALTERNATIVES_SAID - misfits.length))
     }
-    return misfits.join(', or ')
+    return misfits
   }
 }
-
-const MAX_ALTERNATIVES_SAID = 3
 
 function oneOf(alternatives: readonly Check[]): Check {
   return (value, path, run) => {
-    const misfits = alternatives.map((alternative) => alternative(value, path, run))
-    const fitting = misfits.filter((misfit) => misfit === undefined).length
+    const misfits: Misfit[] = []
+    let fitting = 0
+    for (const alternative of alternatives) {
+      const misfit = alternative(value, path, run)
+      if (misfit === undefined) fitting++
+      else misfits.push(...misfit.slice(0, MAX_ALTERNATIVES_SAID - misfits.length))
+    }
     if (fitting === 1) return undefined
-    if (fitting > 1) return `${nameOf(path)} must fit exactly one alternative, and fits ${fitting}`
-    return misfits.slice(0, MAX_ALTERNATIVES_SAID).join(', or ')
+    if (fitting > 1) return [{ path, says: `must fit exactly one alternative, and fits ${fitting}` }]
+    return misfits
   }
-}
-
-const MAX_SHOWN_CHARS = 200
-
-function shown(value: Json): string {
-  const text = JSON.stringify(value)
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
 }

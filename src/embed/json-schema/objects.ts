@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { type Check, firstMisfit, isObject, nameOf } from './check.ts'
+import { type Check, firstMisfit, isObject, type Misfit, shown } from './check.ts'
 import { limitOf, membersOf, type Place } from './place.ts'
 import type { Run } from './run.ts'
 import { patternMatcher } from './scalars.ts'
@@ -19,9 +19,10 @@ function countChecks(schema: JsonObject, place: Place): Check[] {
   return [
     onObjects((value, path, run) => {
       const { length } = Object.keys(value)
-      run.spend(length / 8)
-      if (least !== undefined && length < least) return `${nameOf(path)} must have at least ${least} members`
-      if (most !== undefined && length > most) return `${nameOf(path)} must have at most ${most} members`
+      run.spend(length)
+      if (least !== undefined && length < least)
+        return [{ path, says: `must have at least ${least} members` }]
+      if (most !== undefined && length > most) return [{ path, says: `must have at most ${most} members` }]
       return undefined
     }),
   ]
@@ -29,15 +30,21 @@ function countChecks(schema: JsonObject, place: Place): Check[] {
 
 function requiredCheck(schema: JsonObject, { location }: Place): Check[] {
   if (schema['required'] === undefined) return []
-  const required = namesIn(schema['required'], `${location}/required`)
-  return [onObjects((value, path, run) => missing(required, value, path, run))]
+  return [required(namesIn(schema['required'], `${location}/required`))]
 }
 
-function missing(names: readonly string[], value: JsonObject, path: string, run: Run): string | undefined {
-  run.spend(names.length / 8)
-  const name = names.find((one) => !Object.hasOwn(value, one))
-  return name === undefined ? undefined : `${nameOf(path)} must have the member ${JSON.stringify(name)}`
+const NAMES_PER_STEP = 4
+
+function required(names: readonly string[]): Check {
+  const wanted = names.map((name) => ({ name, says: `must have the member ${shown(name)}` }))
+  return onObjects((value, path, run) => {
+    run.spend(wanted.length / NAMES_PER_STEP)
+    const missing = wanted.find(({ name }) => !Object.hasOwn(value, name))
+    return missing === undefined ? undefined : [{ path, says: missing.says }]
+  })
 }
+
+const STEPS_PER_MEMBER = 2
 
 /** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`: one walk over the members of the value. */
 function memberChecks(schema: JsonObject, place: Place): Check[] {
@@ -64,15 +71,17 @@ function memberChecks(schema: JsonObject, place: Place): Check[] {
   if (named.size === 0 && patterns.length === 0 && others === undefined && names === undefined) return []
   return [
     onObjects((value, path, run) => {
-      for (const [key, member] of Object.entries(value)) {
-        run.spend(1)
-        const at = `${path}.${key}`
+      const members = Object.entries(value)
+      run.spend(members.length * STEPS_PER_MEMBER)
+      for (const [key, member] of members) {
+        const checks: Check[] = []
         const own = named.get(key)
-        const matching = patterns.filter(([matches]) => matches(key, run)).map(([, check]) => check)
-        const checks = [...(own === undefined ? [] : [own]), ...matching]
-        const misfit =
-          names?.(key, at, run) ??
-          firstMisfit(checks.length === 0 && others !== undefined ? [others] : checks, member, at, run)
+        if (own !== undefined) checks.push(own)
+        for (const [matches, check] of patterns) if (matches(key, run)) checks.push(check)
+        if (checks.length === 0 && others !== undefined) checks.push(others)
+        if (checks.length === 0 && names === undefined) continue
+        const at = `${path}.${key}`
+        const misfit = names?.(key, at, run) ?? firstMisfit(checks, member, at, run)
         if (misfit !== undefined) return misfit
       }
       return undefined
@@ -82,17 +91,15 @@ function memberChecks(schema: JsonObject, place: Place): Check[] {
 
 function dependencyChecks(schema: JsonObject, place: Place): Check[] {
   const { compiler, location, depth } = place
-  const required = membersOf(schema, 'dependentRequired', place).map(([key, names]) => {
-    const wanted = namesIn(names, `${location}/dependentRequired/${key}`)
-    return onObjects((value, path, run) =>
-      Object.hasOwn(value, key) ? missing(wanted, value, path, run) : undefined,
-    )
+  const names = membersOf(schema, 'dependentRequired', place).map(([key, given]) => {
+    const check = required(namesIn(given, `${location}/dependentRequired/${key}`))
+    return onObjects((value, path, run) => (Object.hasOwn(value, key) ? check(value, path, run) : undefined))
   })
   const schemas = membersOf(schema, 'dependentSchemas', place).map(([key, inner]) => {
     const check = compiler.checkSameValue(schema, inner, `${location}/dependentSchemas/${key}`, depth + 1)
     return onObjects((value, path, run) => (Object.hasOwn(value, key) ? check(value, path, run) : undefined))
   })
-  return [...required, ...schemas]
+  return [...names, ...schemas]
 }
 
 function namesIn(given: Json, location: string): string[] {
@@ -100,6 +107,8 @@ function namesIn(given: Json, location: string): string[] {
   throw new Error(`${location} must be a list of names`)
 }
 
-function onObjects(check: (value: JsonObject, path: string, run: Run) => string | undefined): Check {
+function onObjects(
+  check: (value: JsonObject, path: string, run: Run) => readonly Misfit[] | undefined,
+): Check {
   return (value, path, run) => (isObject(value) ? check(value, path, run) : undefined)
 }

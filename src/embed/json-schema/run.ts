@@ -4,7 +4,8 @@ import { sizeOf } from '../../core/json/size.ts'
 /** What any payload may take, however small it is. */
 const BASE_STEPS = 2_000
 const STEPS_PER_BYTE = 4
-const MAX_STEPS = 500_000
+/** A step takes some 0.1 µs. */
+const MAX_STEPS = 1_000_000
 /** References to references: far above any real payload, far below what a call stack can take. */
 const MAX_DEPTH = 600
 

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import * as z from 'zod'
 import { compilePattern } from '../../command/output/pattern.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { type Check, nameOf } from './check.ts'
+import { type Check, type Misfit, shown } from './check.ts'
 import { limitOf, type Place } from './place.ts'
 import type { Run } from './run.ts'
 
@@ -24,11 +24,10 @@ export function numberChecks(schema: JsonObject, place: Place): Check[] {
     if (limit === undefined) return []
     if (keyword === 'multipleOf' && limit <= 0)
       throw new Error(`${place.location}/multipleOf must be more than 0`)
+    const misses = `must be ${says} ${limit}`
     return [
       (value, path) =>
-        typeof value !== 'number' || fits(value, limit)
-          ? undefined
-          : `${nameOf(path)} must be ${says} ${limit}`,
+        typeof value !== 'number' || fits(value, limit) ? undefined : [{ path, says: misses }],
     ] satisfies Check[]
   })
 }
@@ -47,8 +46,9 @@ export function stringChecks(schema: JsonObject, place: Place): Check[] {
       onStrings((text, path, run) => {
         const length = codePoints(text, run)
         if (least !== undefined && length < least)
-          return `${nameOf(path)} must have at least ${least} characters`
-        if (most !== undefined && length > most) return `${nameOf(path)} must have at most ${most} characters`
+          return [{ path, says: `must have at least ${least} characters` }]
+        if (most !== undefined && length > most)
+          return [{ path, says: `must have at most ${most} characters` }]
         return undefined
       }),
     )
@@ -56,11 +56,8 @@ export function stringChecks(schema: JsonObject, place: Place): Check[] {
   if (pattern !== undefined) {
     if (typeof pattern !== 'string') throw new Error(`${place.location}/pattern must be a text`)
     const matches = patternMatcher(pattern, place)
-    checks.push(
-      onStrings((text, path, run) =>
-        matches(text, run) ? undefined : `${nameOf(path)} must match ${JSON.stringify(pattern)}`,
-      ),
-    )
+    const says = `must match ${shown(pattern)}`
+    checks.push(onStrings((text, path, run) => (matches(text, run) ? undefined : [{ path, says }])))
   }
   const isFormat = typeof format === 'string' ? FORMATS.get(format) : undefined
   if (isFormat !== undefined)
@@ -68,7 +65,7 @@ export function stringChecks(schema: JsonObject, place: Place): Check[] {
       onStrings((text, path, run) => {
         run.spend(text.length)
         const isRight = text.length <= MAX_FORMAT_CHARS && isFormat.safeParse(text).success
-        return isRight ? undefined : `${nameOf(path)} must be a ${format}`
+        return isRight ? undefined : [{ path, says: `must be a ${format}` }]
       }),
     )
   return checks
@@ -90,7 +87,7 @@ const FORMATS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['uuid', z.uuid()],
 ])
 
-function onStrings(check: (text: string, path: string, run: Run) => string | undefined): Check {
+function onStrings(check: (text: string, path: string, run: Run) => readonly Misfit[] | undefined): Check {
   return (value: Json, path, run) => (typeof value === 'string' ? check(value, path, run) : undefined)
 }
 
