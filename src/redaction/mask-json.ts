@@ -43,6 +43,7 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
   if (Array.isArray(value)) return walkArray(on, value, depth)
   if (value instanceof Uint8Array) return value
   let changed: Record<string, unknown> | undefined
+  let renames: Map<string, string> | undefined
   for (const [key, member] of Object.entries(value)) {
     if (leave(key, depth, value)) continue
     const shown =
@@ -55,21 +56,38 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
             ? masker.text(member, { lines: true })
             : walk(on, member, depth + 1, key === 'env' || key === 'variables')
     const name = masker.text(key)
-    if (shown === member && name === key) continue
+    if (name !== key) {
+      renames ??= new Map()
+      renames.set(key, name)
+    }
+    if (shown === member) continue
     changed ??= { ...value }
-    if (name === key) changed[key] = shown
-    else changed = renamed(changed, key, name, shown)
+    changed[key] = shown
   }
-  return changed ?? value
+  return renames === undefined ? (changed ?? value) : renamed(changed ?? value, renames)
 }
 
-/** In the place of the other; two that look alike when masked are told apart by their number. */
-function renamed(value: Record<string, unknown>, key: string, name: string, shown: unknown) {
-  const others = new Set(Object.keys(value))
-  let free = name
-  for (let count = 2; others.has(free); count++) free = `${name} ${count}`
+/**
+ * Renames members, in their order, in one pass. Members with the same masked name get numbers: an object may have thousands
+ * of them, so the next number of each name is remembered.
+ */
+function renamed(value: object, renames: ReadonlyMap<string, string>): Record<string, unknown> {
+  const members = Object.entries(value)
+  const taken = new Set(members.map(([key]) => key).filter((key) => !renames.has(key)))
+  const nextNumbers = new Map<string, number>()
+  const freeName = (name: string): string => {
+    let number = nextNumbers.get(name) ?? 1
+    let free = number === 1 ? name : `${name} ${number}`
+    while (taken.has(free)) free = `${name} ${++number}`
+    nextNumbers.set(name, number + 1)
+    taken.add(free)
+    return free
+  }
   return Object.fromEntries(
-    Object.entries(value).map(([own, member]) => (own === key ? [free, shown] : [own, member])),
+    members.map(([key, member]) => {
+      const name = renames.get(key)
+      return [name === undefined ? key : freeName(name), member]
+    }),
   )
 }
 

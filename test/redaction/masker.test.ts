@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { maskJson } from '../../src/redaction/mask-json.ts'
 import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES, Masker } from '../../src/redaction/masker.ts'
 import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
@@ -99,6 +99,31 @@ describe('JSON', () => {
       [`${masked} 2`, 2],
       ['b', 3],
     ])
+  })
+
+  test('keeps a number apart from a key that has it already', () => {
+    const other = `ghp_${invented('other', 36)}`
+    const third = `ghp_${invented('third', 36)}`
+    const keys = { [token]: 1, [other]: 2, [`${masked} 2`]: 3, [third]: 4 }
+    expect(Object.entries(maskJson(masker, keys))).toEqual([
+      [masked, 1],
+      [`${masked} 3`, 2],
+      [`${masked} 2`, 3],
+      [`${masked} 4`, 4],
+    ])
+  })
+
+  test('with many secret keys is rebuilt once, not once for each key', () => {
+    const value = Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [`ghp_${invented(`key ${at}`, 36)}`, at]),
+    )
+    const [listed, rebuilt] = [vi.spyOn(Object, 'entries'), vi.spyOn(Object, 'fromEntries')] as const
+    const read = vi.spyOn(Object, 'keys')
+    const names = Object.values(maskJson(masker, { keys: value }).keys)
+    const calls = [listed, rebuilt, read].map(({ mock }) => mock.calls.length)
+    vi.restoreAllMocks()
+    expect(names).toHaveLength(200)
+    for (const count of calls) expect(count).toBeLessThan(5)
   })
 
   test('shows nothing that lies too deep to be looked at', () => {
