@@ -8,11 +8,13 @@ export type Visibility =
   | { readonly type: 'session'; readonly session: string }
   /** Itself and its children. */
   | { readonly type: 'process'; readonly pid: Pid }
+  | { readonly type: 'none' }
 
 export function visibilityOf(actor: Actor): Visibility {
   if (actor.startsWith('session:')) return { type: 'session', session: actor.slice('session:'.length) }
   if (actor.startsWith('process:')) return { type: 'process', pid: actor.slice('process:'.length) }
-  return { type: 'all' }
+  if (actor === 'host' || actor.startsWith('kernel:')) return { type: 'all' }
+  return { type: 'none' }
 }
 
 /** The whole meaning of a visibility. `isGranted`: a grant makes the process visible to the actor's session. */
@@ -29,5 +31,7 @@ export function isOwn(record: ProcessRecord, visibility: Visibility): boolean {
       return record.owner.session === visibility.session
     case 'process':
       return record.pid === visibility.pid || record.parent === visibility.pid
+    case 'none':
+      return false
   }
 }

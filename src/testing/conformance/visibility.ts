@@ -68,6 +68,18 @@ export function visibility(behaves: Behaves): void {
         }
   })
 
+  behaves('an actor of no known kind sees nothing', async (bench) => {
+    await populate(bench)
+    for (const actor of STRANGERS) {
+      const listed = await pages(bench, { filter: { status: 'any' } }, actor)
+      assert.deepEqual(listed.flat(), [], actor)
+      const visibleTo = visibilityOf(actor)
+      assert.deepEqual(await bench.store.ask({ ask: 'pids', prefix: 'p_', visibleTo, limit: 5 }), [], actor)
+      const { record } = await bench.row(pidOf('s1n0'))
+      assert.equal(await mayRead(bench.edges, actor, record), false, actor)
+    }
+  })
+
   behaves('a list follows grants that are given and taken back, and processes that move', async (bench) => {
     await populate(bench)
     const listed = async (session: string) =>
@@ -185,6 +197,8 @@ export function visibility(behaves: Behaves): void {
 
 const PAGE = 3
 const SESSIONS = ['s1', 's2', 's3', 's4'] as const
+/** Actors of no kind that the rule knows. */
+const STRANGERS = ['', 'human:eve', 'hosts', 'kernel', 'Session:s1'].map((text) => text as Actor)
 const ACTORS: readonly Actor[] = [
   'host',
   'kernel:k',
@@ -196,6 +210,7 @@ const ACTORS: readonly Actor[] = [
   `process:${pidOf('s1n0')}`,
   `process:${pidOf('s1n0child')}`,
   `process:${pidOf('nobody')}`,
+  ...STRANGERS,
 ]
 const FILTERS: readonly Filter[] = [
   {},

@@ -1,4 +1,4 @@
-import type { Visibility } from '../../../core/authority/visibility.ts'
+import { isVisible, type Visibility } from '../../../core/authority/visibility.ts'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
@@ -25,6 +25,11 @@ interface Columns {
   readonly payload: string
 }
 
+interface ListedRow extends NumberedRow {
+  /** Whether a grant makes the process visible to the session that lists. */
+  readonly isGranted: boolean
+}
+
 type Served = Questions['claimable'][0]['serves'][number]
 
 const COLUMNS = 'id, version, fence, holder, carry, created_at, moving'
@@ -35,15 +40,22 @@ const SCAN = 500
 export function processStatements(link: Link, at: string, seen: (found: NumberedRow) => void) {
   const one = async <Row extends object>(text: string, values: readonly Value[] = []) =>
     (await link.query<Row>(text, values))[0]
+  const select = <Row extends Columns>(more: string, text: string, values: readonly Value[]) =>
+    link.query<Row>(
+      `select ${COLUMNS}, (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload
+        ${more} from ${at}process as process where ${text}`,
+      values,
+    )
   const rows = async (text: string, values: readonly Value[]) => {
-    const found = (
-      await link.query<Columns>(
-        `select ${COLUMNS}, (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload
-          from ${at}process as process where ${text}`,
-        values,
-      )
-    ).map(numbered)
+    const found = (await select<Columns>('', text, values)).map(numbered)
     for (const row of found) seen(row)
+    return found
+  }
+  const listedRows = async (granted: string, text: string, values: readonly Value[]) => {
+    const found = (
+      await select<Columns & { readonly granted: boolean }>(`, ${granted} as granted`, text, values)
+    ).map((columns): ListedRow => ({ ...numbered(columns), isGranted: columns.granted }))
+    for (const { isGranted: _, ...row } of found) seen(row)
     return found
   }
   const page = async (text: string, values: readonly Value[], limit: number): Promise<Page<ProcessRow>> => {
@@ -111,7 +123,7 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
       )
     },
 
-    /** Narrows by whatever is indexed, and lets the filter itself decide. */
+    /** Narrows by the indexed columns; `matches` and `isVisible` decide about each row. */
     async list({
       filter,
       visibleTo,
@@ -126,10 +138,13 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
         const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(SCAN)}`
         const wanted = `${narrow(filter, values)} and process.id ${newestFirst ? '<' : '>'} ${values.add(place)}`
         const text = `${listed(at, visibleTo, { wanted, order }, values)} ${order}`
-        const found = await rows(text, values.all)
-        for (const { id, row } of found) {
+        const granted =
+          visibleTo?.type === 'session' ? isGrantedTo(at, values.add(visibleTo.session)) : 'false'
+        const found = await listedRows(granted, text, values.all)
+        for (const { id, row, isGranted } of found) {
           place = id
           if (!matches(row.record, filter)) continue
+          if (visibleTo !== undefined && !isVisible(row.record, visibleTo, isGranted)) continue
           items.push(row)
           if (items.length === limit) return { items, next: place }
         }
@@ -189,6 +204,8 @@ function listed(
   values: Values,
 ): string {
   if (visibleTo === undefined || visibleTo.type === 'all') return wanted
+  // The parameters of `wanted` are numbered already, so it has to stay in the query.
+  if (visibleTo.type === 'none') return `${wanted} and false`
   const parts = sourcesOf(at, visibleTo, values).map(
     (from) => `(select process.id from ${from} and ${wanted} ${order})`,
   )
@@ -197,7 +214,7 @@ function listed(
 
 function sourcesOf(
   at: string,
-  visibleTo: Exclude<Visibility, { type: 'all' }>,
+  visibleTo: Exclude<Visibility, { type: 'all' | 'none' }>,
   values: Values,
 ): readonly string[] {
   const table = `${at}process as process`
@@ -217,13 +234,18 @@ function sourcesOf(
 /** The same condition for rows that an index has narrowed to a few already. */
 function visibleRows(at: string, visibleTo: Visibility | undefined, values: Values): string {
   if (visibleTo === undefined || visibleTo.type === 'all') return 'true'
+  if (visibleTo.type === 'none') return 'false'
   if (visibleTo.type === 'process') {
     const pid = values.add(visibleTo.pid)
     return `(process.pid = ${pid} or process.parent = ${pid})`
   }
   const session = values.add(visibleTo.session)
-  return `(process.session = ${session} or exists
-    (select 1 from ${at}visible as visible where visible.session = ${session} and visible.pid = process.pid))`
+  return `(process.session = ${session} or ${isGrantedTo(at, session)})`
+}
+
+function isGrantedTo(at: string, session: string): string {
+  return `exists (select 1 from ${at}visible as visible
+    where visible.session = ${session} and visible.pid = process.pid)`
 }
 
 function narrow(filter: Filter, values: Values): string {

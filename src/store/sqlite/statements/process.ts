@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Visibility } from '../../../core/authority/visibility.ts'
+import { isVisible, type Visibility } from '../../../core/authority/visibility.ts'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import { targetOf } from '../../../core/process/record.ts'
@@ -25,7 +25,13 @@ interface Columns {
   readonly payload: string
 }
 
+interface ListedColumns extends Columns {
+  /** Whether a grant makes the process visible to the session that lists. */
+  readonly granted: 0 | 1
+}
+
 const COLUMNS = 'id, fence, holder, carry, created_at, moving, payload'
+const GRANTED = 'exists (select 1 from visible where visible.session = ? and visible.pid = process.pid)'
 const FROM = 'process join event on event.process = process.id and event.seq = 1'
 /** Rows looked at per query while a filter that no index covers is applied. */
 const SCAN = 500
@@ -191,9 +197,10 @@ export function processStatements(db: DatabaseSync) {
       return times.length === 0 ? null : Math.min(...times)
     },
 
-    /** Narrows by whatever is indexed, and lets the filter itself decide. */
+    /** Narrows by the indexed columns; `matches` and `isVisible` decide about each row. */
     list({ filter, visibleTo, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
       const items: ProcessRow[] = []
+      const session = visibleTo?.type === 'session' ? visibleTo.session : null
       let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
       const next = {
         where: `process.id ${newestFirst ? '<' : '>'} ?`,
@@ -201,12 +208,15 @@ export function processStatements(db: DatabaseSync) {
       }
       for (;;) {
         const { where, values } = listed(filter, visibleTo, next, place)
-        const query = prepared(`select ${COLUMNS} from ${FROM} where ${where} ${next.order}`)
-        const found = query.all(...values, SCAN) as unknown as Columns[]
+        const query = prepared(
+          `select ${COLUMNS}, ${GRANTED} as granted from ${FROM} where ${where} ${next.order}`,
+        )
+        const found = query.all(session, ...values, SCAN) as unknown as ListedColumns[]
         for (const columns of found) {
           const { id, row } = numbered(columns)
           place = id
           if (!matches(row.record, filter)) continue
+          if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
           items.push(row)
           if (items.length === limit) return { items, next: place }
         }
@@ -269,6 +279,7 @@ function listed(
   const wanted = narrow(filter)
   if (visibleTo === undefined || visibleTo.type === 'all')
     return { where: `${wanted.where} and ${beyond}`, values: [...wanted.values, place] }
+  if (visibleTo.type === 'none') return { where: 'false', values: [] }
   const parts = sourcesOf(visibleTo).map(({ from, key }) => ({
     sql: `select id from (select process.id from ${from} and ${wanted.where} and ${beyond} ${order})`,
     values: [key, ...wanted.values, place, SCAN],
@@ -281,7 +292,7 @@ function listed(
 
 /** `cross join` keeps the order of the tables: grants are few, processes are not. */
 function sourcesOf(
-  visibleTo: Exclude<Visibility, { type: 'all' }>,
+  visibleTo: Exclude<Visibility, { type: 'all' | 'none' }>,
 ): readonly { from: string; key: string }[] {
   if (visibleTo.type === 'process')
     return ['process where process.pid = ?', 'process where process.parent = ?'].map((from) => ({
@@ -297,13 +308,10 @@ function sourcesOf(
 /** The same condition for rows that an index has narrowed to a few already. */
 function visibleRows(visibleTo: Visibility | undefined): Condition {
   if (visibleTo === undefined || visibleTo.type === 'all') return { where: 'true', values: [] }
+  if (visibleTo.type === 'none') return { where: 'false', values: [] }
   if (visibleTo.type === 'process')
     return { where: '(pid = ? or parent = ?)', values: [visibleTo.pid, visibleTo.pid] }
-  return {
-    where:
-      '(session = ? or exists (select 1 from visible where visible.session = ? and visible.pid = process.pid))',
-    values: [visibleTo.session, visibleTo.session],
-  }
+  return { where: `(session = ? or ${GRANTED})`, values: [visibleTo.session, visibleTo.session] }
 }
 
 function narrow(filter: Filter): Condition {
