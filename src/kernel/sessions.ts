@@ -6,13 +6,14 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
 import {
+  type DeletedSession,
   decideDeleteSession,
   decideEndSession,
   decideEndTurn,
   decideOpenSession,
   decideOpenTurn,
   decideTouchSession,
-  deletedWithAllowance,
+  RIGHT_TO_GIVE_ALLOWANCE,
   rightToDelete,
   rightToOpen,
   type ScopeDecision,
@@ -35,7 +36,7 @@ export function openSession(
     edges,
     actor,
     id,
-    (session, at) => decideOpenSession(session, id, label, at, allowance),
+    (session, at, deleted) => decideOpenSession(session, deleted, id, label, at, allowance),
     () => rightToOpen(allowance),
   )
 }
@@ -107,21 +108,23 @@ function changeSession(
   edges: Edges,
   actor: Actor,
   id: string,
-  decide: (session: Session | null, at: number) => ScopeDecision<Session>,
+  decide: (session: Session | null, at: number, deleted: DeletedSession) => ScopeDecision<Session>,
   right: (session: Session | null) => Right = () => 'write',
 ): Promise<Session> {
   return orThrow(edges, function* () {
     const was = yield* know({ ask: 'session', id })
     const denied = edges.authorize(actor, right(was), { type: 'session', id })
     if (denied !== undefined) return { answer: denied, changes: [] }
-    const decision = decide(was, edges.clock.now())
+    const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
+    const decision = decide(was, edges.clock.now(), {
+      hadAllowance: deleted !== null,
+      mayGiveAllowance:
+        edges.authorize(actor, RIGHT_TO_GIVE_ALLOWANCE, { type: 'session', id }) === undefined,
+    })
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
     if (decision.type === 'keep') return { answer: decision.value, changes: [] }
     const put = { type: 'session', was, session: decision.value } as const
-    const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
-    const mayGive = deleted === null || edges.authorize(actor, 'admin', { type: 'session', id }) === undefined
-    if (!mayGive) return { answer: deletedWithAllowance(id), changes: [] }
-    // What came late to a deleted session of the same name is not for this one.
+    // Notices that arrived late were meant for the deleted session of the same name.
     const fresh = [
       ...(was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []),
       ...(deleted === null ? [] : [{ type: 'account_gone', id: deleted.id } as const]),

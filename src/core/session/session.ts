@@ -30,14 +30,23 @@ export type ScopeDecision<Thing> =
   | { readonly type: 'keep'; readonly value: Thing }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
+/** The facts about a deleted session of the same name. */
+export interface DeletedSession {
+  readonly hadAllowance: boolean
+  /** Whether the actor has the right that giving an allowance takes. */
+  readonly mayGiveAllowance: boolean
+}
+
 export function decideOpenSession(
   session: Session | null,
+  deleted: DeletedSession,
   id: string,
   label: string | null,
   at: number,
   allowance?: Amounts,
 ): ScopeDecision<Session> {
   if (session === null) {
+    if (deleted.hadAllowance && !deleted.mayGiveAllowance) return no(deletedWithAllowance(id))
     const opened = { id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false }
     return put(allowance === undefined ? opened : { ...opened, allowance })
   }
@@ -55,9 +64,11 @@ export function decideOpenSession(
   )
 }
 
-/** Whoever gives or takes what limits a session must be above it. */
+/** Giving an allowance, or taking one away, takes a right that the session itself does not have. */
+export const RIGHT_TO_GIVE_ALLOWANCE: Right = 'admin'
+
 export function rightToOpen(allowance: Amounts | undefined): Right {
-  return allowance === undefined ? 'write' : 'admin'
+  return allowance === undefined ? 'write' : RIGHT_TO_GIVE_ALLOWANCE
 }
 
 /** Deleted and opened again it would have no limits. */
@@ -118,8 +129,7 @@ function no<Thing>(refused: Refusal): ScopeDecision<Thing> {
   return { type: 'refuse', refusal: refused }
 }
 
-/** Only who may give allowances opens a deleted session again that had one. */
-export function deletedWithAllowance(id: string): Refusal {
+function deletedWithAllowance(id: string): Refusal {
   return refusal(
     'denied',
     `The session ${id} was deleted, and had an allowance: it may not open itself again without one.`,
