@@ -3,6 +3,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
 
@@ -30,5 +31,5 @@ async function gone(kernel: Kernel, pid: Pid) {
   const tombstone = await kernel.edges.store.ask({ ask: 'tombstone', pid })
   return tombstone === null
     ? refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
-    : refusal('pruned_pid', `${pid} ended and has been pruned.`, 'Its record is gone; keep more of them.')
+    : prunedPid(pid)
 }

@@ -2,14 +2,14 @@ import type { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { type AccessWatch, accessLost } from '../kernel/read-access.ts'
+import { type AccessWatch, accessLost, CHECKING_ACCESS, type LossReason } from '../kernel/read-access.ts'
 import type { CallOptions } from '../verbs/reeve.ts'
 
-/** A call that lasts, for as long as its actor may read what it is about. */
+/** A call that lasts until its actor can no longer read the process. */
 interface ReadableCall {
   /** Aborted by the caller, or when access is lost. */
   readonly signal: AbortSignal
-  /** Throws `denied` once access is lost. */
+  /** Throws `denied` once access is lost, and `pruned_pid` once the process is pruned. */
   throwIfLost(): void
   stop(): void
 }
@@ -22,10 +22,8 @@ function readableCall(
   options: CallOptions,
 ): ReadableCall {
   const loss = new Loss(actor, options)
-  const watch = kernel.readAccess.watch(actor, pids, true, (pid) => loss.of(pid))
-  watch.checked.catch((error: unknown) =>
-    kernel.edges.onTrouble(error, 'looking who may still read a process'),
-  )
+  const watch = kernel.readAccess.watch(actor, pids, true, (pid, reason) => loss.of(pid, reason))
+  watch.checked.catch((error: unknown) => kernel.edges.onTrouble(error, CHECKING_ACCESS))
   return loss.call(watch)
 }
 
@@ -47,7 +45,7 @@ export async function whileReadable<Answer>(
   }
 }
 
-/** Passes on what is followed until the actor may no longer read the process: then it throws `denied`. */
+/** Passes on the items until the actor can no longer read the process: then it throws `denied` or `pruned_pid`. */
 export async function* followWhileReadable<Item>(
   kernel: Kernel,
   actor: Actor,
@@ -75,8 +73,8 @@ export async function followNamed(
   options: CallOptions,
 ): Promise<ReadableCall> {
   const loss = new Loss(actor, options)
-  const watch: AccessWatch = kernel.readAccess.watch(actor, pids, false, (pid) => {
-    if (!watch.areAnyReadable()) loss.of(pid)
+  const watch: AccessWatch = kernel.readAccess.watch(actor, pids, false, (pid, reason) => {
+    if (!watch.areAnyReadable()) loss.of(pid, reason)
   })
   try {
     await watch.checked
@@ -99,8 +97,8 @@ class Loss {
     this.#signal = signal
   }
 
-  of(pid: Pid): void {
-    this.#error ??= accessLost(this.#actor, pid)
+  of(pid: Pid, reason: LossReason): void {
+    this.#error ??= accessLost(this.#actor, pid, reason)
     this.#ending.abort()
   }
 

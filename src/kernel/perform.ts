@@ -182,14 +182,16 @@ function replayKeyToAsk(row: ProcessRow, intent: Intent): string | null {
 
 export function* unknownPid(pid: Pid): Generator<readonly Question[], Refusal, readonly unknown[]> {
   const tombstone = yield* know({ ask: 'tombstone', pid })
-  if (tombstone !== null) {
-    return refusal(
-      'pruned_pid',
-      `${pid} ended and has been pruned.`,
-      'Its record and events are gone; keep more of them with the prune options.',
-    )
-  }
+  if (tombstone !== null) return prunedPid(pid)
   return refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
+}
+
+export function prunedPid(pid: Pid): Refusal {
+  return refusal(
+    'pruned_pid',
+    `${pid} ended and has been pruned.`,
+    'Its record and events are gone; keep more of them with the prune options.',
+  )
 }
 
 function rightFor(intent: Intent): Right {

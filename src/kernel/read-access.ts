@@ -7,6 +7,7 @@ import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
+import { prunedPid } from './perform.ts'
 
 /** A grant that another kernel on the same store revokes makes no event: it is noticed within this time. */
 const RECHECK_MS = 1_000
@@ -16,16 +17,18 @@ const PAGE = 500
 /** A process that a lasting call is about, which the actor may read now and may lose. */
 interface Watch {
   readonly pid: Pid
-  /** The actor could read it when that was last looked at. What it cannot read, it cannot lose. */
+  /** The last check found that the actor may read it. Only a readable process can be lost. */
   isReadable: boolean
   /** Only a grant makes it readable, as far as is known. */
   isGranted: boolean
-  lost(): void
+  lost(reason: LossReason): void
 }
+
+export type LossReason = 'no_access' | 'pruned'
 
 /** Stop it when the call is over. */
 export interface AccessWatch {
-  /** Resolves when access was looked at for the first time. */
+  /** Resolves after the first check. */
   readonly checked: Promise<void>
   areAnyReadable(): boolean
   stop(): void
@@ -45,8 +48,8 @@ interface Watched {
 }
 
 /**
- * Tells calls that last (waits, followers, terminals) when their actor may no longer read a process: its grant was
- * revoked, or the process has moved to another session.
+ * Tells calls that last (waits, followers, terminals) when their actor can no longer read a process: its grant was
+ * revoked, the process has moved to another session, or it was pruned.
  */
 export class ReadAccess {
   readonly #edges: Edges
@@ -60,15 +63,25 @@ export class ReadAccess {
   }
 
   /**
-   * Calls `lost` for each of these processes that the actor can no longer read. Subscribes before it looks, so that a loss in
-   * between counts: `checked` resolves after that look. `wereReadable`: the actor has read them a moment ago.
+   * Calls `lost` for each of these processes that the actor can no longer read. Subscribes before the first check, so that
+   * no loss is missed. `wereReadable`: the actor has read them a moment ago.
    */
-  watch(actor: Actor, pids: readonly Pid[], wereReadable: boolean, lost: (pid: Pid) => void): AccessWatch {
+  watch(
+    actor: Actor,
+    pids: readonly Pid[],
+    wereReadable: boolean,
+    lost: (pid: Pid, reason: LossReason) => void,
+  ): AccessWatch {
     const visibility = visibilityOf(actor)
     // The host sees everything, and a process keeps its children.
     if (visibility.type !== 'session' || pids.length === 0) return UNWATCHED
     const watches = pids.map(
-      (pid): Watch => ({ pid, isReadable: wereReadable, isGranted: true, lost: () => lost(pid) }),
+      (pid): Watch => ({
+        pid,
+        isReadable: wereReadable,
+        isGranted: true,
+        lost: (reason) => lost(pid, reason),
+      }),
     )
     const watched = this.#bySession.get(actor) ?? { visibility, watches: new Set() }
     for (const watch of watches) watched.watches.add(watch)
@@ -85,7 +98,7 @@ export class ReadAccess {
     }
   }
 
-  /** Grants were revoked here: whoever relied on them is told at once. */
+  /** Checks the calls that rely on a grant, after grants were revoked here. */
   async grantsRevoked(): Promise<void> {
     for (const watched of [...this.#bySession.values()])
       await this.#check(
@@ -135,6 +148,8 @@ export class ReadAccess {
         limit: pids.length,
       })
       const records = new Map(items.map(({ record }) => [record.pid, record]))
+      const missing = page.filter(({ pid, isReadable }) => isReadable && !records.has(pid))
+      const existing = await this.#existing([...new Set(missing.map(({ pid }) => pid))])
       for (const watch of page) {
         const record = records.get(watch.pid)
         if (record !== undefined) {
@@ -142,19 +157,31 @@ export class ReadAccess {
           watch.isGranted = !isOwn(record, visibility)
         } else if (watch.isReadable && watches.delete(watch)) {
           watch.isReadable = false
-          watch.lost()
+          watch.lost(existing.has(watch.pid) ? 'no_access' : 'pruned')
         }
       }
     }
   }
 
+  async #existing(pids: readonly Pid[]): Promise<ReadonlySet<Pid>> {
+    if (pids.length === 0) return new Set()
+    const filter = { pid: pids, status: 'any' } as const
+    const question = { ask: 'processes', filter, after: null, limit: pids.length } as const
+    const { items } = await this.#edges.store.ask(question)
+    return new Set(items.map(({ record }) => record.pid))
+  }
+
   #inBackground(checking: Promise<void>): void {
-    checking.catch((error: unknown) => this.#edges.onTrouble(error, 'looking who may still read a process'))
+    checking.catch((error: unknown) => this.#edges.onTrouble(error, CHECKING_ACCESS))
   }
 }
 
-/** What a call answers whose actor has lost the process that it is about. */
-export function accessLost(actor: Actor, pid: Pid): RefusedError {
+/** The activity that troubles of a check are reported with. */
+export const CHECKING_ACCESS = 'checking read access'
+
+/** The error that ends a call whose actor can no longer read the process. */
+export function accessLost(actor: Actor, pid: Pid, reason: LossReason): RefusedError {
+  if (reason === 'pruned') return new RefusedError(prunedPid(pid))
   return new RefusedError(
     refusal(
       'denied',

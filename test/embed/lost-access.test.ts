@@ -64,6 +64,22 @@ for (const [verb, last] of Object.entries(LASTING)) {
   })
 }
 
+test('a follow of a granted process that is pruned ends with pruned_pid, not with denied', async () => {
+  const reeve = await opened()
+  const pid = await granted(reeve)
+  const { record: other } = await reeve.spawn({ ...OUTSIDE, grants: [{ session: 's3' }] })
+  const begun = Promise.withResolvers<void>()
+  const following = LASTING['follow']?.(reeve.as('session:s2'), pid, begun.resolve).catch(
+    (error: unknown) => error,
+  )
+  await begun.promise
+  await reeve.end({ pid, status: 'completed', replayKey: 'e' })
+  await reeve.prune({ keep: 0 })
+  // Revoking any grant makes the kernel check the access of all followers.
+  await reeve.revoke({ session: 's3', pids: [other.pid] })
+  expect(await following).toMatchObject({ code: 'pruned_pid', message: expect.stringContaining(pid) })
+})
+
 test('a wait is denied when another kernel on the same store revokes the grant', async () => {
   const store = tempFile()
   const [here, elsewhere] = [await opened(store), await opened(store)]
