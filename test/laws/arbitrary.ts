@@ -11,7 +11,7 @@ import { type Actor, EVIDENCES, STOPS, WAITS } from '../../src/core/process/reco
 import { decideRegister, type RegistrationRequest } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 
-const PID = 'p_azzzzzzzzzzz'
+export const PID = 'p_azzzzzzzzzzz'
 
 const rules: Rules = {
   validate: (schema, payload) =>
@@ -218,7 +218,7 @@ const move = fc.oneof(
   { weight: 1, arbitrary: fc.record({ claim: fc.constantFrom('k1', 'k2') }) },
   { weight: 6, arbitrary: fc.record({ ask: intent, fits: fc.boolean() }) },
 )
-type Move = { readonly claim: string } | { readonly ask: Intent; readonly fits: boolean }
+export type Move = { readonly claim: string } | { readonly ask: Intent; readonly fits: boolean }
 
 export interface Step {
   readonly was: History
@@ -229,8 +229,13 @@ export interface Step {
 
 function play(was: History, one: Move): Step {
   if ('claim' in one) return { was, asked: null, decision: null, next: claimed(was, one.claim) }
-  const asked = one.fits ? fitted(one.ask, was.row) : one.ask
+  const asked = intentOf(one, was.row)
   return { was, asked, ...step(was, asked) }
+}
+
+/** What a move asks of the process as it is now. */
+export function intentOf({ ask, fits }: Extract<Move, { fits: boolean }>, row: ProcessRow): Intent {
+  return fits ? fitted(ask, row) : ask
 }
 
 function fitted(asked: Intent, { holder, fence: number }: ProcessRow): Intent {
@@ -253,4 +258,13 @@ export function everyStep(check: (step: Step) => void, runs = 1_500): void {
     }
   })
   void fc.assert(property, { numRuns: runs, seed: SEED })
+}
+
+/** Gives random requests and moves to a check that performs them itself, with a store. */
+export async function everyHistory(
+  check: (asked: RegistrationRequest, moves: readonly Move[]) => Promise<void>,
+  runs = 300,
+): Promise<void> {
+  const property = fc.asyncProperty(request, fc.array(move, { maxLength: 20 }), check)
+  await fc.assert(property, { numRuns: runs, seed: SEED })
 }
