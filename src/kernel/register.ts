@@ -194,7 +194,7 @@ function* registerFacts(
   const [found = null, former = null] = yield* rows.processes(
     formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid],
   )
-  // What somebody else put under that pid is none of this key's.
+  // Another actor may have registered a process under the pid of the former scheme: the key does not refer to it.
   const existing = found ?? (former?.record.originator === actor ? former : null)
   if (existing === null && succeeds !== undefined) yield* giveBackEarly(rows, succeeds)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)

@@ -23,7 +23,7 @@ export function takeLock(path: string): Lock | null {
   return { release: () => file.close() }
 }
 
-/** Who may open it can hold it, and keep others out. SQLite alone would make it as the umask says. */
+/** Only the owner may open the file, because a user who opens it can hold the lock. SQLite would create it with the umask. */
 function makeForOwner(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
