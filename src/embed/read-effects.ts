@@ -1,7 +1,8 @@
+import type { Reader } from '../core/inbox/readers.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { consume, observe, type Reader } from '../kernel/inbox.ts'
+import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** What a read does for the actor's later reads: notices it need not be told again, and how far it has polled. */

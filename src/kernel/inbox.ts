@@ -1,5 +1,23 @@
 import type { Change } from '../core/change.ts'
-import { cursorOf, emptyInbox, type Inbox, moveCursor, settle, take } from '../core/inbox/inbox.ts'
+import {
+  cursorOf,
+  emptyInbox,
+  moveCursor,
+  moveReaderCursor,
+  readerCursorOf,
+  settle,
+  take,
+} from '../core/inbox/inbox.ts'
+import {
+  type InboxPosition,
+  isDoneForAll,
+  isNews,
+  joinPages,
+  positionIn,
+  type Reader,
+  readerMark,
+  withMark,
+} from '../core/inbox/readers.ts'
 import { isReserved, type ReservedEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Scope } from '../core/process/record.ts'
@@ -10,13 +28,6 @@ import type { Feed } from './feed.ts'
 import { releaseDue } from './overflow.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** One of several that read the same inbox as the same consumer: a connection of a client. */
-export interface Reader {
-  readonly id: string
-  /** When it came. */
-  readonly since: number
-}
-
 export interface Reading {
   readonly scope: Scope
   /** Whose cursor is read from, where no place is given; what it acknowledged is not shown again. */
@@ -25,7 +36,7 @@ export interface Reading {
   readonly limit: number
   /** What was looked at in this turn is left out. */
   readonly turn?: string
-  /** Has a cursor of its own, and is not shown what it has taken the outcome of. */
+  /** One of several that are this consumer, with a cursor of its own. */
   readonly reader?: Reader
   /** The last of them instead of the first. */
   readonly newest?: boolean
@@ -66,45 +77,46 @@ export async function readNotices(edges: Edges, reading: Reading): Promise<ReadN
       : releases
         ? await release(edges, scope)
         : Math.max(tripped.until, edges.clock.now() + LOOK_MS)
-  const through = consumer === undefined ? 0 : await startOf(edges, inbox, scope, { consumer, reader })
-  let next = Math.max(reading.after ?? 0, through)
+  const position = positionIn(inbox, {
+    ...(consumer === undefined ? {} : { consumer }),
+    ...(reader === undefined ? {} : { reader }),
+  })
+  let next = Math.max(reading.after ?? 0, position.own)
   for (;;) {
-    const found = await edges.store.ask({ ask: 'notices', scope, after: next, limit, newest, open: !all })
-    const notices = found.filter((notice) => isNews(notice, turn, reader))
-    next = found.at(-1)?.place ?? next
-    const more = !newest && found.length === limit
-    // A page of nothing but what was looked at is no end: whoever waits would wait for what lies behind it.
+    const page = { scope, after: next, limit, newest }
+    const { items, isFull } = all ? await anyPage(edges, page) : await newsPage(edges, page, position)
+    const notices = items.filter((notice) => !wasSeenIn(turn, notice) && (all || isNews(notice, position)))
+    next = items.at(-1)?.place ?? next
+    const more = !newest && isFull
+    // A page without news is not the end: a caller that waits would wait for what lies behind it.
     if (notices.length > 0 || !more) return { notices, next, more, nextAt }
   }
 }
 
-/** How many of the newest notices are looked through for those that came after a reader. */
-const MAX_SINCE = 1_000
-
-/**
- * Where a reader goes on: behind what it acknowledged, or, before it has acknowledged anything, where all readers of the
- * consumer are together. What was told since it came it is shown in any case.
- */
-async function startOf(
-  edges: Edges,
-  inbox: Inbox | null,
-  scope: Scope,
-  { consumer, reader }: { readonly consumer: string; readonly reader: Reader | undefined },
-): Promise<number> {
-  const shared = cursorOf(inbox, consumer)
-  if (reader === undefined) return shared
-  const own = cursorOf(inbox, cursorName(consumer, reader))
-  if (own > 0) return own
-  const newest = await edges.store.ask({
-    ...({ ask: 'notices', scope, after: 0, limit: MAX_SINCE } as const),
-    ...{ newest: true, open: true },
-  })
-  const first = newest.find(({ at }) => at >= reader.since)
-  return first === undefined ? shared : Math.min(shared, first.place - 1)
+interface NoticePage {
+  readonly scope: Scope
+  readonly after: number
+  readonly limit: number
+  readonly newest: boolean
 }
 
-function cursorName(consumer: string, { id }: Reader): string {
-  return `${consumer}\n${id}`
+async function anyPage(edges: Edges, page: NoticePage) {
+  const items = await edges.store.ask({ ask: 'notices', ...page })
+  return { items, isFull: items.length === page.limit }
+}
+
+/** All that may be news is in it: open notices, and for a reader also those that others consumed since it connected. */
+async function newsPage(edges: Edges, page: NoticePage, { reader, shared }: InboxPosition) {
+  const { after, limit, newest } = page
+  const open = await edges.store.ask({ ask: 'notices', ...page, after: Math.max(after, shared), open: true })
+  if (reader === null) return { items: open, isFull: open.length === limit }
+  const sinceConnected = await edges.store.ask({
+    ask: 'notices',
+    ...page,
+    toldSince: reader.since,
+    unobserved: readerMark(reader),
+  })
+  return joinPages([open, sinceConnected], limit, newest)
 }
 
 /** How many notices are read at a time while those that a turn has seen already are passed over. */
@@ -158,7 +170,8 @@ function* newsOf(
   let { after } = asked
   for (;;) {
     const open = yield* know({ ask: 'notices', scope, open: true, after, limit })
-    news.push(...open.filter((notice) => isNews(notice, asked.turn)))
+    const position = { reader: null, own: asked.after, shared: asked.after }
+    news.push(...open.filter((notice) => !wasSeenIn(asked.turn, notice) && isNews(notice, position)))
     after = open.at(-1)?.place ?? after
     if (open.length < limit || news.length >= asked.enough) return news
   }
@@ -201,15 +214,14 @@ export function acknowledge(
     const there = yield* thereOf(scope, places)
     const settled = settle(was ?? emptyInbox(scope), there, consumer, at)
     const newest = through === undefined ? 0 : yield* newestIn(scope)
-    const cursors = reader === undefined ? [consumer] : [consumer, cursorName(consumer, reader)]
+    const target = Math.min(through ?? 0, newest)
+    const shared = newest === 0 ? settled.inbox : moveCursor(settled.inbox, consumer, target, at)
     const inbox =
-      newest === 0
-        ? settled.inbox
-        : cursors.reduce(
-            (moved, name) => moveCursor(moved, name, Math.min(through ?? 0, newest), at),
-            settled.inbox,
-          )
-    const reached = cursorOf(inbox, cursors.at(-1) ?? consumer)
+      newest === 0 || reader === undefined
+        ? shared
+        : moveReaderCursor(shared, { consumer, reader: reader.id }, target, at)
+    const reached =
+      reader === undefined ? cursorOf(inbox, consumer) : readerCursorOf(inbox, consumer, reader.id)
     const answer = { acknowledged: settled.done, lost: settled.lost, through: reached }
     if (there.length === 0 && newest === 0) return unchanged(answer)
     const changes: Change[] = [{ type: 'inbox', was, inbox }]
@@ -235,80 +247,87 @@ function* newestIn(scope: Scope): Asking<number> {
   return newest?.place ?? 0
 }
 
-const ABOUT_ONE = 100
-const MOST_TURNS = 16
-
 /**
  * The actor has looked at a process that has ended, in this turn: it need not be told so in the same turn again. The inbox's
- * row is written, too: of two who look at once, in turns of their own, the second sees what the first one did.
+ * row is written, too, so that of two looks at once the second one sees what the first one did.
  */
 export async function observe(edges: Edges, actor: Actor, pid: Pid, turn: string): Promise<void> {
-  const asked = completionOf(actor, pid)
-  if (asked === null || !isUnseen(told(await edges.store.ask(asked)), turn)) return
-  const { scope } = asked
+  const found = await completionFor(edges, actor, pid)
+  if (found === null || wasSeenIn(turn, found.notice)) return
+  const { scope } = found
   await edges.store.write(function* () {
     const was = yield* know({ ask: 'inbox', scope })
-    const notice = told(yield* know(asked))
-    if (!isUnseen(notice, turn)) return unchanged(undefined)
-    const isReaders = (mark: string) => mark.startsWith(READER)
-    const marks = [...notice.observed, turn]
-    const turns = [
-      ...marks.filter(isReaders).slice(-MOST_TURNS),
-      ...marks.filter((mark) => !isReaders(mark)).slice(-MOST_TURNS),
-    ]
+    const notice = yield* noticeAt(scope, found.notice.place)
+    if (notice === undefined || wasSeenIn(turn, notice)) return unchanged(undefined)
     return {
       answer: undefined,
       changes: [
         { type: 'inbox', was, inbox: was ?? emptyInbox(scope) },
-        { type: 'notice_observed', scope, place: notice.place, turns },
+        { type: 'notice_observed', scope, place: notice.place, turns: withMark(notice.observed, turn) },
       ],
     }
   })
 }
-
-function isUnseen(notice: StoredNotice | undefined, turn: string): notice is StoredNotice {
-  return notice !== undefined && !notice.observed.includes(turn)
-}
-
-/** How it is noted with a notice that a reader has taken the outcome. */
-const READER = 'reader:'
 
 /**
- * The actor has taken the outcome, or the output to its end: nobody of its scope need be told any more. Where the scope has
- * several readers, the others are still told.
+ * The actor has taken the outcome, or the output to its end, and need not be told. With a `reader`, other readers that were
+ * connected when the process ended are still told.
  */
 export async function consume(edges: Edges, actor: Actor, pid: Pid, reader?: Reader): Promise<void> {
-  if (reader !== undefined) return observe(edges, actor, pid, `${READER}${reader.id}`)
-  const asked = completionOf(actor, pid)
-  const notice = asked === null ? undefined : told(await edges.store.ask(asked))
-  if (asked === null || notice === undefined) return
-  const { scope } = asked
-  const { place } = notice
+  const found = await completionFor(edges, actor, pid)
+  if (found === null || !isToConsume(found.notice, reader)) return
+  const { scope } = found
   await edges.store.write(function* () {
     const was = yield* know({ ask: 'inbox', scope })
+    const notice = yield* noticeAt(scope, found.notice.place)
+    if (notice === undefined || !isToConsume(notice, reader)) return unchanged(undefined)
+    const { place, observed } = notice
     const { inbox } = settle(was ?? emptyInbox(scope), [place], null, edges.clock.now())
-    return {
-      answer: undefined,
-      changes: [
-        { type: 'inbox', was, inbox },
-        { type: 'notices_done', scope, places: [place], how: 'consumed' },
-      ],
-    }
+    const changes: Change[] = [
+      { type: 'inbox', was, inbox },
+      { type: 'notices_done', scope, places: [place], how: 'consumed' },
+    ]
+    if (reader !== undefined)
+      changes.push({ type: 'notice_observed', scope, place, turns: withMark(observed, readerMark(reader)) })
+    return { answer: undefined, changes }
   })
 }
 
-/** How the completion that somebody is told is asked for. What others look at changes nothing for whoever is told. */
-function completionOf(actor: Actor, pid: Pid) {
-  if (actor === 'host' || actor.startsWith('kernel:')) return null
-  const scope = actor as Extract<Actor, Scope>
-  return {
-    ...({ ask: 'notices', after: 0, limit: ABOUT_ONE, open: true, newest: true } as const),
-    ...{ scope, pid },
-  }
+function isToConsume(notice: StoredNotice, reader: Reader | undefined): boolean {
+  if (reader === undefined) return notice.done === null
+  return !isDoneForAll(notice) && !notice.observed.includes(readerMark(reader))
 }
 
-function told(found: readonly StoredNotice[]): StoredNotice | undefined {
-  return found.find(({ kind }) => kind === 'completion')
+const MAX_NOTICES_OF_PROCESS = 100
+
+/** The completion that the actor is told of, unless it is done for all. Looks of others change nothing. */
+async function completionFor(
+  edges: Edges,
+  actor: Actor,
+  pid: Pid,
+): Promise<{ readonly scope: Scope; readonly notice: StoredNotice } | null> {
+  if (actor === 'host' || actor.startsWith('kernel:')) return null
+  const scope = actor as Extract<Actor, Scope>
+  // Open ones have an index of their own.
+  for (const open of [true, false]) {
+    const found = await edges.store.ask({
+      ask: 'notices',
+      scope,
+      pid,
+      open,
+      newest: true,
+      after: 0,
+      limit: MAX_NOTICES_OF_PROCESS,
+    })
+    const notice = found.find((one) => one.kind === 'completion' && !isDoneForAll(one))
+    if (notice !== undefined) return { scope, notice }
+  }
+  return null
+}
+
+function* noticeAt(scope: Scope, place: number): Asking<StoredNotice | undefined> {
+  const [notice] = yield* know({ ask: 'notices', scope, after: place - 1, limit: 1, places: [place] })
+  return notice
 }
 
 /** Says what is held back for a scope, if its time has come. Answers with how long there still is something. */
@@ -394,7 +413,6 @@ function isTelling({ type, payload }: StoredEvent): boolean {
   return !isReserved(type) || TELLING.has(type)
 }
 
-function isNews({ observed }: StoredNotice, turn: string | undefined, reader?: Reader): boolean {
-  const marks = [turn, reader === undefined ? undefined : `${READER}${reader.id}`]
-  return !marks.some((mark) => mark !== undefined && observed.includes(mark))
+function wasSeenIn(turn: string | undefined, { observed }: StoredNotice): boolean {
+  return turn !== undefined && observed.includes(turn)
 }

@@ -144,6 +144,10 @@ export interface Questions {
       readonly newest?: boolean
       readonly pid?: Pid
       readonly places?: readonly number[]
+      /** Only those told at this time or later. */
+      readonly toldSince?: number
+      /** Without those that have this mark in `observed`. */
+      readonly unobserved?: string
     },
     readonly StoredNotice[],
   ]

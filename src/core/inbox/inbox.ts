@@ -13,9 +13,15 @@ import { NO_OVERFLOW, type Overflow } from './flood.ts'
  */
 export interface Inbox {
   readonly scope: Scope
-  readonly consumers: { readonly [name: string]: { readonly through: number; readonly at: number } }
+  readonly consumers: Cursors
+  /** Cursors of readers, by consumer and reader. Inboxes written before readers had their own map have them in `consumers`. */
+  readonly readers?: Cursors
   readonly taken: readonly Taken[]
   readonly overflow: Overflow
+}
+
+interface Cursors {
+  readonly [name: string]: { readonly through: number; readonly at: number }
 }
 
 interface Taken {
@@ -25,9 +31,11 @@ interface Taken {
 }
 
 /** How many notices of one inbox may be out at once; who takes more gets none. */
-const MOST_TAKEN = 1_000
-/** How many consumers' cursors are kept; the one that was moved longest ago is forgotten. */
-const MOST_CONSUMERS = 100
+const MAX_TAKEN = 1_000
+/** How many consumers' cursors are kept. */
+const MAX_CONSUMERS = 100
+/** How many readers' cursors are kept, of all consumers together. */
+const MAX_READERS = 32
 
 export function emptyInbox(scope: Scope): Inbox {
   return { scope, consumers: {}, taken: [], overflow: NO_OVERFLOW }
@@ -35,7 +43,24 @@ export function emptyInbox(scope: Scope): Inbox {
 
 /** How far a consumer has acknowledged everything. */
 export function cursorOf(inbox: Inbox | null, consumer: string): number {
-  return Object.hasOwn(inbox?.consumers ?? {}, consumer) ? (inbox?.consumers[consumer]?.through ?? 0) : 0
+  return throughIn(inbox?.consumers, consumer)
+}
+
+/** How far one reader of a consumer has acknowledged everything. */
+export function readerCursorOf(inbox: Inbox | null, consumer: string, reader: string): number {
+  const name = readerName(consumer, reader)
+  return Math.max(throughIn(inbox?.readers, name), throughIn(inbox?.consumers, name))
+}
+
+function throughIn(cursors: Cursors = {}, name: string): number {
+  return Object.hasOwn(cursors, name) ? (cursors[name]?.through ?? 0) : 0
+}
+
+/** No consumer's name contains a line break. */
+const READER_SEPARATOR = '\n'
+
+function readerName(consumer: string, reader: string): string {
+  return `${consumer}${READER_SEPARATOR}${reader}`
 }
 
 /** Gives out what is open (`places`, in order) and with nobody, to one consumer alone. */
@@ -52,7 +77,7 @@ export function take(
   const { consumer, at, visibilityMs, limit } = asked
   const out = inbox.taken.filter(({ until }) => until > at)
   const isOut = new Set(out.map(({ place }) => place))
-  const room = Math.min(limit, MOST_TAKEN - out.length)
+  const room = Math.min(limit, MAX_TAKEN - out.length)
   const given = places.filter((place) => !isOut.has(place)).slice(0, Math.max(0, room))
   const until = at + visibilityMs
   const taken = [...out, ...given.map((place) => ({ place, by: consumer, until }))]
@@ -80,7 +105,30 @@ export function settle(
 /** A cursor never goes back. */
 export function moveCursor(inbox: Inbox, consumer: string, through: number, at: number): Inbox {
   const moved = { through: Math.max(through, cursorOf(inbox, consumer)), at }
-  const consumers = Object.entries({ ...inbox.consumers, [consumer]: moved })
-  const kept = consumers.sort(([, a], [, b]) => b.at - a.at).slice(0, MOST_CONSUMERS)
-  return { ...inbox, consumers: Object.fromEntries(kept) }
+  return { ...inbox, consumers: newestOf({ ...inbox.consumers, [consumer]: moved }, MAX_CONSUMERS) }
+}
+
+/** Moves the cursor of one reader. Readers' cursors among those of consumers, from older inboxes, go where they belong. */
+export function moveReaderCursor(
+  inbox: Inbox,
+  { consumer, reader }: { readonly consumer: string; readonly reader: string },
+  through: number,
+  at: number,
+): Inbox {
+  const moved = { through: Math.max(through, readerCursorOf(inbox, consumer, reader)), at }
+  const isReader = ([name]: readonly [string, unknown]) => name.includes(READER_SEPARATOR)
+  const all = Object.entries(inbox.consumers)
+  const readers = {
+    ...Object.fromEntries(all.filter(isReader)),
+    ...inbox.readers,
+    [readerName(consumer, reader)]: moved,
+  }
+  const consumers = Object.fromEntries(all.filter((entry) => !isReader(entry)))
+  return { ...inbox, consumers, readers: newestOf(readers, MAX_READERS) }
+}
+
+/** The cursor that was moved longest ago is forgotten first. */
+function newestOf(cursors: Cursors, limit: number): Cursors {
+  const newestFirst = Object.entries(cursors).sort(([, a], [, b]) => b.at - a.at)
+  return Object.fromEntries(newestFirst.slice(0, limit))
 }

@@ -393,12 +393,15 @@ export class Tables implements Transaction {
     })
   }
 
-  #notices({ scope, after, limit, open, newest, pid, places }: Questions['notices'][0]): StoredNotice[] {
+  #notices(question: Questions['notices'][0]): StoredNotice[] {
+    const { scope, after, limit, open, newest, pid, places, toldSince, unobserved } = question
     const found = (this.#tables.notices.get(scope) ?? [])
       .filter(({ place }) => place > after)
       .filter(({ done }) => open !== true || done === null)
       .filter((notice) => pid === undefined || notice.pid === pid)
       .filter(({ place }) => places === undefined || places.includes(place))
+      .filter(({ at }) => toldSince === undefined || at >= toldSince)
+      .filter(({ observed }) => unobserved === undefined || !observed.includes(unobserved))
     return newest === true ? found.slice(-limit) : found.slice(0, limit)
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Reader } from '../../core/inbox/readers.ts'
 import type { WatchMatch } from '../../core/process/event.ts'
 import type { Scope } from '../../core/process/record.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
@@ -18,7 +19,8 @@ import {
 } from './bench.ts'
 import { photograph } from './sound.ts'
 
-const SCOPE: Scope = 'session:s1'
+const OWNER = 'session:s1'
+const SCOPE: Scope = OWNER
 
 /** Who reads, takes and acknowledges what; and that a flood of matches is held back, and nothing else. */
 export function inbox(behaves: Behaves): void {
@@ -214,6 +216,118 @@ export function inbox(behaves: Behaves): void {
   )
 
   behaves(
+    'what one reader consumed is told to readers that were there, and not to later ones',
+    async (bench) => {
+      const before = readerAt(bench, 'before')
+      const other = readerAt(bench, 'other')
+      bench.clock.advance(10)
+      const [pid = '', open = ''] = await tell(bench, 2)
+      await consume(bench.edges, OWNER, pid, other)
+      bench.clock.advance(10)
+      const later = readerAt(bench, 'later')
+      assert.deepEqual(await pidsFor(bench, before), [pid, open])
+      assert.deepEqual(await pidsFor(bench, other), [open])
+      assert.deepEqual(await pidsFor(bench, later), [open])
+      assert.deepEqual(await pidsFor(bench), [open])
+      assert.equal((await takeOf(bench, 'worker', 9)).length, 1)
+      const page = { scope: SCOPE, consumer: 'mcp', reader: before, limit: 1 }
+      const first = await readNotices(bench.edges, page)
+      assert.deepEqual([first.notices.length, first.more], [1, true])
+      const second = await readNotices(bench.edges, { ...page, after: first.next })
+      assert.deepEqual(
+        second.notices.map((notice) => notice.pid),
+        [open],
+      )
+      const newest = await readNotices(bench.edges, { ...page, newest: true })
+      assert.deepEqual(
+        newest.notices.map((notice) => notice.pid),
+        [open],
+      )
+      await observe(bench.edges, OWNER, pid, 't1')
+      const inTurn = await readNotices(bench.edges, { ...page, turn: 't1' })
+      assert.deepEqual(
+        inTurn.notices.map((notice) => notice.pid),
+        [open],
+        'a reader that looked in this turn is not told in it, though another reader consumed the notice',
+      )
+      await consume(bench.edges, OWNER, pid, before)
+      assert.deepEqual(await pidsFor(bench, before), [open])
+      const photo = await photograph(bench.store)
+      await consume(bench.edges, OWNER, pid, before)
+      assert.deepEqual(await photograph(bench.store), photo, 'to consume twice changes nothing')
+      const all = await readNotices(bench.edges, { scope: SCOPE, limit: 9, all: true })
+      assert.deepEqual(
+        all.notices.map(({ done }) => done),
+        ['consumed', null],
+      )
+    },
+  )
+
+  behaves(
+    'what one reader acknowledged is told to readers that were there, and not to later ones',
+    async (bench) => {
+      const before = readerAt(bench, 'before')
+      const other = readerAt(bench, 'other')
+      bench.clock.advance(10)
+      const pids = await tell(bench, 3)
+      const places = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+      const acknowledged = { scope: SCOPE, consumer: 'mcp', through: places[1] ?? 0 }
+      assert.equal((await acknowledge(bench.edges, { ...acknowledged, reader: other })).through, places[1])
+      bench.clock.advance(10)
+      assert.deepEqual(await pidsFor(bench, before), pids)
+      assert.deepEqual(await pidsFor(bench, other), pids.slice(2))
+      assert.deepEqual(await pidsFor(bench, readerAt(bench, 'later')), pids.slice(2))
+      assert.deepEqual(await pidsFor(bench), pids.slice(2))
+      await acknowledge(bench.edges, { ...acknowledged, reader: before })
+      assert.deepEqual(await pidsFor(bench, before), pids.slice(2))
+    },
+  )
+
+  behaves('many readers that acknowledge push out no consumer’s cursor', async (bench) => {
+    const pids = await tell(bench, 2)
+    const [first = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const acknowledged = { scope: SCOPE, through: first }
+    await acknowledge(bench.edges, { ...acknowledged, consumer: 'dashboard' })
+    for (const count of times(120)) {
+      bench.clock.advance(1)
+      await acknowledge(bench.edges, {
+        ...acknowledged,
+        consumer: 'mcp',
+        reader: readerAt(bench, `r${count}`),
+      })
+    }
+    const { notices } = await readNotices(bench.edges, { scope: SCOPE, consumer: 'dashboard', limit: 9 })
+    assert.deepEqual(
+      notices.map(({ pid }) => pid),
+      pids.slice(1),
+    )
+  })
+
+  behaves(
+    'notices are found by the time they were told, and without those that have a mark',
+    async (bench) => {
+      const [first = ''] = await tell(bench, 2)
+      await observe(bench.edges, OWNER, first, 't1')
+      bench.clock.advance(10)
+      const toldSince = bench.clock.now()
+      const later = pidOf('later')
+      await bench.register({ ...OUTSIDE, owner: { session: 's1' } }, { pid: later })
+      await bench.performed('appended', {
+        ...{ type: 'end', pid: later, ending: { status: 'completed' }, replayKey: 'e', fence: null },
+      })
+      const question = { ask: 'notices', scope: SCOPE, after: 0, limit: 9 } as const
+      const since = await bench.store.ask({ ...question, toldSince })
+      assert.deepEqual(
+        since.map(({ pid }) => pid),
+        [later],
+      )
+      const unmarked = await bench.store.ask({ ...question, unobserved: 't1' })
+      assert.equal(unmarked.length, 2)
+      assert.equal((await bench.store.ask({ ...question, unobserved: 't' })).length, 3, 'a whole mark counts')
+    },
+  )
+
+  behaves(
     'of a command that is nobody’s the person is told if it asks for it, and of nothing else',
     async (bench) => {
       const line = { run: 'true' }
@@ -402,6 +516,21 @@ async function tell(bench: Bench, count: number): Promise<string[]> {
       ...{ type: 'end', pid, ending: { status: 'completed' }, replayKey: 'e', fence: null },
     })
   return pids
+}
+
+function readerAt(bench: Bench, id: string): Reader {
+  return { id, since: bench.clock.now() }
+}
+
+/** What a reader of the consumer `mcp`, or that consumer without one, is told. */
+async function pidsFor(bench: Bench, reader?: Reader): Promise<string[]> {
+  const { notices } = await readNotices(bench.edges, {
+    scope: SCOPE,
+    consumer: 'mcp',
+    limit: 9,
+    ...(reader === undefined ? {} : { reader }),
+  })
+  return notices.map(({ pid }) => pid)
 }
 
 async function takeOf(bench: Bench, consumer: string, limit: number): Promise<number[]> {

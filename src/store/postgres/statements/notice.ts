@@ -19,6 +19,7 @@ export function noticeStatements(link: Link, at: string) {
   return {
     async read(question: Questions['notices'][0]): Promise<StoredNotice[]> {
       const { scope, after, limit, open = false, newest = false, pid, places } = question
+      const { toldSince, unobserved } = question
       const values: Value[] = [scope, after, limit]
       const given = (value: Value) => `$${values.push(value)}`
       const terms = [
@@ -26,6 +27,10 @@ export function noticeStatements(link: Link, at: string) {
         ...(open ? ['done is null'] : []),
         ...(pid === undefined ? [] : [`pid = ${given(pid)}`]),
         ...(places === undefined ? [] : [`place = any (${given(places)})`]),
+        ...(toldSince === undefined ? [] : [`at >= ${given(toldSince)}`]),
+        ...(unobserved === undefined
+          ? []
+          : [`(observed is null or strpos(observed, ${given(JSON.stringify(unobserved))}) = 0)`]),
       ].join(' and ')
       const found = await link.query<Columns>(
         `${select} where ${terms} order by place ${newest ? 'desc' : 'asc'} limit $3`,

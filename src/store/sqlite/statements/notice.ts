@@ -14,8 +14,10 @@ export function noticeStatements(db: DatabaseSync) {
   )
   const selects = new Map<string, StatementSync>()
   /** One statement for each of the few ways to ask. */
-  const select = ({ open = false, newest = false, pid, places }: Questions['notices'][0]): StatementSync => {
-    const key = `${open} ${newest} ${pid !== undefined} ${places !== undefined}`
+  const select = (question: Questions['notices'][0]): StatementSync => {
+    const { open = false, newest = false, pid, places, toldSince, unobserved } = question
+    const given = [pid, places, toldSince, unobserved].map((value) => value !== undefined)
+    const key = [open, newest, ...given].join(' ')
     const known = selects.get(key)
     if (known !== undefined) return known
     const where = [
@@ -23,6 +25,8 @@ export function noticeStatements(db: DatabaseSync) {
       ...(open ? ['done is null'] : []),
       ...(pid === undefined ? [] : ['pid = ?']),
       ...(places === undefined ? [] : ['place in (select value from json_each(?))']),
+      ...(toldSince === undefined ? [] : ['at >= ?']),
+      ...(unobserved === undefined ? [] : ['(observed is null or instr(observed, ?) = 0)']),
     ].join(' and ')
     const order = newest ? 'order by place desc' : 'order by place'
     const made = db.prepare(`select ${COLUMNS} from notice where ${where} ${order} limit ?`)
@@ -43,12 +47,14 @@ export function noticeStatements(db: DatabaseSync) {
     insert: (process: number, { scope, pid, seq, kind, at, payload, replyTo }: Notice) =>
       insert.run(scope, process, pid, seq, kind, at, JSON.stringify(payload), JSON.stringify(replyTo)),
     read(question: Questions['notices'][0]): StoredNotice[] {
-      const { scope, after, limit, pid, places, newest = false } = question
+      const { scope, after, limit, pid, places, toldSince, unobserved, newest = false } = question
       const found = select(question)
         .all(
           ...[scope, after],
           ...(pid === undefined ? [] : [pid]),
           ...(places === undefined ? [] : [JSON.stringify(places)]),
+          ...(toldSince === undefined ? [] : [toldSince]),
+          ...(unobserved === undefined ? [] : [JSON.stringify(unobserved)]),
           limit,
         )
         .map(noticeFrom)

@@ -1,0 +1,140 @@
+import type { DoneHow } from '../change.ts'
+import { cursorOf, type Inbox, readerCursorOf } from './inbox.ts'
+
+/** One of several that read as the same session, such as a connection of an MCP client. */
+export interface Reader {
+  readonly id: string
+  /** When it connected, by the clock of the kernel that answers it. */
+  readonly since: number
+}
+
+/** What decides whether a stored notice is news. */
+export interface NoticeState {
+  readonly place: number
+  readonly at: number
+  readonly done: DoneHow | null
+  /** Turns in which it was looked at, and readers that consumed it. */
+  readonly observed: readonly string[]
+}
+
+/** How far an inbox has been acknowledged, seen from one consumer and, if it has several, one of its readers. */
+export interface InboxPosition {
+  readonly reader: Reader | null
+  /** Acknowledged by this reader. */
+  readonly own: number
+  /** Acknowledged by the consumer, through any of its readers. */
+  readonly shared: number
+}
+
+export function positionIn(
+  inbox: Inbox | null,
+  { consumer, reader }: { readonly consumer?: string; readonly reader?: Reader },
+): InboxPosition {
+  const shared = consumer === undefined ? 0 : cursorOf(inbox, consumer)
+  if (reader === undefined) return { reader: null, own: shared, shared }
+  return { reader, own: consumer === undefined ? 0 : readerCursorOf(inbox, consumer, reader.id), shared }
+}
+
+/**
+ * What one reader of a session has consumed (waited for, read to its end, acknowledged) is not news for readers that connect
+ * later. It is still news for readers that were connected when the notice was told.
+ *
+ * | the notice was                         | reader connected before it | reader connected later | no reader |
+ * | told, and nothing else                 | news                       | news                   | news      |
+ * | consumed by this reader                | –                          | –                      |           |
+ * | consumed by another reader             | news                       | –                      | –         |
+ * | done for all: acknowledged by place, or consumed without a reader | – | –                  | –         |
+ */
+export function isNews(notice: NoticeState, { reader, own, shared }: InboxPosition): boolean {
+  if (isDoneForAll(notice) || notice.place <= own) return false
+  if (reader !== null && notice.observed.includes(readerMark(reader))) return false
+  if (reader !== null && notice.at >= reader.since) return true
+  return notice.place > shared && !isConsumedByReader(notice)
+}
+
+/** A notice that a reader consumed is done as well, but other readers may still be told. */
+export function isDoneForAll(notice: NoticeState): boolean {
+  return notice.done !== null && !(notice.done === 'consumed' && isConsumedByReader(notice))
+}
+
+function isConsumedByReader({ observed }: NoticeState): boolean {
+  return observed.some(isReaderMark)
+}
+
+const READER_PREFIX = 'reader:'
+
+/** Noted with a notice that this reader has consumed. */
+export function readerMark({ id }: Reader): string {
+  return `${READER_PREFIX}${id}`
+}
+
+function isReaderMark(mark: string): boolean {
+  return mark.startsWith(READER_PREFIX)
+}
+
+/** How many turns, and how many readers, are noted with one notice. */
+const MAX_MARKS = 16
+
+/** The newest marks are kept, of turns and of readers each, so that many turns do not push out a reader. */
+export function withMark(observed: readonly string[], mark: string): readonly string[] {
+  const marks = [...observed.filter((other) => other !== mark), mark]
+  return [
+    ...marks.filter(isReaderMark).slice(-MAX_MARKS),
+    ...marks.filter((other) => !isReaderMark(other)).slice(-MAX_MARKS),
+  ]
+}
+
+/**
+ * Joins pages of one list that were filtered differently, each in order and of at most `limit` items. Where a page is full, its
+ * list goes on: what the other page has beyond it belongs to a later page.
+ */
+export function joinPages<Item extends { readonly place: number }>(
+  pages: readonly (readonly Item[])[],
+  limit: number,
+  newest: boolean,
+): { readonly items: readonly Item[]; readonly isFull: boolean } {
+  const full = pages.filter(({ length }) => length >= limit)
+  const edges = full.flatMap((page) => page.at(newest ? 0 : -1)?.place ?? [])
+  const isWithin = ({ place }: Item) => edges.every((edge) => (newest ? place >= edge : place <= edge))
+  const byPlace = new Map(
+    pages
+      .flat()
+      .filter(isWithin)
+      .map((item) => [item.place, item]),
+  )
+  const items = [...byPlace.values()].sort((a, b) => a.place - b.place)
+  return {
+    items: newest ? items.slice(-limit) : items.slice(0, limit),
+    isFull: full.length > 0 || items.length > limit,
+  }
+}
+
+/**
+ * Where a reader begins in the output of a process: where it stopped; the first time, at the beginning of a process that was
+ * created since it connected, and where its session is in an older one.
+ */
+export function outputStart({
+  own,
+  session,
+  reader,
+  createdAt,
+}: {
+  /** How far this reader has read, and the session through any of its readers; null if never. */
+  readonly own: number | null
+  readonly session: number | null
+  readonly reader: Reader | null
+  readonly createdAt: number
+}): number {
+  if (reader === null) return session ?? 0
+  if (own !== null) return own
+  return createdAt >= reader.since ? 0 : (session ?? 0)
+}
+
+/** The session is where the reader that has read the most is. Without readers it goes where the read ended. */
+export function sessionOutputPosition(
+  session: number | null,
+  reached: number,
+  reader: Reader | null,
+): number {
+  return reader === null ? reached : Math.max(session ?? 0, reached)
+}
