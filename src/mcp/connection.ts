@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Acting, InputOf } from '../verbs/reeve.ts'
 import { folderUnknown } from './asked-folder.ts'
 import type { ClientSession, McpSession } from './session.ts'
+import { ShownEnds } from './shown-ends.ts'
 
 /** One connection of a client. Several may share a session, and each reads for itself. */
 export interface Connection {
@@ -24,6 +25,7 @@ export interface ClientEnvironment {
 export class ConnectedSession implements ClientSession {
   readonly #session: McpSession
   readonly #connection: Connection
+  readonly #shownEnds = new ShownEnds()
   #turn: string = randomUUID()
 
   constructor(session: McpSession, connection: Connection) {
@@ -45,6 +47,10 @@ export class ConnectedSession implements ClientSession {
 
   get previous() {
     return this.#session.previous
+  }
+
+  get shownEnds() {
+    return this.#connection.reader === null ? this.#session.shownEnds : this.#shownEnds
   }
 
   get turn() {

@@ -3,6 +3,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Acting } from '../verbs/reeve.ts'
 import { generationIn, generationOf } from './session-id.ts'
+import { ShownEnds } from './shown-ends.ts'
 
 /** Reeve as the door has it: the host's own acts, and everybody else's. */
 export interface McpReeve extends Acting {
@@ -14,7 +15,8 @@ export interface McpReeve extends Acting {
 /** A session as tools and resources have it. */
 export type ClientSession = Pick<
   McpSession,
-  'id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'acting' | 'watching' | 'change' | 'touch'
+  | ('id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'shownEnds')
+  | ('acting' | 'watching' | 'change' | 'touch')
 >
 
 /** Touches that come sooner after one another say nothing new. */
@@ -45,6 +47,8 @@ export class McpSession {
   readonly tasks = new Set<string>()
   /** Where a wait for a line goes on that is asked for again and again: a hint, without which it begins at its beginning. */
   readonly scanned = new Map<string, number>()
+  /** Of requests without a connection. */
+  readonly shownEnds = new ShownEnds()
   #turn: string = randomUUID()
   #touchedAt = Number.NEGATIVE_INFINITY
   #acting: Acting

@@ -3,7 +3,7 @@ import type { Acting } from '../verbs/reeve.ts'
 import { endOfOutput } from './end-of-output.ts'
 import { type Polled, pollOrAgain } from './poll-again.ts'
 import { type ProcessView, structuredView, viewOf } from './process-view.ts'
-import type { McpSession } from './session.ts'
+import type { ClientSession } from './session.ts'
 import { leftBehindNote } from './words.ts'
 
 /** What a session has not read yet of a command's output, as a terminal would show it. */
@@ -26,16 +26,14 @@ export interface Reading {
   readonly turn: string
   /** Reads from this offset, and then does not count as having read. */
   readonly from?: number
-  /** The session that reads: it is shown the end of a long output once, and then page after page. */
-  readonly session?: Session
+  /** The session as this connection has it: it is shown the end of a long output once, and then page after page. */
+  readonly session?: Pick<ClientSession, 'shownEnds'>
 }
-
-type Session = Pick<McpSession, 'id'>
 
 const NO_OUTPUT: readonly string[] = ['not_command', 'no_output', 'not_served']
 const TAIL_LINES = 200
 /** The end of an output is shown where so much of it fits. */
-const LEAST_TAIL = 100
+const MIN_TAIL_CHARS = 100
 /** Of a long output that is complete the end tells most: failures and totals stand there. */
 const FIRST_PART = 0.35
 const LEFT_OUT =
@@ -67,10 +65,11 @@ async function readPage(acting: Acting, pid: string, reading: Reading): Promise<
   const rest = { ...common, maxChars: Math.max(1, room - first.text.length) }
   const goOn = () => pollOrAgain(acting, from === undefined ? rest : { ...rest, cursor: first.cursor })
   const tailRoom = room - first.text.length - LEFT_OUT.length - 2
-  const isLong = process.endedAt !== null && tailRoom > LEAST_TAIL && !isEndShown(session, process.pid)
+  const isEndShown = session?.shownEnds.has(process.pid) === true
+  const isLong = process.endedAt !== null && tailRoom > MIN_TAIL_CHARS && !isEndShown
   // Only a look: what is left out stays unread.
   if (isLong && (await pollOrAgain(acting, { ...rest, cursor: first.cursor })).more) {
-    endIsShown(session, process.pid)
+    session?.shownEnds.add(process.pid)
     const last = await endOfOutput(acting, pid, { chars: tailRoom, lines: TAIL_LINES })
     const seam = first.text.endsWith('\n') ? '' : '\n'
     return unreadOf(process, first, { text: `${seam}${LEFT_OUT}\n${last}` })
@@ -90,21 +89,6 @@ function unreadOf(process: ProcessView, first: Polled, second?: Polled | { reado
     readTo: Number(last.cursor.slice(1)),
     askedAgain: first.askedAgain || last.askedAgain,
   }
-}
-
-/** Which sessions were shown the ends of which outputs. Only how a next page is laid out depends on it. */
-const endsShown = new Set<string>()
-const MOST_ENDS = 10_000
-
-function isEndShown(session: Session | undefined, pid: string): boolean {
-  return session !== undefined && endsShown.has(`${session.id} ${pid}`)
-}
-
-function endIsShown(session: Session | undefined, pid: string): void {
-  if (session === undefined) return
-  endsShown.add(`${session.id} ${pid}`)
-  const [oldest] = endsShown
-  if (endsShown.size > MOST_ENDS && oldest !== undefined) endsShown.delete(oldest)
 }
 
 /** The parts of a page that tell of an output. */

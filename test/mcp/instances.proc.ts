@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { Household } from '../command/household.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { until } from '../keeper/client.ts'
 import { tempFolder } from '../temp-file.ts'
-import { call, clientOf, ERAS } from './connected.ts'
+import { call, clientOf, ERAS, overHttp, overStdio } from './connected.ts'
 import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 
 interface Begun {
@@ -93,4 +94,48 @@ test('so do two legacy connections over HTTP', async () => {
     return client
   }
   await expectOwnPositions(await connect(), await connect(), async () => {})
+})
+
+for (const era of ERAS) {
+  test(`in the ${era} era a new connection is told what ended while no client was there, and not what its predecessor waited for`, {
+    timeout: 180_000,
+  }, async () => {
+    await using household = new Household()
+    const reeve = await household.open()
+    const cwd = tempFolder()
+    const first = await overStdio(reeve, { era, cwd })
+    // More than a page of the inbox.
+    for (let count = 0; count < 22; count++) {
+      const { text } = await call(first, 'process_start', { run: 'echo done', waitMs: 30_000 })
+      expect(text).toContain('completed')
+    }
+    const gated = { run: 'read go; exit 3', stdin: 'pipe', waitMs: 0 }
+    const { pid } = (await call<Begun>(first, 'process_start', gated)).structured.process
+    await first.close()
+    await reeve.write({ pid, text: 'go\n' })
+    await reeve.wait({ pid })
+
+    const second = await overStdio(reeve, { era, cwd })
+    const told = await call<{ notices: { pid: string }[]; next: number }>(second, 'inbox')
+    expect(told.structured.notices.map((notice) => notice.pid)).toEqual([pid])
+    await call(second, 'process_wait', { pid })
+    await second.close()
+    const third = await overStdio(reeve, { era, cwd })
+    expect((await call(third, 'inbox')).text).toContain('Nothing new')
+  })
+}
+
+test('each of two connections is shown the end of a long output once', async () => {
+  await using household = new Household()
+  const reeve = await household.open()
+  const root = tempFolder()
+  const one = await overHttp(reeve, { era: 'legacy', root })
+  const other = await overHttp(reeve, { era: 'legacy', root })
+  const run = { run: 'seq 1 3000', waitMs: 30_000 }
+  const started = await call<Begun>(one, 'process_start', run)
+  const lastLine = /^3000$/m
+  expect(started.text).toMatch(lastLine)
+  const { pid } = started.structured.process
+  expect(await poll(other, pid)).toMatch(lastLine)
+  expect(await poll(other, pid)).not.toMatch(lastLine)
 })
