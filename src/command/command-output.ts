@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { RefusedError } from '../core/errors.ts'
+import { outputStart, type Reader, sessionOutputPosition } from '../core/inbox/readers.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Home } from '../keeper/protocol/home.ts'
@@ -83,19 +84,16 @@ export class CommandOutput {
     return { text, cursor: `o${since.next}`, more, truncated: [...truncated] }
   }
 
-  /** A reader that has not read this process yet begins where its session is, or at the beginning of what is newer than it. */
   async #positionOf({ pid, createdAt }: ProcessRecord, { actor, reader }: Position): Promise<number> {
-    const own = reader === null ? null : await this.cursors.get(pid, readerName(actor, reader))
-    if (own !== null) return own
-    const isNewer = reader !== null && createdAt >= reader.since
-    return isNewer ? 0 : ((await this.cursors.get(pid, actor)) ?? 0)
+    const own = reader === null ? null : await this.cursors.getReader(pid, actor, reader.id)
+    return outputStart({ own, session: await this.cursors.get(pid, actor), reader, createdAt })
   }
 
-  /** The session is where the first of its readers is. */
   async #moveTo({ pid }: ProcessRecord, { actor, reader }: Position, offset: number): Promise<void> {
-    if (reader !== null) await this.cursors.set(pid, readerName(actor, reader), offset)
-    const reached = reader === null ? 0 : ((await this.cursors.get(pid, actor)) ?? 0)
-    if (reader === null || offset > reached) await this.cursors.set(pid, actor, offset)
+    if (reader !== null) await this.cursors.setReader(pid, actor, reader.id, offset)
+    const session = await this.cursors.get(pid, actor)
+    const moved = sessionOutputPosition(session, offset, reader)
+    if (moved !== session) await this.cursors.set(pid, actor, moved)
   }
 
   async lines(record: ProcessRecord, options: Omit<LinesOptions, 'ended' | 'masking'>, view: View) {
@@ -303,11 +301,7 @@ export class CommandOutput {
 
 interface Position {
   readonly actor: string
-  readonly reader: { readonly id: string; readonly since: number } | null
-}
-
-function readerName(actor: string, { id }: { readonly id: string }): string {
-  return `${actor}\n${id}`
+  readonly reader: Reader | null
 }
 
 /** Where the output ended, where somebody saw it; what comes later is late, and no follower waits for it. */

@@ -1,13 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pid } from '../../core/process/pid.ts'
 import { orMissing } from './missing.ts'
 import { folderOf } from './pid-folder.ts'
 
+/** How many readers' positions are kept for each process: each is a file, and a client may make up any number of readers. */
+const MAX_READERS = 32
+const READER_FILE = /^r[0-9a-f]{32}$/
+
 /**
- * How far each session has polled each process: a small file each. They are no facts about a process, so they are not in
- * the store, and are not flushed: a cursor that a power cut took makes a session see some output again, and lose none.
+ * How far each session, and each reader of one, has polled each process: a small file each. They are no facts about a process,
+ * so they are not in the store, and are not flushed: a lost cursor makes a session see some output again, and lose none.
  */
 export class Cursors {
   readonly #folder: string
@@ -18,12 +22,31 @@ export class Cursors {
 
   /** Null if this session has never polled this process. */
   async get(pid: Pid, session: string): Promise<number | null> {
-    const text = await orMissing(readFile(this.#file(pid, session), 'utf8'))
-    return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+    return offsetIn(this.#file(pid, session))
+  }
+
+  /** Null if this reader has never polled this process, or so many others have since. */
+  async getReader(pid: Pid, session: string, reader: string): Promise<number | null> {
+    return offsetIn(this.#readerFile(pid, session, reader))
   }
 
   async set(pid: Pid, session: string, offset: number): Promise<void> {
-    const file = this.#file(pid, session)
+    await this.#write(pid, this.#file(pid, session), offset)
+  }
+
+  /** Forgets the reader that has not polled this process for the longest time, if there are too many. */
+  async setReader(pid: Pid, session: string, reader: string, offset: number): Promise<void> {
+    const file = this.#readerFile(pid, session, reader)
+    const isNew = (await orMissing(stat(file))) === null
+    await this.#write(pid, file, offset)
+    if (isNew) await this.#dropOldestReaders(pid)
+  }
+
+  async forget(pid: Pid): Promise<void> {
+    await rm(folderOf(this.#folder, pid), { recursive: true, force: true })
+  }
+
+  async #write(pid: Pid, file: string, offset: number): Promise<void> {
     const fresh = `${file}.${randomUUID()}`
     await mkdir(folderOf(this.#folder, pid), { recursive: true, mode: 0o700 })
     try {
@@ -38,13 +61,35 @@ export class Cursors {
     }
   }
 
-  async forget(pid: Pid): Promise<void> {
-    await rm(folderOf(this.#folder, pid), { recursive: true, force: true })
+  async #dropOldestReaders(pid: Pid): Promise<void> {
+    const folder = folderOf(this.#folder, pid)
+    const names = ((await orMissing(readdir(folder))) ?? []).filter((name) => READER_FILE.test(name))
+    if (names.length <= MAX_READERS) return
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const file = join(folder, name)
+        return { file, movedAt: (await orMissing(stat(file)))?.mtimeMs ?? 0 }
+      }),
+    )
+    const oldest = found.sort((a, b) => b.movedAt - a.movedAt).slice(MAX_READERS)
+    await Promise.all(oldest.map(({ file }) => rm(file, { force: true })))
   }
 
-  /** A session's id is its user's, and may be anything. */
+  /** Users choose the ids of sessions and readers, so a file is named by a hash of them. */
   #file(pid: Pid, session: string): string {
-    const name = createHash('sha256').update(session).digest('hex').slice(0, 32)
-    return join(folderOf(this.#folder, pid), name)
+    return join(folderOf(this.#folder, pid), hashOf(session))
   }
+
+  #readerFile(pid: Pid, session: string, reader: string): string {
+    return join(folderOf(this.#folder, pid), `r${hashOf(`${session}\n${reader}`)}`)
+  }
+}
+
+async function offsetIn(file: string): Promise<number | null> {
+  const text = await orMissing(readFile(file, 'utf8'))
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
