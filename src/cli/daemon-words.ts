@@ -31,7 +31,12 @@ export interface DaemonWords {
   mcp(
     reeve: Reeve,
     quiet: Reeve,
-    options: { readonly session: string | null; readonly structured: boolean },
+    options: {
+      readonly session: string | null
+      readonly structured: boolean
+      /** When the client connected, by the clock of the daemon. */
+      readonly since: number
+    },
   ): Promise<number>
   demo(): Promise<number>
 }

@@ -256,7 +256,8 @@ export function actsOf(
       }
     },
     async whoami() {
-      return { actor, session: actor.startsWith('session:') ? actor.slice('session:'.length) : null }
+      const session = actor.startsWith('session:') ? actor.slice('session:'.length) : null
+      return { actor, session, now: edges.clock.now() }
     },
     async refreshEnvironment() {
       permit('write')

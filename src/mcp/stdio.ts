@@ -18,6 +18,8 @@ export interface McpStdioOptions {
   readonly cwd?: string
   /** The session to act in, as a token that is bound to one wants it; `REEVE_SESSION` by default, else one of its own. */
   readonly session?: string
+  /** When the client connected, by the daemon's clock; this machine's clock by default. */
+  readonly since?: number
   /** Another way to the same daemon, which does not start it: for what goes on by itself while a client is there. */
   readonly quiet?: McpReeve
   /** What the client runs in, which its commands get. */
@@ -43,7 +45,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const sessions = new Sessions(reeve, options.quiet)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
   const connection: Connection = {
-    reader: { id: randomUUID(), since: Date.now() },
+    reader: { id: randomUUID(), since: options.since ?? Date.now() },
     environment: options.environment ?? null,
   }
   const { structured = false } = options

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { actor } from './shapes/record.ts'
+import { time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const whoami = verb({
@@ -7,6 +8,11 @@ export const whoami = verb({
   route: 'GET /whoami',
   needs: 'read',
   input: z.strictObject({}),
-  output: z.strictObject({ actor, session: z.string().nullable().describe('null for everybody else') }),
+  output: z.strictObject({
+    actor,
+    session: z.string().nullable().describe('null for everybody else'),
+    /** By the clock that `reader.since` and all times of records are compared with. */
+    now: time,
+  }),
   codes: [],
 })

@@ -25,9 +25,10 @@ back: its session is its name and the folder it works in.`,
     const quiet = context.quietly()
     try {
       const reeve = await context.reeve()
-      // A token may be bound to a session, and then there is no other for whoever shows it.
-      const { session } = context.token === undefined ? { session: null } : await reeve.whoami()
-      return await context.daemon.mcp(reeve, quiet, { session, structured })
+      // A token may be bound to a session, and the clock of a daemon elsewhere may differ from the one here.
+      const isLocal = context.token === undefined && context.url === undefined
+      const { session, now } = isLocal ? { session: null, now: Date.now() } : await reeve.whoami()
+      return await context.daemon.mcp(reeve, quiet, { session, structured, since: now })
     } finally {
       await quiet.close()
     }
