@@ -308,21 +308,10 @@ async function completionFor(
 ): Promise<{ readonly scope: Scope; readonly notice: StoredNotice } | null> {
   if (actor === 'host' || actor.startsWith('kernel:')) return null
   const scope = actor as Extract<Actor, Scope>
-  // Open ones have an index of their own.
-  for (const open of [true, false]) {
-    const found = await edges.store.ask({
-      ask: 'notices',
-      scope,
-      pid,
-      open,
-      newest: true,
-      after: 0,
-      limit: MAX_NOTICES_OF_PROCESS,
-    })
-    const notice = found.find((one) => one.kind === 'completion' && !isDoneForAll(one))
-    if (notice !== undefined) return { scope, notice }
-  }
-  return null
+  const limit = MAX_NOTICES_OF_PROCESS
+  const found = await edges.store.ask({ ask: 'notices', scope, pid, newest: true, after: 0, limit })
+  const notice = found.find((one) => one.kind === 'completion' && !isDoneForAll(one))
+  return notice === undefined ? null : { scope, notice }
 }
 
 function* noticeAt(scope: Scope, place: number): Asking<StoredNotice | undefined> {

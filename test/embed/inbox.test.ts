@@ -152,3 +152,32 @@ test('an answer that waits for something comes as soon as there is something', a
   expect((await waiting).notices).toMatchObject([{ pid, kind: 'completion' }])
   expect((await taking).notices).toMatchObject([{ pid }])
 })
+
+test('a reader is told everything that came since it connected, however much another reader acknowledged', async () => {
+  const reeve = await opened()
+  const agent = reeve.as('session:s1')
+  const { now } = await agent.whoami()
+  const many = 1_100
+  const request = { ...OUTSIDE, owner: { session: 's1' } }
+  const { processes } = await reeve.spawnMany({ processes: Array.from({ length: many }, () => request) })
+  const pids = processes.map(({ record }) => record.pid)
+  for (const pid of pids) await reeve.end({ pid, status: 'completed', replayKey: 'e' })
+  const [newest] = (await agent.notices({ scope: SCOPE, newest: true, limit: 1 })).notices
+  const asked = { scope: SCOPE, consumer: 'mcp' }
+  await agent.acknowledge({ ...asked, through: newest?.place ?? 0, reader: { id: 'other', since: now } })
+  const read: string[] = []
+  let page = { next: 0, more: true }
+  while (page.more) {
+    const { notices, ...rest } = await agent.notices({
+      ...asked,
+      after: page.next,
+      limit: 500,
+      reader: { id: 'early', since: now },
+    })
+    read.push(...notices.map(({ pid }) => pid))
+    page = rest
+  }
+  expect(read).toEqual(pids)
+  const later = { id: 'later', since: (newest?.at ?? 0) + 1 }
+  expect((await agent.notices({ ...asked, reader: later })).notices).toEqual([])
+})

@@ -20,15 +20,17 @@ export function noticeStatements(db: DatabaseSync) {
     const key = [open, newest, ...given].join(' ')
     const known = selects.get(key)
     if (known !== undefined) return known
+    // By process: `+` keeps SQLite from walking all notices of the scope in the order of their places.
+    const place = pid === undefined ? 'place' : '+place'
     const where = [
-      'scope = ? and place > ?',
+      `scope = ? and ${place} > ?`,
       ...(open ? ['done is null'] : []),
-      ...(pid === undefined ? [] : ['pid = ?']),
+      ...(pid === undefined ? [] : ['process = (select id from process where pid = ?)']),
       ...(places === undefined ? [] : ['place in (select value from json_each(?))']),
       ...(toldSince === undefined ? [] : ['at >= ?']),
       ...(unobserved === undefined ? [] : ['(observed is null or instr(observed, ?) = 0)']),
     ].join(' and ')
-    const order = newest ? 'order by place desc' : 'order by place'
+    const order = `order by ${place}${newest ? ' desc' : ''}`
     const made = db.prepare(`select ${COLUMNS} from notice where ${where} ${order} limit ?`)
     selects.set(key, made)
     return made
