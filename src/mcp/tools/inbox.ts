@@ -5,7 +5,7 @@ import { count } from '../../verbs/shapes/scalars.ts'
 import { cut, fitting, PAGE_CHARS } from '../page.ts'
 import { tool } from '../tool.ts'
 
-/** Clients of one session share what they have read. */
+/** Each connection of a session is a reader of this consumer. */
 const CONSUMER = 'mcp'
 
 export const inbox = tool({
@@ -28,7 +28,10 @@ export const inbox = tool({
       if (after !== undefined && after > 0) await acknowledge(acting, scope, after)
       const { turn, previous } = session
       const { notices: read } = await acting.notices({
-        ...{ scope, consumer: CONSUMER, limit, turn },
+        scope,
+        consumer: CONSUMER,
+        limit,
+        turn,
         ...(after === undefined ? {} : { after }),
       })
       session.endTurn()
@@ -36,12 +39,10 @@ export const inbox = tool({
         after === undefined && previous !== null && read.length < limit
           ? (
               await previous.acting.notices({
-                ...{
-                  scope: `session:${previous.id}`,
-                  consumer: CONSUMER,
-                  newest: true,
-                  limit: limit - read.length,
-                },
+                scope: `session:${previous.id}`,
+                consumer: CONSUMER,
+                newest: true,
+                limit: limit - read.length,
               })
             ).notices
           : []
