@@ -7,7 +7,7 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { PassedSecrets } from './environment/passed.ts'
 
 /** What a record tells of what its command was given. */
-type Given = Pick<ProcessRecord, 'pid' | 'spec' | 'envRef'>
+type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'>
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The secrets that commands are given, or could print: those of the base environment by name, and those of each spec. */
@@ -37,12 +37,13 @@ export class CommandSecrets {
    * What this command was given by name, whatever the name; and what its own variables call a secret. A login shell that takes
    * long to say what it has keeps no list waiting for longer than `withinMs`: no command has run with that yet.
    */
-  async valuesOf({ pid, spec, envRef }: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
+  async valuesOf(given: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
+    const { spec, envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
     const { passEnv = [], env = {} } = spec as unknown as CommandSpec
     const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
     const ofBase = passEnv.map((name) => variables[name])
-    const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(pid))
+    const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(given))
     return [...named, ...ofBase, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
   }
 

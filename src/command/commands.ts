@@ -228,13 +228,13 @@ export class Commands {
   }
 
   /** Names in `passEnv` that stand for nothing: it runs without them. */
-  async missingEnv({ pid, spec, envRef }: ProcessRecord, kernel: Kernel): Promise<string[]> {
-    const { passEnv = [] } = spec as unknown as CommandSpec
+  async missingEnv(record: ProcessRecord, kernel: Kernel): Promise<string[]> {
+    const { passEnv = [] } = record.spec as unknown as CommandSpec
     if (passEnv.length === 0) return []
     const sources = [
       await this.#environment.variables(),
-      await this.passed.of(pid),
-      (await environmentOf(envRef, kernel))?.variables ?? {},
+      await this.passed.of(record),
+      (await environmentOf(record.envRef, kernel))?.variables ?? {},
     ]
     return passEnv.filter((name) => sources.every((variables) => variables[name] === undefined))
   }
@@ -269,10 +269,8 @@ export class Commands {
 
   /** The processes are gone from the store: their output goes too. */
   async drop(pids: readonly Pid[]): Promise<void> {
-    for (const pid of pids) {
-      await dropOutput(this.home.output, pid)
-      await this.#forget(pid)
-    }
+    for (const pid of pids) await dropOutput(this.home.output, pid)
+    await this.#forget(pids)
   }
 
   /** Keeps all logs together below their cap: those that ended longest ago go first. */
@@ -281,12 +279,12 @@ export class Commands {
       totalBytes: this.#totalBytes,
       finished: (pids) => endedLongestAgo(kernel, pids),
     })
-    for (const pid of dropped) await this.#forget(pid)
+    await this.#forget(dropped)
   }
 
-  async #forget(pid: Pid): Promise<void> {
-    await this.output.forget(pid)
-    await this.passed.forget(pid)
+  async #forget(pids: readonly Pid[]): Promise<void> {
+    for (const pid of pids) await this.output.forget(pid)
+    if (pids.length > 0) await this.passed.forget(pids)
   }
 
   /** Looks after the logs' size from time to time, until `close`. */
@@ -334,7 +332,7 @@ async function planFor(
   const environment = await environmentOf(record.envRef, kernel)
   const named = (record.spec as unknown as CommandSpec).passEnv ?? []
   // What the client passes is what it means by the name, whatever the daemon has under it.
-  const values = named.length === 0 ? {} : await passed.ofStarting(record)
+  const values = named.length === 0 ? {} : await passed.ofStarting(record, kernel)
   const variables = withoutSecrets({ ...(await base.variables()), ...values }, named)
   return planOf(record, variables, environment, settings)
 }

@@ -158,6 +158,7 @@ async function start(
   try {
     commands?.serve(kernel)
     await commands?.refuseWrongStore(kernel)
+    await commands?.passed.sweep(kernel)
     await kernel.start()
     await settledAtBoot(kernel)
     await commands?.clearStrays(kernel)

@@ -142,13 +142,18 @@ export class Shown {
   }
 
   #know(pid: Pid, given: unknown): Registered {
-    const { kind, spec, envRef = null } = Object(given) as Partial<Registered>
+    const {
+      kind,
+      originator = 'host',
+      registrationHash = '',
+      spec,
+      envRef = null,
+    } = Object(given) as Partial<Registered>
     const { env, passEnv } = Object(spec) as { readonly env?: Json; readonly passEnv?: Json }
     const registered: Registered =
       kind === 'command'
         ? {
-            kind,
-            pid,
+            ...{ kind, pid, originator, registrationHash },
             spec: { ...(env === undefined ? {} : { env }), ...(passEnv === undefined ? {} : { passEnv }) },
             envRef,
           }
@@ -172,10 +177,12 @@ export class Shown {
   }
 }
 
-type Registered = Pick<ProcessRecord, 'pid' | 'spec' | 'envRef'> & { readonly kind: string | null }
+type Registered = Parameters<CommandSecrets['valuesOf']>[0] & { readonly kind: string | null }
 
 /** Nothing is known of it, or it was given nothing. */
-const GONE: Omit<Registered, 'pid'> = { kind: null, spec: {}, envRef: null }
+const GONE: Omit<Registered, 'pid'> = {
+  ...{ kind: null, originator: 'host', registrationHash: '', spec: {}, envRef: null },
+}
 
 /** Answers are lists of records at most. */
 const MOST_DEPTH = 3

@@ -8,12 +8,13 @@ import type { RegistrationRequest } from '../core/process/register.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { pidGiven, type Registering } from '../kernel/register.ts'
+import type { Registering } from '../kernel/register.ts'
 import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { ActsFor } from './act.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
+import { registerPassing } from './pass-secrets.ts'
 
 /** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
 const START_MS = 10_000
@@ -40,38 +41,21 @@ export function spawnActs(
 
 type Input = ParsedInputOf<'spawn'>
 
-/** Secrets that are passed are on disk before the command can begin, and gone if it is refused. */
 async function registerAll(
   kernel: Kernel,
   commands: Commands | undefined,
   actor: Actor,
   inputs: readonly Input[],
 ): ReturnType<Kernel['register']> {
-  const kept: Pid[] = []
-  const all: Registering[] = []
   const schemas = new DeclaredSchemas()
-  try {
-    for (const input of inputs) {
-      const request = registering(input, actor, commands, schemas)
-      const secrets = secretsOf(input)
-      if (commands === undefined || secrets === undefined) {
-        all.push(request)
-        continue
-      }
-      const given = await pidGiven(kernel.edges, request)
-      const pid = given ?? kernel.edges.newPid()
-      if (await commands.passed.keep(pid, secrets)) kept.push(pid)
-      all.push(given === undefined ? { ...request, pid } : request)
-    }
-    const registered = await kernel.register(all)
-    // A key may stand for a process that an earlier version gave another pid.
-    const pids = new Set(registered.map((one) => (one.type === 'refused' ? null : one.row.record.pid)))
-    for (const pid of kept) if (!pids.has(pid)) await commands?.passed.forget(pid)
-    return registered
-  } catch (error) {
-    for (const pid of kept) await commands?.passed.forget(pid)
-    throw error
-  }
+  const requests = inputs.map((input) => ({
+    registering: registering(input, actor, commands, schemas),
+    secrets: secretsOf(input),
+  }))
+  const isPassing = requests.some(({ secrets }) => secrets !== undefined)
+  return commands === undefined || !isPassing
+    ? kernel.register(requests.map((one) => one.registering))
+    : registerPassing(kernel, commands.passed, requests)
 }
 
 function secretsOf(input: Input): Readonly<Record<string, string>> | undefined {

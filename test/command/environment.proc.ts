@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Store } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { loginEnvironment } from '../../src/command/environment/login.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { codeOf, ended, Household, printed, runs, start } from './household.ts'
 
@@ -136,6 +138,15 @@ test('a login shell that does not come to an end is ended, with what it started'
   await until('what it started is gone', () => startTimeOf(osPid) === '')
 })
 
+/** The file with the values that were passed for a process. */
+function passedFile(house: Household, pid: string): string {
+  return join(house.home.passed, passedFiles(house).find((name) => name.startsWith(pid)) ?? pid)
+}
+
+function passedFiles(house: Household): string[] {
+  return existsSync(house.home.passed) ? readdirSync(house.home.passed) : []
+}
+
 test('secrets that are passed with a request reach the command and its restarts, and are nowhere but in a file of their own', async () => {
   daemonHas('FAKE_API_KEY', 'of-the-daemon')
   await using house = new Household()
@@ -154,17 +165,130 @@ test('secrets that are passed with a request reach the command and its restarts,
   expect(JSON.stringify([events, await reeve.show({ pid: record.pid, reveal: true })])).not.toContain(
     secrets.FAKE_API_KEY,
   )
-  expect(statSync(join(house.home.passed, record.pid)).mode & 0o777).toBe(0o600)
+  expect(statSync(passedFile(house, record.pid)).mode & 0o777).toBe(0o600)
   // The same request once more is the same process, whatever it passes.
   const other = { FAKE_API_KEY: 'another-value-altogether' }
   expect(await reeve.spawn({ kind: 'command', spec, secrets: other, idempotencyKey: 'once' })).toMatchObject({
     type: 'existing',
     record: { pid: record.pid },
   })
-  expect(readFileSync(join(house.home.passed, record.pid), 'utf8')).toContain(secrets.FAKE_API_KEY)
+  expect(readFileSync(passedFile(house, record.pid), 'utf8')).toContain(secrets.FAKE_API_KEY)
 
   const unnamed = reeve.spawn({ kind: 'command', spec: { run: 'true' }, secrets })
   expect(await codeOf(unnamed)).toBe('invalid_input')
   await reeve.prune({ keep: 0 })
   expect(readdirSync(house.home.passed)).toEqual([])
+})
+
+/** A store whose next write waits: `held` resolves when it is asked for, and `release` lets it go on. */
+function holding(store: Store) {
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  let isNext = false
+  const wrapped: Store = {
+    durability: store.durability,
+    ...(store.locks === undefined ? {} : { locks: store.locks }),
+    ask: (question) => store.ask(question),
+    async write(plan) {
+      if (isNext) {
+        isNext = false
+        held.resolve()
+        await released.promise
+      }
+      return store.write(plan)
+    },
+    onCommit: (listener) => store.onCommit(listener),
+    close: () => store.close(),
+  }
+  return { store: wrapped, holdNext: () => (isNext = true), held: held.promise, release: released.resolve }
+}
+
+test('a spawn that is refused never changes what a command of another session is given', async () => {
+  await using house = new Household()
+  await using store = await openSqlite(house.store).then((opened) =>
+    Object.assign(holding(opened), { [Symbol.asyncDispose]: () => opened.close() }),
+  )
+  const reeve = await house.open({}, { store: store.store })
+  for (const session of ['victim', 'attacker']) await reeve.openSession({ session })
+  const [victim, attacker] = [reeve.as('session:victim'), reeve.as('session:attacker')]
+  const pid = 'p_0123456789ab'
+  const spec = { run: 'echo "probe: [$PROBE] other: [$OTHER]"', passEnv: ['PROBE'] }
+
+  store.holdNext()
+  const refused = codeOf(
+    attacker.spawn({
+      ...{ kind: 'command', pid, owner: { session: 'victim' } },
+      spec: { ...spec, passEnv: ['PROBE', 'OTHER'] },
+      secrets: { PROBE: 'of-the-attacker', OTHER: 'of-the-attacker' },
+    }),
+  )
+  await store.held
+  await victim.spawn({ kind: 'command', pid, spec })
+  await ended(reeve, pid)
+  store.release()
+  expect(await refused).toBe('denied')
+  expect((await victim.poll({ pid })).text).toBe('probe: [] other: []\n')
+  expect(passedFiles(house)).toEqual([])
+  await reeve.close()
+})
+
+test('a process that names a process of another session as the one it restarts gets none of its secrets', async () => {
+  await using house = new Household()
+  const reeve = await house.open({}, { redact: false })
+  for (const session of ['victim', 'attacker']) await reeve.openSession({ session })
+  const [victim, attacker] = [reeve.as('session:victim'), reeve.as('session:attacker')]
+  const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
+  const secrets = { PROBE: 'of-the-victim' }
+  const { record } = await victim.spawn({ kind: 'command', spec, secrets })
+  await ended(reeve, record.pid)
+  const text = async (pid: string) => {
+    await ended(reeve, pid)
+    return (await reeve.poll({ pid })).text
+  }
+  const stolen = await attacker.spawn({ kind: 'command', spec, restartOf: record.pid })
+  expect(await text(stolen.record.pid)).toBe('probe: []\n')
+  // Nor does a restart of that one, by somebody who may read both.
+  expect(await text((await reeve.restart({ pid: stolen.record.pid })).record.pid)).toBe('probe: []\n')
+  expect(await text((await victim.restart({ pid: record.pid })).record.pid)).toBe('probe: [of-the-victim]\n')
+})
+
+test('a repeat of a request keeps no secrets of its own, and repeats at the same time start one command with them', async () => {
+  await using house = new Household()
+  const reeve = await house.open({}, { redact: false })
+  const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
+  const without = { kind: 'command', spec, idempotencyKey: 'without' } as const
+  await reeve.spawn(without)
+  expect(await reeve.spawn({ ...without, secrets: { PROBE: 'late' } })).toMatchObject({ type: 'existing' })
+  expect(passedFiles(house)).toEqual([])
+
+  const repeated = { kind: 'command', spec, idempotencyKey: 'repeated', secrets: { PROBE: 'given' } } as const
+  const answers = await Promise.all(Array.from({ length: 8 }, () => reeve.spawn(repeated)))
+  expect(answers.filter(({ type }) => type === 'registered')).toHaveLength(1)
+  const [pid = ''] = new Set(answers.map(({ record }) => record.pid))
+  await ended(reeve, pid)
+  expect((await reeve.poll({ pid })).text).toBe('probe: [given]\n')
+  expect(passedFiles(house)).toHaveLength(1)
+})
+
+test('a daemon that starts removes passed secrets that belong to no process, and keeps the others', async () => {
+  await using house = new Household()
+  const first = await house.open({}, { redact: false })
+  const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
+  const { record } = await first.spawn({ kind: 'command', spec, secrets: { PROBE: 'given' } })
+  await ended(first, record.pid)
+  await first.close()
+  const [kept = ''] = passedFiles(house)
+  // As a crash leaves them: before the registration, and before the file was complete.
+  for (const name of [
+    kept.replace(record.pid, 'p_0123456789ab'),
+    'p_0123456789ab',
+    `${record.pid}.0`,
+    '.unfinished',
+  ])
+    writeFileSync(join(house.home.passed, name), '{"PROBE":"left-behind"', { mode: 0o600 })
+  const next = await house.open({}, { redact: false })
+  expect(passedFiles(house)).toEqual([kept])
+  const { pid } = (await next.restart({ pid: record.pid })).record
+  await ended(next, pid)
+  expect((await next.poll({ pid })).text).toBe('probe: [given]\n')
 })

@@ -1,57 +1,167 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import type { Pid } from '../../core/process/pid.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isPid, type Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
 import { orMissing } from '../output/missing.ts'
-import { folderOf } from '../output/pid-folder.ts'
 
 type Values = Readonly<Record<string, string>>
 
+/** One request of one caller. Callers choose pids, so that a pid alone says nothing about who passed a value. */
+export type PassedBy = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash'>
+
 /**
- * Values that clients pass for names in `passEnv`: one file for each process, readable by its user alone, like the output
- * log in which the command may print them. They are in no record and no event. A file is there for as long as the output
- * is: the values must stay masked, and a restart needs them again.
+ * Values that clients pass for names in `passEnv`: one file for each registration, readable by its user alone, like the
+ * output log in which the command may print them. They are in no record and no event. A file is there for as long as the
+ * output is: the values must stay masked, and a restart needs them again.
+ *
+ * The name of a file contains a hash of the caller and the request: a request that is refused, or that another caller makes
+ * for the same pid, has another file, which no command of the first one reads.
  */
 export class PassedSecrets {
   readonly #folder: string
+  readonly #turns = new Map<string, Promise<void>>()
 
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** Before the process is registered. False if it has values already: the same request was made before. */
-  async keep(pid: Pid, values: Values): Promise<boolean> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+  /** Runs `act` while no other act with the same registration runs: repeats of a request are registered in turn. */
+  async inTurn<Answer>(registrations: readonly PassedBy[], act: () => Promise<Answer>): Promise<Answer> {
+    const [file, ...others] = [...new Set(registrations.map((one) => this.#file(one)))].sort()
+    if (file === undefined) return act()
+    const before = this.#turns.get(file) ?? Promise.resolve()
+    const turn = Promise.withResolvers<void>()
+    const last = before.then(() => turn.promise)
+    this.#turns.set(file, last)
+    await before
     try {
-      await writeFile(this.#file(pid), JSON.stringify(values), { mode: 0o600, flag: 'wx' })
+      const rest = registrations.filter((one) => others.includes(this.#file(one)))
+      return await this.inTurn(rest, act)
+    } finally {
+      turn.resolve()
+      if (this.#turns.get(file) === last) this.#turns.delete(file)
+    }
+  }
+
+  /** On disk, whole, when it resolves. False if there are values already: the same request was made before. */
+  async keep(registration: PassedBy, values: Values): Promise<boolean> {
+    const file = this.#file(registration)
+    if ((await orMissing(stat(file))) !== null) return false
+    const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    if (made !== undefined) await syncFolder(dirname(made))
+    const unfinished = join(this.#folder, `.${randomUUID()}`)
+    try {
+      const handle = await open(unfinished, 'wx', 0o600)
+      try {
+        await handle.writeFile(JSON.stringify(values))
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(unfinished, file)
+      await syncFolder(this.#folder)
       return true
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      await rm(unfinished, { force: true })
       throw error
     }
   }
 
-  async of(pid: Pid): Promise<Values> {
-    return (await this.#read(pid)) ?? {}
+  /** Those that its spec names. */
+  async of(record: PassedBy & Pick<ProcessRecord, 'spec'>): Promise<Values> {
+    return named(record, (await this.#read(record)) ?? {})
   }
 
-  /** A restart has the values of the process that it follows. */
-  async ofStarting({ pid, restartOf }: Pick<ProcessRecord, 'pid' | 'restartOf'>): Promise<Values> {
-    const own = await this.#read(pid)
-    const before = own === null && restartOf !== null ? await this.#read(restartOf) : null
-    if (before !== null) await this.keep(pid, before)
-    return own ?? before ?? {}
+  /** A restart has the values of the process that it follows, if the caller that registered it may execute that one. */
+  async ofStarting(record: ProcessRecord, kernel: Kernel): Promise<Values> {
+    const own = await this.#read(record)
+    if (own !== null) return named(record, own)
+    const before = await this.#before(record, kernel)
+    if (before === null) return {}
+    await this.keep(record, before)
+    return named(record, before)
   }
 
-  async forget(pid: Pid): Promise<void> {
-    await rm(this.#file(pid), { force: true })
+  /** The values of this registration alone: it was refused, or is a repeat. */
+  async drop(registration: PassedBy): Promise<void> {
+    await rm(this.#file(registration), { force: true })
   }
 
-  async #read(pid: Pid): Promise<Values | null> {
-    const text = await orMissing(readFile(this.#file(pid), 'utf8'))
+  async forget(pids: readonly Pid[]): Promise<void> {
+    const gone = new Set<string>(pids)
+    for (const name of await this.#names())
+      if (gone.has(pidIn(name))) await rm(join(this.#folder, name), { force: true })
+  }
+
+  /**
+   * Before a daemon starts any command: removes what one that crashed wrote for a process that was never registered, or is
+   * pruned.
+   */
+  async sweep(kernel: Kernel): Promise<void> {
+    for (const name of await this.#names()) {
+      const row = await kernel.edges.store.ask({ ask: 'process', pid: pidIn(name) })
+      if (row === null || nameOf(row.record) !== name) await rm(join(this.#folder, name), { force: true })
+    }
+  }
+
+  async #names(): Promise<readonly string[]> {
+    return (await orMissing(readdir(this.#folder))) ?? []
+  }
+
+  /** A process that never began has no values of its own yet: then those of the one before it count. */
+  async #before(record: ProcessRecord, kernel: Kernel): Promise<Values | null> {
+    let { originator, restartOf } = record
+    for (let steps = 0; restartOf !== null && steps < MAX_RESTARTS; steps++) {
+      const row = await kernel.edges.store.ask({ ask: 'process', pid: restartOf })
+      if (row === null) return null
+      const resource = { type: 'process', record: row.record } as const
+      if (kernel.edges.authorize(originator, 'execute', resource) !== undefined) return null
+      const values = await this.#read(row.record)
+      if (values !== null) return values
+      ;({ originator, restartOf } = row.record)
+    }
+    return null
+  }
+
+  async #read(registration: PassedBy): Promise<Values | null> {
+    const text = await orMissing(readFile(this.#file(registration), 'utf8'))
     return text === null ? null : (JSON.parse(text) as Values)
   }
 
-  #file(pid: Pid): string {
-    return folderOf(this.#folder, pid)
+  #file(registration: PassedBy): string {
+    if (!isPid(registration.pid)) throw new Error(`${JSON.stringify(registration.pid)} is no pid.`)
+    return join(this.#folder, nameOf(registration))
+  }
+}
+
+/** How many processes that never began may stand between a restart and the values that it gets. */
+const MAX_RESTARTS = 100
+
+function nameOf({ pid, originator, registrationHash }: PassedBy): string {
+  const caller = createHash('sha256')
+    .update(JSON.stringify([originator, registrationHash]))
+    .digest('hex')
+  return `${pid}.${caller}`
+}
+
+function pidIn(name: string): Pid {
+  return name.slice(0, name.indexOf('.'))
+}
+
+function named({ spec }: Pick<ProcessRecord, 'spec'>, values: Values): Values {
+  const { passEnv = [] } = spec as unknown as CommandSpec
+  return Object.fromEntries(Object.entries(values).filter(([name]) => passEnv.includes(name)))
+}
+
+/** So that a name in it survives a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
