@@ -1,9 +1,9 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
-import type { Environment } from '../core/environment/environment.ts'
+import { APPENDS_BASE_PATH, type Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
-import { APPENDS_BASE_PATH, joinedPaths } from './environment/client.ts'
+import { joinedPaths } from './environment/client.ts'
 
 /** What is the same for all commands of one daemon. */
 export interface Settings {

@@ -5,6 +5,7 @@ import type { Inbox } from './inbox/inbox.ts'
 import type { Notice } from './inbox/notice.ts'
 import type { Holder } from './lease/holder.ts'
 import type { ProcessEvent } from './process/event.ts'
+import type { Actor } from './process/record.ts'
 import type { ProcessRow, Tombstone } from './process/row.ts'
 import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
@@ -49,11 +50,15 @@ export type Change =
   | { readonly type: 'group_gone'; readonly id: string }
   | { readonly type: 'session'; readonly was: Session | null; readonly session: Session }
   | { readonly type: 'turn'; readonly was: Turn | null; readonly turn: Turn }
-  /** With its turns. */
+  /** With its turns, and its uses of environments. */
   | { readonly type: 'session_gone'; readonly id: string }
   | { readonly type: 'grant'; readonly grant: Grant }
   | { readonly type: 'revoke'; readonly session: string; readonly pid: string }
   | { readonly type: 'environment'; readonly ref: string; readonly environment: Environment }
+  /** By whoever stored it, or by a process that runs in it. */
+  | { readonly type: 'environment_used'; readonly ref: string; readonly by: Actor }
+  /** With its last use an environment goes. */
+  | { readonly type: 'environment_unused'; readonly ref: string; readonly by: Actor }
   /** Announces or renews: valid for `ttlMs` from now, by the store's own clock. */
   | { readonly type: 'holder'; readonly holder: Holder; readonly ttlMs: number }
   | { readonly type: 'holder_gone'; readonly id: string }

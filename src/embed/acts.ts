@@ -218,10 +218,7 @@ export function actsOf(
       return { pruned }
     },
     async putEnvironment(environment) {
-      // Plain variables give a session nothing that its own `spec.env` would not.
-      const isPlain = Object.values(environment.variables).every((value) => typeof value === 'string')
-      if (!isPlain || !actor.startsWith('session:')) permit('write')
-      return { envRef: await kernel.putEnvironment(environment) }
+      return { envRef: await kernel.putEnvironment(actor, environment) }
     },
     async environment({ envRef }) {
       permit('read')

@@ -16,6 +16,7 @@ import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.t
 import { Carriers, type SessionDeletionReport } from './carriers.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
+import { putEnvironment } from './environments.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Keeping, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
@@ -123,7 +124,7 @@ export class Kernel {
     const { holder, times } = this.#options
     this.#renewedAt = this.edges.clock.now()
     await Promise.all([
-      this.putEnvironment(EMPTY_ENVIRONMENT),
+      this.putEnvironment('host', EMPTY_ENVIRONMENT),
       renew(this.edges, { ...holder, serves: this.#serves }, times),
     ])
     await this.#renewKeepers()
@@ -312,13 +313,8 @@ export class Kernel {
     return grants
   }
 
-  async putEnvironment(environment: Environment): Promise<string> {
-    const ref = this.edges.hash(canonical(environment as unknown as Json))
-    await this.edges.store.write(function* () {
-      yield []
-      return { answer: undefined, changes: [{ type: 'environment', ref, environment }] }
-    })
-    return ref
+  putEnvironment(actor: Actor, environment: Environment): Promise<string> {
+    return putEnvironment(this.edges, actor, environment)
   }
 
   async endSession(actor: Actor, id: string): Promise<Session> {

@@ -57,6 +57,9 @@ function pruneEach(edges: Edges, rows: readonly ProcessRow[]): Promise<Pid[]> {
       }
       yield* dropAccount(working, was.record)
       working.add([{ type: 'prune', was, tombstone }])
+      const { envRef } = was.record
+      if (envRef !== null)
+        working.add([{ type: 'environment_unused', ref: envRef, by: `process:${record.pid}` }])
       gone.push(record.pid)
     }
     return { answer: gone, changes: working.changes }

@@ -180,6 +180,9 @@ function* registerOne(
       }).changes,
     )
   }
+  const { envRef } = child.row.record
+  if (envRef !== null && envRef !== intent.defaultEnvRef)
+    rows.add([{ type: 'environment_used', ref: envRef, by: `process:${pid}` }])
   for (const { session, descriptor } of request.grants ?? []) {
     rows.add([{ type: 'grant', grant: { session, pid, descriptor: descriptor ?? null, at } }])
   }

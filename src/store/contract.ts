@@ -9,6 +9,7 @@ import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
+import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
@@ -80,6 +81,8 @@ export interface Questions {
   turn: [{ readonly session: string; readonly id: string }, Turn | null]
   group: [{ readonly id: string }, Group | null]
   environment: [{ readonly ref: string }, Environment | null]
+  /** The refs of those that it uses, in the order in which it began to. */
+  environments: [{ readonly usedBy: Actor; readonly limit: number }, readonly string[]]
   holder: [{ readonly id: string }, HolderRow | null]
   event: [{ readonly pid: Pid; readonly replayKey: string }, StoredEvent | null]
   eventAt: [{ readonly pid: Pid; readonly seq: number }, StoredEvent | null]

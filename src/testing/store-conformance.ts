@@ -3,6 +3,7 @@ import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ends } from './conformance/ends.ts'
 import { engines } from './conformance/engines.ts'
+import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
@@ -50,5 +51,6 @@ export function storeConformance(suite: Suite): void {
   allowances(behaves)
   filters(behaves)
   pruning(behaves)
+  environments(behaves)
   feed(behaves)
 }

@@ -1,4 +1,5 @@
-import type { Environment } from '../../core/environment/environment.ts'
+import { APPENDS_BASE_PATH, type Environment } from '../../core/environment/environment.ts'
+import { MAX_SESSION_ENVIRONMENT_CHARS } from '../../core/environment/put.ts'
 import { Redaction } from '../../redaction/redaction.ts'
 import { withoutSecrets } from './sanitise.ts'
 
@@ -11,7 +12,8 @@ const OF_THE_CLIENT =
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Linux takes no longer `NAME=value` than this. */
 const MAX_VARIABLE_CHARS = 128 * 1024
-const MAX_CHARS = 256 * 1024
+/** The rest is for the options, and the names of the parts. */
+const MAX_CHARS = MAX_SESSION_ENVIRONMENT_CHARS - 100
 
 /**
  * The variables of an MCP client that its commands get: all but secrets, by their name or by what their value looks like,
@@ -23,7 +25,9 @@ function sharedVariables(client: Variables): Record<string, string> {
     ([name, value]) =>
       NAME.test(name) && !OF_THE_CLIENT.test(name) && masker.text(`${name}=${value}`) === `${name}=${value}`,
   )
-  const sizeOf = ([name, value]: [string, string]) => name.length + value.length + 1
+  // As JSON, in which some characters are longer.
+  const sizeOf = ([name, value]: [string, string]) =>
+    JSON.stringify(name).length + JSON.stringify(value).length + 2
   const kept: [string, string][] = []
   let chars = 0
   for (const entry of shared.sort((one, other) => sizeOf(one) - sizeOf(other))) {
@@ -33,9 +37,6 @@ function sharedVariables(client: Variables): Record<string, string> {
   }
   return Object.fromEntries(kept.sort(([one], [other]) => (one < other ? -1 : 1)))
 }
-
-/** The option of an environment whose `PATH` goes before that of the base, and does not replace it. */
-export const APPENDS_BASE_PATH = 'appendsBasePath'
 
 /** What an MCP client runs in, to be stored under the hash of its content. */
 export function clientEnvironment(client: Variables): Environment {

@@ -5,4 +5,7 @@ export interface Environment {
   readonly options: { readonly [name: string]: string | number | boolean }
 }
 
+/** The option of an environment whose `PATH` goes before that of the base, and does not replace it. */
+export const APPENDS_BASE_PATH = 'appendsBasePath'
+
 export const EMPTY_ENVIRONMENT: Environment = { variables: {}, policy: {}, options: {} }

@@ -41,12 +41,15 @@ export class MemoryTables {
   groups = new Map<string, Group>()
   grants = new Map<string, Grant>()
   environments = new Map<string, Environment>()
+  /** Who uses which, and in what order they began to. */
+  environmentUses = new Map<string, { readonly by: string; readonly ref: string; readonly place: number }>()
   /** By scope, in order of place. */
   notices = new Map<string, StoredNotice[]>()
   inboxes = new Map<string, Inbox>()
   accounts = new Map<string, Account>()
   nextId = 1
   nextPlace = 1
+  nextUse = 1
   position = 0
   prunedThrough = 0
   live = 0

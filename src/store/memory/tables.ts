@@ -82,6 +82,8 @@ export class Tables implements Transaction {
         return tables.groups.get(question.id) ?? null
       case 'environment':
         return tables.environments.get(question.ref) ?? null
+      case 'environments':
+        return this.#environmentsOf(question.usedBy).slice(0, question.limit)
       case 'holder':
         return this.#holder(tables.holders.get(question.id))
       case 'event':
@@ -223,6 +225,8 @@ export class Tables implements Transaction {
         this.#remove(tables.sessions, change.id)
         for (const [key, turn] of tables.turns)
           if (turn.session === change.id) this.#remove(tables.turns, key)
+        for (const ref of this.#environmentsOf(`session:${change.id}`))
+          this.#endUse(ref, `session:${change.id}`)
         return
       case 'session':
         this.#put(tables.sessions, change.session.id, asStored(change.session))
@@ -243,6 +247,16 @@ export class Tables implements Transaction {
         if (!tables.environments.has(change.ref)) {
           this.#put(tables.environments, change.ref, asStored(change.environment))
         }
+        return
+      case 'environment_used':
+        if (tables.environmentUses.has(pair(change.by, change.ref))) return
+        this.#put(tables.environmentUses, pair(change.by, change.ref), {
+          ...{ by: change.by, ref: change.ref, place: tables.nextUse },
+        })
+        this.#assign('nextUse', tables.nextUse + 1)
+        return
+      case 'environment_unused':
+        this.#endUse(change.ref, change.by)
         return
       case 'holder': {
         const renewedAt = this.#now()
@@ -337,6 +351,20 @@ export class Tables implements Transaction {
     this.#put(tables.tombstones, pid, asStored(tombstone))
   }
 
+  #environmentsOf(usedBy: string): string[] {
+    return [...this.#tables.environmentUses.values()]
+      .filter(({ by }) => by === usedBy)
+      .sort((a, b) => a.place - b.place)
+      .map(({ ref }) => ref)
+  }
+
+  #endUse(ref: string, by: string): void {
+    const { environmentUses, environments } = this.#tables
+    if (!environmentUses.has(pair(by, ref))) return
+    this.#remove(environmentUses, pair(by, ref))
+    if (![...environmentUses.values()].some((use) => use.ref === ref)) this.#remove(environments, ref)
+  }
+
   #put<Value>(map: Map<string, Value>, key: string, value: Value): void {
     const before = map.get(key)
     map.set(key, value)
@@ -355,7 +383,7 @@ export class Tables implements Transaction {
     this.#undo.push(() => map.set(key, before))
   }
 
-  #assign<Name extends 'nextId' | 'nextPlace' | 'position' | 'prunedThrough' | 'live' | 'feed'>(
+  #assign<Name extends 'nextId' | 'nextPlace' | 'nextUse' | 'position' | 'prunedThrough' | 'live' | 'feed'>(
     name: Name,
     value: MemoryTables[Name],
   ): void {

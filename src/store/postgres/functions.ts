@@ -25,6 +25,7 @@ $body$
         when 'turn' then (select t.version from ${at}turn t where t.session = g.session and t.id = g.id)
         when 'inbox' then (select i.version from ${at}inbox i where i.scope = g.id)
         when 'account' then (select a.version from ${at}account a where a.id = g.id)
+        when 'environment' then (select 1 from ${at}environment e where e.ref = g.id)
         when 'holder' then (select h.renewed_at from ${at}holder h where h.id = g.id)
         else (select o.version from ${at}process_group o where o.id = g.id)
       end, 0)
@@ -32,7 +33,7 @@ $body$
 $body$;
 
 -- The same, and keeps them as they are until the end of the transaction. Everybody locks in one order: processes,
--- sessions, turns, groups, inboxes, accounts, holders, each by key as the caller sorted them.
+-- sessions, turns, groups, inboxes, accounts, holders, environments, each by key as the caller sorted them.
 create or replace function ${at}lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
 language plpgsql as
 $body$
@@ -78,6 +79,12 @@ begin
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
     left join lateral (select h.renewed_at from ${at}holder h where h.id = g.id for no key update) h on true
     where g.kind = 'holder' and coalesce(h.renewed_at, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- Nor has an environment: it is there or not, and stays while somebody begins to use it.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select 1 as version from ${at}environment e where e.ref = g.id for key share) e on true
+    where g.kind = 'environment' and coalesce(e.version, 0) <> g.version;
   return v_stale || v_found;
 end
 $body$;
@@ -91,6 +98,8 @@ declare
   v_pids text[];
   v_pruned bigint;
   v_revoked bigint;
+  v_locked bigint;
+  v_refs text[];
 begin
   if p_rest->'sessions' is not null then
     insert into ${at}session (id, version, carry, body)
@@ -152,6 +161,34 @@ begin
     insert into ${at}environment (ref, body)
       select ref, body from json_to_recordset(p_rest->'environments') as x (ref text, body text)
       on conflict (ref) do nothing;
+    -- One that was there already may go before this commit, unless it is locked.
+    perform from ${at}environment e join json_to_recordset(p_rest->'environments') as x (ref text) on e.ref = x.ref
+      order by e.ref for key share of e;
+    get diagnostics v_locked = row_count;
+    if v_locked < json_array_length(p_rest->'environments') then
+      raise exception 'An environment that is to be used is gone' using errcode = 'RV001';
+    end if;
+  end if;
+  if p_rest->'environment_uses' is not null then
+    insert into ${at}environment_use (used_by, ref)
+      select used_by, ref from json_to_recordset(p_rest->'environment_uses') as x (used_by text, ref text)
+      on conflict (used_by, ref) do nothing;
+  end if;
+  if p_rest->'ended_uses' is not null or p_rest->'sessions_gone' is not null then
+    with ended as (
+      delete from ${at}environment_use u
+        using json_to_recordset(p_rest->'ended_uses') as x (used_by text, ref text)
+        where u.used_by = x.used_by and u.ref = x.ref
+        returning u.ref
+    ), gone as (
+      delete from ${at}environment_use u using json_array_elements_text(p_rest->'sessions_gone') as x (id)
+        where u.used_by = 'session:' || x.id
+        returning u.ref
+    ) select array_agg(ref) into v_refs from (select ref from ended union select ref from gone) as released;
+    perform from ${at}environment e where e.ref = any (v_refs) order by e.ref for update;
+    -- A statement of its own, so that it sees what was committed while this one waited for the locks.
+    delete from ${at}environment e
+      where e.ref = any (v_refs) and not exists (select from ${at}environment_use u where u.ref = e.ref);
   end if;
   if p_rest->'holders' is not null then
     v_now := ${at}now_ms();

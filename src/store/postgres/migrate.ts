@@ -5,6 +5,7 @@ import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
+import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 
 /** Only the functions differ, which are replaced with every migration. */
 const functionsAlone = () => ''
@@ -14,6 +15,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   ...[process, inbox, allowance],
   ...[functionsAlone, functionsAlone],
   visibility,
+  environmentUse,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

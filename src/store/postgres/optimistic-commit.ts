@@ -336,6 +336,7 @@ export class OptimisticCommit {
     }
     facts.forget([...staged.tombstones.keys()].map(processKey))
     facts.forget([...staged.goneSessions].map(sessionKey))
+    facts.forget(staged.endedUses.map(({ ref }) => keyOf({ ask: 'environment', ref })))
   }
 
   #tell(staged: Staged, position: number): void {
@@ -349,8 +350,8 @@ export class OptimisticCommit {
 
 /** Either compared by the commit, or never changing. */
 const LASTING: ReadonlySet<Question['ask']> = new Set([
-  ...(['process', 'session', 'turn', 'group', 'inbox', 'account'] as const),
-  ...(['environment', 'tombstone', 'secret'] as const),
+  ...(['process', 'session', 'turn', 'group', 'inbox', 'account', 'environment'] as const),
+  ...(['tombstone', 'secret'] as const),
 ])
 
 function ignore(): void {}

@@ -36,7 +36,7 @@ export const STALE = Symbol('stale')
 export interface Guard {
   readonly question: Extract<
     Question,
-    { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'account' | 'holder' }
+    { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'account' | 'holder' | 'environment' }
   >
   readonly version: number
 }
@@ -71,6 +71,9 @@ export class Staged {
   readonly goneSessions = new Set<string>()
   readonly tombstones = new Map<Pid, Tombstone>()
   readonly environments = new Map<string, Environment>()
+  readonly environmentUses: { readonly ref: string; readonly used_by: string }[] = []
+  /** Applied after `environmentUses`. */
+  readonly endedUses: { readonly ref: string; readonly used_by: string }[] = []
   readonly holders = new Map<string, { readonly holder: Holder; readonly ttlMs: number } | null>()
   readonly grants = new Map<string, Grant>()
   /** Applied before `grants`. */
@@ -123,7 +126,7 @@ export class Staged {
       case 'tombstone':
         return this.tombstones.get(question.pid) ?? this.#assumed(question, reading)
       case 'environment':
-        return this.environments.get(question.ref) ?? this.#known(question)
+        return this.environments.get(question.ref) ?? this.#compared(question, reading)
       case 'event':
         return this.#event(question, reading)
       case 'eventAt': {
@@ -155,7 +158,7 @@ export class Staged {
 
   /** Whether something goes with all that hangs on it: nothing to build on before it is gone. */
   get isFinal(): boolean {
-    return this.tombstones.size > 0 || this.goneSessions.size > 0
+    return this.tombstones.size > 0 || this.goneSessions.size > 0 || this.endedUses.length > 0
   }
 
   /** All of a plan's changes, or none: then it says why. */
@@ -291,6 +294,12 @@ export class Staged {
       case 'environment':
         if (!this.environments.has(change.ref)) this.environments.set(change.ref, change.environment)
         return
+      case 'environment_used':
+        this.environmentUses.push({ ref: change.ref, used_by: change.by })
+        return
+      case 'environment_unused':
+        this.endedUses.push({ ref: change.ref, used_by: change.by })
+        return
       case 'holder':
         this.holders.set(change.holder.id, { holder: change.holder, ttlMs: change.ttlMs })
         return
@@ -347,7 +356,7 @@ function prove({ was, row, events }: Extract<Change, { type: 'process' }>, open:
 }
 
 function isFinal({ type }: Change): boolean {
-  return type === 'prune' || type === 'session_gone'
+  return type === 'prune' || type === 'session_gone' || type === 'environment_unused'
 }
 
 /** Never the same twice: a group or a session may go and come again, and is another one then. A pid is never reused. */

@@ -60,6 +60,8 @@ export class Tables {
         const facts = await this.load([question])
         return facts.get(keyOf(question))?.value ?? null
       }
+      case 'environments':
+        return this.#scope.environments(question)
       case 'eventAt':
         return this.#event.bySeq(question)
       case 'pids':

@@ -4,9 +4,10 @@ import { sql as process } from './migrations/0001-process.ts'
 import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
+import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility]
+const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility, environmentUse]
 
 /** The schema that this code knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length

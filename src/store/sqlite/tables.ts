@@ -129,6 +129,8 @@ export class Tables implements Transaction {
         return this.#scope.group(question.id)
       case 'environment':
         return this.#scope.environment(question.ref)
+      case 'environments':
+        return this.#scope.environments(question)
       case 'holder':
         return this.#holder.read(question.id, this.#now())
       case 'event':
@@ -236,6 +238,12 @@ export class Tables implements Transaction {
         return
       case 'environment':
         this.#scope.putEnvironment(change.ref, change.environment)
+        return
+      case 'environment_used':
+        this.#scope.useEnvironment(change.by, change.ref)
+        return
+      case 'environment_unused':
+        this.#scope.endUse(change.by, change.ref)
         return
       case 'holder':
         this.#holder.put(change.holder, this.#now(), change.ttlMs)

@@ -134,7 +134,12 @@ function guards(staged: Staged): Value[] {
     if (question.ask === 'process') pids.push({ key: question.pid, version })
     else {
       const session = question.ask === 'turn' ? question.session : null
-      const id = question.ask === 'inbox' ? question.scope : question.id
+      const id =
+        question.ask === 'inbox'
+          ? question.scope
+          : question.ask === 'environment'
+            ? question.ref
+            : question.id
       scopes.push({ kind: question.ask, key, id, session, version })
     }
   }
@@ -271,6 +276,8 @@ function rest(staged: Staged): string | null {
     })),
     revokes: [...staged.revoked.values()],
     environments: [...staged.environments].map(([ref, value]) => ({ ref, body: JSON.stringify(value) })),
+    environment_uses: staged.environmentUses,
+    ended_uses: staged.endedUses,
     holders: held.flatMap(([id, put]) =>
       put === null ? [] : [{ id, body: JSON.stringify(put.holder), ttl: put.ttlMs }],
     ),

@@ -44,6 +44,13 @@ export function scopeStatements(link: Link, at: string) {
           [refs],
         )
       ).map(({ ref, body }) => ({ ref, environment: JSON.parse(body) as Environment })),
+    environments: async ({ usedBy, limit }: Questions['environments'][0]) =>
+      (
+        await link.query<{ ref: string }>(
+          `select ref from ${at}environment_use where used_by = $1 order by id limit $2`,
+          [usedBy, limit],
+        )
+      ).map(({ ref }) => ref),
 
     sessions: ({ after, limit }: Questions['sessions'][0]) =>
       bodies<Session>(`select body from ${at}session where id > $1 order by id limit $2`, [

@@ -28,6 +28,19 @@ export function scopeStatements(db: DatabaseSync) {
   const dropTurns = db.prepare('delete from turn where session = ?')
   const environment = db.prepare('select body from environment where ref = ?')
   const putEnvironment = db.prepare('insert into environment values (?, ?) on conflict (ref) do nothing')
+  const environments = db.prepare('select ref from environment_use where used_by = ? order by id limit ?')
+  const useEnvironment = db.prepare(
+    'insert into environment_use (used_by, ref) values (?, ?) on conflict (used_by, ref) do nothing',
+  )
+  const endUse = db.prepare('delete from environment_use where used_by = ? and ref = ?')
+  const dropUnused = db.prepare(
+    'delete from environment where ref = ?1 and not exists (select 1 from environment_use where ref = ?1)',
+  )
+  const environmentsOf = (usedBy: string, limit: number) =>
+    environments.all(usedBy, limit).map(({ ref }) => String(ref))
+  const endUseOf = (usedBy: string, ref: string) => {
+    if (endUse.run(usedBy, ref).changes > 0) dropUnused.run(ref)
+  }
   const grants = db.prepare(`select session, pid, descriptor, at from visible
     where (session = ?1 or ?1 is null) and (pid = ?2 or ?2 is null) order by session, pid`)
   const putGrant = db.prepare(
@@ -51,11 +64,15 @@ export function scopeStatements(db: DatabaseSync) {
     putGroup: (value: Group) => putGroup.run(value.id, JSON.stringify(value)),
     dropGroup: (id: string) => dropGroup.run(id),
     dropSession: (id: string) => {
+      for (const ref of environmentsOf(`session:${id}`, -1)) endUseOf(`session:${id}`, ref)
       dropTurns.run(id)
       dropSession.run(id)
     },
     environment: (ref: string) => body<Environment>(environment.get(ref)),
     putEnvironment: (ref: string, value: Environment) => putEnvironment.run(ref, JSON.stringify(value)),
+    environments: ({ usedBy, limit }: Questions['environments'][0]) => environmentsOf(usedBy, limit),
+    useEnvironment: (usedBy: string, ref: string) => useEnvironment.run(usedBy, ref),
+    endUse: endUseOf,
     grants: (question: Questions['grants'][0]): Grant[] =>
       grants.all(question.session ?? null, question.pid ?? null).map((found) => ({
         session: String(found['session']),

@@ -1,0 +1,11 @@
+/** Who uses which environment: it goes with its last use. Those that are there already stay. */
+export const sql = `
+create table environment_use (
+  id integer primary key,
+  used_by text not null,
+  ref text not null,
+  unique (used_by, ref)
+) strict;
+create index environment_use_ref on environment_use (ref);
+insert into environment_use (used_by, ref) select 'host', ref from environment;
+`
