@@ -9,5 +9,5 @@ export const putEnvironment = verb({
   needs: 'operate',
   input: environmentShape,
   output: z.strictObject({ envRef: z.string() }),
-  codes: ['denied'],
+  codes: ['denied', 'payload_too_large', 'session_ended', 'session_unknown'],
 })

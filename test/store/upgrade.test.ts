@@ -26,18 +26,39 @@ async function expectsTheOldNotice(store: Store): Promise<void> {
   expect(await store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 9, open: true })).toEqual([])
 }
 
-test('a SQLite file of the first version keeps its notices, which can then be acknowledged', async () => {
+const ENVIRONMENT = { variables: { A: '1' }, policy: {}, options: {} }
+
+/** Nobody wrote down who uses it, so that nobody gives it up. */
+async function expectsTheOldEnvironment(store: Store): Promise<void> {
+  expect(await store.ask({ ask: 'environments', usedBy: 'host', limit: 9 })).toEqual(['e1'])
+  await store.write(function* () {
+    yield []
+    return {
+      answer: undefined,
+      changes: [
+        { type: 'environment_used', ref: 'e1', by: 'session:s1' },
+        { type: 'environment_unused', ref: 'e1', by: 'session:s1' },
+      ],
+    }
+  })
+  expect(await store.ask({ ask: 'environment', ref: 'e1' })).toEqual(ENVIRONMENT)
+}
+
+test('a SQLite file of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
   const file = tempFile()
   const old = new DatabaseSync(file)
   old.exec(sqliteV1)
   old.exec(`insert into notice (scope, process, pid, seq, kind, at, payload, reply_to)
     values ('session:s1', 1, 'p_000000000001', 2, 'completion', 7, '{"a":1}', 'null')`)
+  old.prepare('insert into environment values (?, ?)').run('e1', JSON.stringify(ENVIRONMENT))
   old.exec('pragma user_version = 1')
   old.close()
-  await expectsTheOldNotice(await openSqlite(file))
+  const store = await openSqlite(file)
+  await expectsTheOldNotice(store)
+  await expectsTheOldEnvironment(store)
 })
 
-test('a PostgreSQL schema of the first version keeps its notices, which can then be acknowledged', async () => {
+test('a PostgreSQL schema of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
   const url = inject('postgresUrl')
   const schema = `upgrade ${crypto.randomUUID()}`
   const at = `"${schema}".`
@@ -52,5 +73,8 @@ test('a PostgreSQL schema of the first version keeps its notices, which can then
   await sql.unsafe(`insert into ${at}migration values (1, now())`)
   await sql.unsafe(`insert into ${at}notice (scope, pid, seq, kind, at, payload, reply_to)
     values ('session:s1', 'p_000000000001', 2, 'completion', 7, '{"a":1}', 'null')`)
-  await expectsTheOldNotice(await openPostgres(url, { schema }))
+  await sql.unsafe(`insert into ${at}environment values ('e1', $1)`, [JSON.stringify(ENVIRONMENT)])
+  const store = await openPostgres(url, { schema })
+  await expectsTheOldNotice(store)
+  await expectsTheOldEnvironment(store)
 })
