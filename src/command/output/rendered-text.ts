@@ -24,7 +24,7 @@ export class RenderedText {
   #full = false
   /** Bytes taken in, over all calls. */
   #used = 0
-  /** Where the last line begins, while nothing above it is printed over. */
+  /** Where the last line begins, if the cursor has not left that line since it was added. */
   #lineStart: { readonly used: number; readonly row: number; readonly size: number } | null = null
 
   constructor(maxChars: number) {
@@ -179,15 +179,18 @@ export class RenderedText {
   }
 
   #newline(): boolean {
-    if (this.#row === this.#lines.length - 1) {
+    if (this.#row < this.#lines.length - 1) {
+      // A line that exists already has content from before these bytes, which could not be given back.
+      this.#lineStart = null
+      this.#row++
+    } else {
       if (!this.#hasRoom(1)) return false
       this.#lines.push([])
       this.#size++
-    }
-    this.#row++
-    this.#column = 0
-    if (this.#row === this.#lines.length - 1)
+      this.#row++
       this.#lineStart = { used: this.#used + 1, row: this.#row, size: this.#size }
+    }
+    this.#column = 0
     return true
   }
 

@@ -161,3 +161,47 @@ test('a secret that is put together by printing over other text is masked, too',
     expect(text).toContain('***')
   }
 })
+
+/** The bytes of a page, and what the page shows of them. */
+function pagesOf(bytes: Buffer, maxChars: number): { bytes: Buffer; text: string }[] {
+  const pages = []
+  let at = 0
+  while (at < bytes.length) {
+    const screen = new RenderedText(maxChars)
+    const used = screen.add(bytes.subarray(at), true) - screen.giveBackLine()
+    expect(used).toBeGreaterThan(0)
+    pages.push({ bytes: bytes.subarray(at, at + used), text: screen.text })
+    at += used
+  }
+  return pages
+}
+
+test('a last line that the cursor came back to keeps what was printed there before', () => {
+  const printed = 'a1: pulling\nb2: pulling\nc3: pulling\x1b[2A\r\n\n\x1b[12Cdone, extracting'
+  const [first] = pagesOf(Buffer.from(printed), 40)
+  expect(first?.text).toContain('c3: pulling')
+})
+
+test('wherever output is cut into pages, each page shows all that its bytes print', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 1, maxLength: 12, size: 'max' })
+  const move = fc.constantFrom(
+    ...['\r', '\b', '\x1b[3B', '\x1b[C', '\x1b[12C', '\x1b[D', '\x1b[E', '\x1b[F', '\x1b[G'],
+    ...['\x1b[K', '\x1b[2K', '\x1b[J', '\x1b[2J', '\x1b[H', '\x1b[2P', '\x1b[3@', '\x1b[2X'],
+  )
+  const output = fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: word },
+      { weight: 3, arbitrary: fc.constant('\n') },
+      { weight: 2, arbitrary: fc.constantFrom('\x1b[A', '\x1b[2A') },
+      { weight: 2, arbitrary: move },
+    ),
+    { maxLength: 60, size: 'max' },
+  )
+  fc.assert(
+    fc.property(output, fc.integer({ min: 10, max: 60 }), (pieces, maxChars) => {
+      for (const page of pagesOf(Buffer.from(pieces.join('')), maxChars))
+        expect(page.text).toBe(rendered(page.bytes.toString(), Number.POSITIVE_INFINITY))
+    }),
+    { numRuns: 2_000 },
+  )
+})
