@@ -92,14 +92,15 @@ export const daemonWords: DaemonWords = {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet, { session, structured, since }) {
+  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment }) {
     const [{ serveMcpStdio }, { clientEnvironment }] = await Promise.all([
       import('./mcp/stdio.ts'),
       import('./command/environment/client.ts'),
     ])
     const environment = { base: clientEnvironment(process.env), variables: process.env }
+    const shared = sharesEnvironment ? { environment } : {}
     const bound = session === null ? {} : { session }
-    await serveMcpStdio(reeve, { quiet, environment, structured, since, ...bound }).closed
+    await serveMcpStdio(reeve, { quiet, structured, since, ...shared, ...bound }).closed
     return 0
   },
   async demo() {

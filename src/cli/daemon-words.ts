@@ -36,6 +36,8 @@ export interface DaemonWords {
       readonly structured: boolean
       /** When the client connected, by the clock of the daemon. */
       readonly since: number
+      /** The daemon is on this machine: commands get the variables that this program was started with. */
+      readonly sharesEnvironment: boolean
     },
   ): Promise<number>
   demo(): Promise<number>

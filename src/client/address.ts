@@ -55,5 +55,10 @@ function tokenFor(url: URL, home: HomePaths): string | null {
 
 /** This machine has several names. */
 function nameless({ protocol, hostname, port }: URL): string {
-  return `${protocol}${/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? '' : hostname}:${port}`
+  return `${protocol}${isLoopback(hostname) ? '' : hostname}:${port}`
+}
+
+/** Whether a host is a name or an address of the loopback interface. An IPv6 address may be in brackets, as in a URL. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host)
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isLoopback } from '../client/address.ts'
 import type { HomePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import { configurationSchema, type Setting, type SettingName, type Settings, settings } from './settings.ts'
@@ -165,10 +166,6 @@ export function addressOf(listen: string): { host: string; port: number } | null
   if (listen === 'off') return null
   const at = listen.lastIndexOf(':')
   return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function bad(message: string, remedy: string, details: Readonly<Record<string, unknown>>): ReeveError {

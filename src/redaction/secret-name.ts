@@ -31,11 +31,15 @@ const MAX_KINDS = 2_000
 
 /** Whether a variable of the environment carries a key or a password, by its name alone. */
 export function isSecretName(name: string): boolean {
+  if (EXPORTER_HEADERS.test(name)) return true
   const words = wordsOf(name)
   if (words.length === 1 && (words[0] === 'pwd' || words[0] === 'salt')) return false
   const kind = kindOfWords(words, true)
   return kind !== null && kind !== 'code'
 }
+
+/** The headers of OpenTelemetry exporters: for a hosted collector there is a key in them. */
+const EXPORTER_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/
 
 /** The values of the variables that carry a secret. */
 export function secretsIn(variables: Readonly<Record<string, string | undefined>>): string[] {

@@ -16,6 +16,7 @@ test('keys and passwords of the daemon are left out, and what is no secret stays
       'MY_SECRET',
     ],
     ...['GH_PAT', 'HF_TOKEN', 'STRIPE_SECRET_KEY', 'SSH_PRIVATE_KEY', 'SENTRY_DSN', 'OPENROUTER_KEY'],
+    ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'],
   ]
   const plain = [
     ...[
@@ -31,7 +32,7 @@ test('keys and passwords of the daemon are left out, and what is no secret stays
       'KEYBOARD',
       'MONKEY_ISLAND',
     ],
-    ...['AUTHOR', 'PATTERN', 'SSH_AUTH_SOCK', 'XDG_SESSION_ID', 'PKG_CONFIG_PATH'],
+    ...['AUTHOR', 'PATTERN', 'SSH_AUTH_SOCK', 'XDG_SESSION_ID', 'PKG_CONFIG_PATH', 'OTEL_SERVICE_NAME'],
   ]
   const env = Object.fromEntries([...secrets, ...plain].map((name) => [name, 'x']))
   expect(Object.keys(withoutSecrets(env)).sort()).toEqual([...plain].sort())
@@ -93,6 +94,29 @@ test('an MCP client shares its variables, but for secrets by name or value, and 
       REEVE_HOME: '/r',
       REEVE_PROCESS: 'p@h',
       _: '/bin/x',
+    },
+    // They differ from one terminal to the next.
+    ...{
+      OLDPWD: '/',
+      SSH_CONNECTION: 'a 1 b 22',
+      SSH_CLIENT: 'a 1 22',
+      SSH_TTY: '/dev/pts/1',
+      GPG_TTY: '/dev/pts/1',
+    },
+    ...{
+      WINDOWID: '1',
+      TERM_SESSION_ID: 'x',
+      ITERM_SESSION_ID: 'x',
+      VSCODE_IPC_HOOK_CLI: '/x',
+      VSCODE_PID: '1',
+    },
+    ...{
+      TMUX: '/tmp/x',
+      TMUX_PANE: '%1',
+      STY: '1.x',
+      KITTY_WINDOW_ID: '1',
+      WT_SESSION: 'x',
+      XDG_SESSION_ID: '1',
     },
     ...{ 'BASH_FUNC_x%%': '() { :; }', EMPTY: undefined },
   }

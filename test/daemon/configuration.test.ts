@@ -106,7 +106,9 @@ test('the published schema is the one of the settings', () => {
 })
 
 test('whatever may hold a password is kept from commands', () => {
-  const secret = settings.filter(({ isSecret }) => isSecret).map(({ variable }) => variable)
+  const secret = settings
+    .filter(({ isSecret }) => isSecret)
+    .flatMap(({ variable, standardVariable }) => [variable, standardVariable].filter((name) => name !== null))
   expect(SECRET_VARIABLES).toEqual(secret)
 })
 

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
@@ -20,6 +20,18 @@ function venv(program: string): string {
   mkdirSync(bin)
   writeFileSync(join(bin, program), `#!/bin/sh\necho "this is ${program}"\n`, { mode: 0o755 })
   return bin
+}
+
+/** The files of a home that have this text in them, its log of writes included. */
+function filesWith({ home }: Dwelling, text: string): string[] {
+  const entries = readdirSync(home.folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  return files
+    .filter((file) => readFileSync(file).includes(text))
+    .map((file) => relative(home.folder, file))
+    .sort()
 }
 
 async function printed(client: Client, run: string, more: Record<string, unknown> = {}): Promise<string> {
@@ -96,7 +108,10 @@ test('secrets of a client reach a command by name alone, are masked in its outpu
   const { contents } = await client.readResource({ uri: `reeve://processes/${pid}` })
   expect(JSON.stringify(contents)).not.toContain(secret)
   expect(JSON.stringify(contents)).not.toContain('"PLAIN"')
-  expect(readFileSync(dwelling.home.store).includes(secret)).toBe(false)
+  expect(filesWith(dwelling, secret)).toEqual([
+    expect.stringMatching(`^commands/output/${pid}/`),
+    `commands/passed/${pid}`,
+  ])
 
   // The next daemon has never been told the value, and neither shows it nor runs the command without it.
   await killDaemon(dwelling)
@@ -115,4 +130,24 @@ test('an agent with a token that is bound to a session passes its variables on, 
     env: { REEVE_TOKEN: token, STAGE: 'bound' },
   })
   expect(await printed(client, 'echo "stage: $STAGE"')).toContain('stage: bound')
+})
+
+test('a daemon on another machine gets neither the variables nor the secrets of this one', async () => {
+  const dwelling = new Dwelling()
+  // Every name but those of the loopback interface counts as another machine.
+  const { url, token } = await dwelling.up({ flags: { hosts: '0.0.0.0' } })
+  const { port } = new URL(url ?? '')
+  const env = { REEVE_TOKEN: token, STAGE: 'here', ACME_API_KEY: 'correct-horse-battery' }
+  const run = 'echo "stage: [$STAGE] key: [$ACME_API_KEY]"'
+  const near = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder() },
+    env: { ...env, REEVE_URL: `http://localhost:${port}` },
+  })
+  expect(await printed(near, 'echo "stage: [$STAGE]"')).toContain('stage: [here]')
+  const far = await reeveMcp(dwelling, {
+    ...{ era: 'modern', cwd: tempFolder() },
+    env: { ...env, REEVE_URL: `http://0.0.0.0:${port}` },
+  })
+  expect(await printed(far, run, { passEnv: ['ACME_API_KEY'] })).toContain('stage: [] key: []')
+  expect(filesWith(dwelling, env.ACME_API_KEY)).toEqual([])
 })

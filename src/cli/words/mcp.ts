@@ -1,3 +1,4 @@
+import { isLoopback } from '../../client/address.ts'
 import { nothingMore } from '../arguments.ts'
 import { word } from '../word.ts'
 
@@ -14,7 +15,8 @@ export const mcp = word({
   },
   about: `
 Agents start this; a person need not. What an agent starts goes on when it disconnects, and is there when it comes
-back: its session is its name and the folder it works in.`,
+back: its session is its name and the folder it works in. Commands get the variables that this program was started
+with, but for secrets, and only if the daemon is on this machine.`,
   examples: [
     ['claude mcp add reeve -- reeve mcp', 'Claude Code'],
     ['codex mcp add reeve -- reeve mcp', 'Codex'],
@@ -28,7 +30,9 @@ back: its session is its name and the folder it works in.`,
       // A token may be bound to a session, and the clock of a daemon elsewhere may differ from the one here.
       const isLocal = context.token === undefined && context.url === undefined
       const { session, now } = isLocal ? { session: null, now: Date.now() } : await reeve.whoami()
-      return await context.daemon.mcp(reeve, quiet, { session, structured, since: now })
+      // Paths and keys of this machine are of no use on another one, and do not belong there.
+      const sharesEnvironment = context.url === undefined || isLoopback(new URL(context.url).hostname)
+      return await context.daemon.mcp(reeve, quiet, { session, structured, since: now, sharesEnvironment })
     } finally {
       await quiet.close()
     }

@@ -5,9 +5,11 @@ import { withoutSecrets } from './sanitise.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Of the client's shell, terminal and package runner: they say nothing to a command that runs elsewhere. */
-const OF_THE_CLIENT =
-  /^(_|SHLVL|PWD|OLDPWD|PS[0-4]|TERM|TERMCAP|COLUMNS|LINES|INIT_CWD|npm_.*|REEVE_.*|NODE_CHANNEL_.*)$/
+/** Of the client's shell and package runner: they say nothing to a command that runs elsewhere. */
+const OF_THE_CLIENT = /^(_|SHLVL|PWD|OLDPWD|PS[0-4]|INIT_CWD|npm_.*|REEVE_.*|NODE_CHANNEL_.*)$/
+/** Of the client's terminal. They differ in each one, and every different set of variables is stored. */
+const OF_THE_TERMINAL =
+  /^(TERM|TERMCAP|COLUMNS|LINES|STY|WINDOW|WINDOWID|GPG_TTY|SSH_(CONNECTION|CLIENT|TTY)|(TERM|ITERM|WT|XDG)_SESSION(_ID)?|KITTY_(PID|WINDOW_ID)|WEZTERM_PANE|TMUX.*|VSCODE_.*)$/
 /** Names that an environment may hold. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Linux takes no longer `NAME=value` than this. */
@@ -23,7 +25,10 @@ function sharedVariables(client: Variables): Record<string, string> {
   const masker = new Redaction().masker()
   const shared = Object.entries(withoutSecrets(client)).filter(
     ([name, value]) =>
-      NAME.test(name) && !OF_THE_CLIENT.test(name) && masker.text(`${name}=${value}`) === `${name}=${value}`,
+      NAME.test(name) &&
+      !OF_THE_CLIENT.test(name) &&
+      !OF_THE_TERMINAL.test(name) &&
+      masker.text(`${name}=${value}`) === `${name}=${value}`,
   )
   // As JSON, in which some characters are longer.
   const sizeOf = ([name, value]: [string, string]) =>
