@@ -1,7 +1,7 @@
 import type { Gap } from './layout.ts'
 import { type LinePlan, planLines } from './line-plan.ts'
 import type { Masking } from './masking.ts'
-import { renderedLine } from './rendered-text.ts'
+import { isPlainText, renderedLine } from './rendered-text.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream, streamsOf } from './streams.ts'
 import { cutText, type Showing } from './text.ts'
@@ -85,12 +85,16 @@ export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: Li
   // A cut line goes on, so a character that was cut through is left out with the rest of it.
   const final = !raw.cut && (!raw.open || ended)
   if (ansi === 'render') {
+    const line = raw.bytes.at(-1) === CARRIAGE_RETURN ? raw.bytes.subarray(0, -1) : raw.bytes
+    if (isPlainText(line)) return line.toString('latin1')
     const text = renderedLine(raw.bytes, final)
     // What is printed over itself can make up a secret that no bytes of the log are.
     return masking === null ? text : masking.masker.text(text)
   }
   return cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final }).text
 }
+
+const CARRIAGE_RETURN = 0x0d
 
 /** A page that lost lines to the keeper while it was read is planned anew; then it says what it lost. */
 const MAX_TRIES = 4

@@ -246,11 +246,16 @@ export class RenderedText {
   }
 }
 
-/** A line as a terminal would show it. */
+/** A line as a terminal would show it. Where that is several lines, as behind a form feed, they are joined by blanks. */
 export function renderedLine(bytes: Uint8Array, final: boolean): string {
   const rendered = new RenderedText(Number.POSITIVE_INFINITY)
   rendered.add(bytes, final)
-  return rendered.text
+  return rendered.text.replaceAll('\n', ' ')
+}
+
+/** Whether bytes are printable ASCII and tabs, so that a terminal shows them as they are. */
+export function isPlainText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x09)
 }
 
 function withoutBlanks(cells: readonly string[]): string {

@@ -16,7 +16,7 @@ export interface SearchOptions extends Wanted {
   readonly limit: number
   /** How many lines to give before and behind each. */
   readonly context?: number
-  /** For the lines that are given. What is looked for is looked for without escape sequences, always. */
+  /** How lines are shown. `render` also searches the rendered text; otherwise the text without escape sequences is searched. */
   readonly ansi?: Showing
   readonly stream?: Stream
   readonly ended?: boolean
@@ -95,7 +95,8 @@ class Search {
   see(raw: RawLine): void {
     if (raw.cut) this.#cutLines++
     this.#addContext(raw)
-    if (this.#matches(textOf(raw, { ansi: 'strip', ended: this.#options.ended ?? false })))
+    const { ansi, ended = false, masking = null } = this.#options
+    if (this.#matches(textOf(raw, { ansi: ansi === 'render' ? ansi : 'strip', ended, masking })))
       this.#addMatch(raw)
     if (this.#context === 0) return
     this.#before.push(raw)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MAX_COUNTED, searchLines } from '../../../src/command/output/search.ts'
 import { ReeveError } from '../../../src/core/errors.ts'
+import { Masker } from '../../../src/redaction/masker.ts'
 import { tempFolder } from '../../temp-file.ts'
 import { countingBytes, LogWriter } from './log-writer.ts'
 
@@ -125,4 +126,31 @@ test.each([
 test('a pattern that makes backtracking engines hang takes no longer than others', async () => {
   const { folder } = new LogWriter(tempFolder()).write(`${'a'.repeat(30_000)}!\n`)
   expect((await searchLines(folder, { pattern: '^(a+)+$', limit: 1 })).total).toBe(0)
+})
+
+test('a search in rendered text finds what is shown, and nothing that was printed over', async () => {
+  const { folder } = new LogWriter(tempFolder()).write('foo  50%\rfoo 100%\nplain 50%\n')
+  const found = async (text: string, ansi: 'render' | 'strip') =>
+    (await searchLines(folder, { text, limit: 10, ansi })).matches.map((match) => match.text)
+  expect(await found('50%', 'render')).toEqual(['plain 50%'])
+  expect(await found('foo 100%', 'render')).toEqual(['foo 100%'])
+  expect(await found('50%', 'strip')).toEqual(['foo  50%\rfoo 100%', 'plain 50%'])
+})
+
+test.each(['\x1b[2J', '\x1b[H', '\f', '\v'])('a line with %j in it is shown as one line', async (control) => {
+  const { folder } = new LogWriter(tempFolder()).write(`before${control}after\nnext\n`)
+  const { matches } = await searchLines(folder, { text: 'after', limit: 10, context: 1, ansi: 'render' })
+  expect(matches).toMatchObject([{ number: 0, text: 'before after', after: [{ text: 'next' }] }])
+})
+
+test('a search finds no secret that is put together by printing over other text', async () => {
+  const masking = { masker: new Masker({ values: ['correct-horse-battery'] }), tagged: false, final: true }
+  const { folder } = new LogWriter(tempFolder()).write('xxxxxxx-horse-battery\rcorrect\n')
+  const options = {
+    limit: 10,
+    ansi: 'render',
+    ended: true,
+    masking: { ...masking, mayShow: () => true },
+  } as const
+  expect((await searchLines(folder, { text: 'correct-horse', ...options })).total).toBe(0)
 })
