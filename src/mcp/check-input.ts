@@ -24,7 +24,7 @@ export function checkedInput<Input extends z.ZodType>(
   const text = said.join('; ')
   throw new ReeveError(
     'invalid_input',
-    `${tool} was given arguments that it cannot take: ${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}.`,
+    `Invalid arguments for ${tool}: ${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}.`,
     'Correct the named arguments and call it again; nothing was done.',
   )
 }

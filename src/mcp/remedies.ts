@@ -8,7 +8,7 @@ export function remedyFor({ code, remedy }: ReeveError): string {
 /** They say what to do about the very arguments that were given. */
 const OWN: readonly string[] = ['invalid_input', 'folder_unknown']
 
-const TELL = 'No tool can mend this: tell the user what happened.'
+const TELL = 'No tool can fix this: tell the user what happened.'
 const AGAIN = 'Try again in a moment; if that does not help, tell the user.'
 const FIND = 'process_list with status: "any" lists your processes, also those that have ended.'
 

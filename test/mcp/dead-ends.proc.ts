@@ -61,6 +61,7 @@ test('arguments that do not fit are an error that names the field and says what 
     const { isError, text } = await call(client, tool, given)
     expect(isError, text).toBe(true)
     expect(text).toMatch(says)
+    expect(text).toContain(`Invalid arguments for ${tool}: `)
     expect(text).toContain('(invalid_input)')
   }
 })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { interrupt as verb } from '../../verbs/interrupt.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { unlisted } from '../input-schema.ts'
+import { cut, fitting } from '../page.ts'
 import { tool } from '../tool.ts'
 
 const { reason, tree } = verb.input.shape
@@ -32,19 +33,37 @@ export const interrupt = tool({
       return acting.interrupt({ scope, tree: whole, ...(why === undefined ? {} : { reason: why }) })
     })
     const { matched, signalled, alreadyEnded, stale, failed } = report
+    const failures = fitting(
+      failed.map((one) => ({ ...one, message: cut(one.message, MAX_MESSAGE_CHARS) })),
+      (one) => JSON.stringify(one).length + 1,
+      MAX_FAILED_CHARS,
+    )
+    const notShown = failed.length - failures.length
     const text = [
       `${matched} matched, ${signalled.length} asked to stop.`,
       ...(alreadyEnded.length === 0 ? [] : [`Had ended before: ${named(alreadyEnded)}`]),
-      ...(stale.length === 0 ? [] : [`Nobody knows whether they still run: ${named(stale)}`]),
-      ...failed.slice(0, MOST_NAMED).map(({ pid: which, message }) => `${which}: ${message}`),
+      ...(stale.length === 0 ? [] : [`Status unknown: ${named(stale)}`]),
+      ...failures.map(({ pid: which, message }) => `${which}: ${message}`),
+      ...(notShown === 0 ? [] : [`${notShown} more could not be interrupted.`]),
     ].join('\n')
-    return { structured: report, text }
+    const lists = { signalled, alreadyEnded, stale }
+    const shown = Object.fromEntries(
+      Object.entries(lists).map(([list, pids]) => [list, pids.slice(0, MAX_NAMED)]),
+    )
+    const leftOut = Object.values(lists).reduce(
+      (sum, pids) => sum + Math.max(0, pids.length - MAX_NAMED),
+      notShown,
+    )
+    return { structured: { matched, ...shown, failed: failures, leftOut }, text }
   },
 })
 
-const MOST_NAMED = 20
+/** Of each list of pids. */
+const MAX_NAMED = 20
+const MAX_MESSAGE_CHARS = 300
+const MAX_FAILED_CHARS = 2_000
 
 function named(pids: readonly string[]): string {
-  const rest = pids.length - MOST_NAMED
-  return `${pids.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const rest = pids.length - MAX_NAMED
+  return `${pids.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }

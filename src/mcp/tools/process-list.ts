@@ -31,42 +31,39 @@ export const processList = tool({
     limit: z.number().int().min(1).max(200).default(25).describe('most processes'),
   }),
   does: 'look',
-  async run({ status: wanted, name: called, after, limit }, { perform, session: { turn } }) {
+  async run({ status: wanted, name: called, after, limit }, { perform, structured, session: { turn } }) {
     const statuses = wanted === undefined || wanted === 'any' || Array.isArray(wanted) ? wanted : [wanted]
     const filter = {
       ...(statuses === undefined ? {} : { status: statuses }),
       ...(called === undefined ? {} : { name: called }),
     }
-    const page = await perform((acting) =>
-      acting.list({
-        filter,
-        limit,
-        turn,
-        ports: true,
-        budgets: true,
-        ...(after === undefined ? {} : { after }),
-      }),
-    )
-    const lines = page.processes.map(lineOf)
-    const said = fitting(lines, (line) => line.length + 1, LIST_CHARS)
-    const rest = lines.length - said.length
+    const list = (most: number) => {
+      const from = after === undefined ? {} : { after }
+      return perform((acting) =>
+        acting.list({ filter, limit: most, turn, ports: true, budgets: true, ...from }),
+      )
+    }
+    const sizeOf = (one: Listed) =>
+      Math.max(lineOf(one).length, structured ? JSON.stringify(structuredOf(one)).length : 0) + 1
+    let page = await list(limit)
+    const fit = fitting(page.processes, sizeOf, LIST_CHARS).length
+    // Asked for as many as fit, the list says how to go on behind the last of them.
+    if (fit < page.processes.length) page = await list(fit)
+    const { processes, next } = page
+    const none = wanted === undefined ? 'No process is running.' : 'No processes.'
     const text = [
-      ...(lines.length === 0 ? [wanted === undefined ? 'No process is running.' : 'No processes.'] : said),
-      ...(rest > 0
-        ? [`… and ${rest} more: ask with limit: ${said.length}.`]
-        : page.next === null
-          ? []
-          : [`There are more: after: "${page.next}"`]),
+      ...(processes.length === 0 ? [none] : processes.map(lineOf)),
+      ...(next === null ? [] : [`There are more: after: "${next}"`]),
     ].join('\n')
-    const processes = page.processes.map(({ record, ...more }) => ({
-      ...structuredView(viewOf(record)),
-      ...more,
-    }))
-    return { structured: { processes, next: page.next }, text }
+    return { structured: { processes: processes.map(structuredOf), next }, text }
   },
 })
 
 type Listed = OutputOf<'list'>['processes'][number]
+
+function structuredOf({ record, ...more }: Listed): object {
+  return { ...structuredView(viewOf(record)), ...more }
+}
 
 function lineOf({ record, shared, ports, budget }: Listed): string {
   const sharedText = shared ? ' [shared with you]' : ''
