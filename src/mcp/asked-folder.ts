@@ -32,11 +32,32 @@ function notAbsolute(given: string): ReeveError {
   )
 }
 
+const NAME_IT =
+  'name the folder in the URL of the server (/mcp?folder=/path/of/project) or in the header Reeve-Folder.'
+
+/** A client has roots, and did not say which: to act in another session than the next time would be worse than to act in none. */
+export function rootsUnanswered(): ReeveError {
+  return new ReeveError(
+    'folder_unknown',
+    'This client declares roots, and did not answer when it was asked for them: its workspace folder is not known.',
+    `Try again in a moment. If that does not help, tell the user that the client does not answer roots/list; over HTTP, ${NAME_IT}`,
+  )
+}
+
+/** A stream of updates is opened by a request that cannot be answered with a question for the roots. */
+export function subscriptionFolderUnknown(): ReeveError {
+  return new ReeveError(
+    'folder_unknown',
+    'A subscription needs to know the workspace folder, and cannot ask the client for its roots.',
+    `To subscribe, ${NAME_IT}`,
+  )
+}
+
 /** For what a client without a folder asks for, where only a folder would tell. */
 export function folderUnknown(what: string): ReeveError {
   return new ReeveError(
     'folder_unknown',
     `${what}: this client tells of no workspace folder.`,
-    'Give cwd to process_start, and the pid of a process elsewhere. Better: name the folder in the URL of the server (/mcp?folder=/path/of/project) or in the header Reeve-Folder.',
+    `Give cwd to process_start, and the pid of a process elsewhere. Better: ${NAME_IT}`,
   )
 }

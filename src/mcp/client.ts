@@ -30,6 +30,7 @@ export interface Place {
 }
 
 const MOST_SESSIONS = 1_000
+const LABEL_PAGE = 1_000
 
 /** One object for each session, however many connections it has: what was found out about it stays known. */
 export class Sessions {
@@ -61,7 +62,16 @@ export class Sessions {
     const { owner } = await this.#ways.reeve.show({ pid })
     if (owner.session?.startsWith(MCP_SESSION) !== true) return null
     const id = baseOf(owner.session)
-    return this.#keep(`derived ${id}`, () => new McpSession(this.#ways, id, { label: 'MCP', derived: true }))
+    const key = `derived ${id}`
+    const label = this.#known.has(key) ? '' : await this.#labelOf(owner.session)
+    return this.#keep(key, () => new McpSession(this.#ways, id, { label, derived: true }))
+  }
+
+  /** As it is stored: the next session of the same client is opened with it. */
+  async #labelOf(session: string): Promise<string> {
+    // Lists begin behind an id, and the first part of an id comes before it.
+    const { sessions } = await this.#ways.reeve.sessions({ after: session.slice(0, -1), limit: LABEL_PAGE })
+    return sessions.find(({ id }) => id === session)?.label ?? 'MCP'
   }
 
   /** What a token names and what is derived are never the same: the one moves on to a next session, the other may not. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../core/process/record.ts'
-import { folderUnknown } from './asked-folder.ts'
+import { folderUnknown, rootsUnanswered } from './asked-folder.ts'
 import { type McpClient, type Place, real, type Sessions, type Told } from './client.ts'
 import { ConnectedSession, type Reader } from './connection.ts'
 import type { Subject } from './request-subject.ts'
@@ -79,7 +79,6 @@ async function placeOf(
 async function rootOf(told: Told, reader: Reader | null): Promise<string | null> {
   if (reader === null) return told.rootInAnswer()
   const root = await told.root()
-  // To act in another session than the next time would be worse than to act in none.
-  if (root === undefined) throw folderUnknown('The client has roots, and did not answer when it was asked')
+  if (root === undefined) throw rootsUnanswered()
   return root
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createMcpHandler, isLegacyRequest, type McpServer } from '@modelcontextprotocol/server'
-import { askedFolder } from './asked-folder.ts'
+import { ReeveError } from '../core/errors.ts'
+import { askedFolder, subscriptionFolderUnknown } from './asked-folder.ts'
 import { clientNameIn, type McpClient, Sessions, toldName } from './client.ts'
 import { type ConnectionClaims, ConnectionIds } from './connection-id.ts'
 import { httpClient, type McpCaller } from './http-client.ts'
@@ -31,6 +32,8 @@ export interface McpHttp {
 }
 
 const IDLE_MS = 30 * 60_000
+/** Of JSON-RPC. */
+const INVALID_PARAMS = -32_602
 
 /**
  * Serves MCP over Streamable HTTP: legacy clients have connections, with a session id of the transport; modern ones send
@@ -58,7 +61,14 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
     const where = { folder: askedFolder(request), reader: null, subject: subjectOf(message) }
     const client = httpClient(sessionsFor(caller), caller, where)
     const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
-    const watch = await watchOf(client, message, (uri) => handler.notify.resourceUpdated(uri))
+    let watch: ResourceWatch | undefined
+    try {
+      watch = await watchOf(client, message, (uri) => handler.notify.resourceUpdated(uri))
+    } catch (error) {
+      await handler.close()
+      if (error instanceof ReeveError) return refusedInJsonRpc(error, message)
+      throw error
+    }
     const leave = presence.during(client.placed)
     const close = () => handler.close()
     open.add(close)
@@ -104,6 +114,13 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
+/** The answer to a request that opens a stream: clients read no other format there. */
+function refusedInJsonRpc({ code, message: text, remedy }: ReeveError, message: unknown): Response {
+  const { id = null } = Object(message) as { id?: unknown }
+  const error = { code: INVALID_PARAMS, message: `${text} ${remedy}`, data: { code } }
+  return Response.json({ jsonrpc: '2.0', id, error }, { status: 400 })
+}
+
 /** Who listens to resources has them watched, for as long as the stream is open. */
 async function watchOf(
   client: McpClient,
@@ -113,7 +130,9 @@ async function watchOf(
   const uris = listenedTo(message)
   if (uris.length === 0) return undefined
   const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
-  const { session } = await client.place(toldName(clientName))
+  const { session } = await client.place(toldName(clientName)).catch((error: unknown) => {
+    throw error instanceof ReeveError && error.code === 'folder_unknown' ? subscriptionFolderUnknown() : error
+  })
   const watch = new ResourceWatch(
     async () => ({ acting: await session.watching(), session: session.id }),
     tell,

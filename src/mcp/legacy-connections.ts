@@ -26,7 +26,7 @@ const MAX_CLOSED = 1_000
 
 /**
  * The connections of legacy clients, each with its server. One that is idle for long, without a stream, is forgotten. Its id
- * says what it is made of: when its client asks for it again, of this daemon or of the next, it is made anew.
+ * says what it is made of: when its client asks for it again, of this daemon or of the next, it is restored.
  */
 export class LegacyConnections {
   readonly #connect: Connect
@@ -38,6 +38,7 @@ export class LegacyConnections {
   /** Ids that their clients ended; the oldest are forgotten. */
   readonly #closed = new Set<string>()
   readonly #sweeping: NodeJS.Timeout
+  #isClosing = false
 
   constructor(connect: Connect, ids: ConnectionIds, presence: Presence, idleMs: number) {
     this.#connect = connect
@@ -48,6 +49,7 @@ export class LegacyConnections {
   }
 
   async fetch(request: Request, caller: McpCaller, message: unknown): Promise<Response> {
+    if (this.#isClosing) return closing(message)
     const id = request.headers.get('mcp-session-id')
     if (id === null) return this.#begin(request, caller, message)
     const known = this.#live.get(id)
@@ -56,14 +58,17 @@ export class LegacyConnections {
     const claims = this.#closed.has(id) ? null : this.#ids.read(id, whoseOf(caller))
     if (claims === null) return notFound(message)
     const revived = await this.#revive(id, claims, request.url, caller)
+    if (this.#isClosing) return closing(message)
     return revived === null ? tooMany(message) : this.#handle(revived, request, message)
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
     clearInterval(this.#sweeping)
-    const closing = [...this.#live.values()].map(({ server }) => server.close())
+    await Promise.allSettled(this.#reviving.values())
+    const servers = [...this.#live.values()].map(({ server }) => server)
     this.#live.clear()
-    await Promise.all(closing)
+    await Promise.all(servers.map((server) => server.close()))
   }
 
   /** Only a handshake makes a connection that lasts; the transport itself says what is wrong with anything else. */
@@ -82,13 +87,13 @@ export class LegacyConnections {
   #revive(id: string, claims: ConnectionClaims, url: string, caller: McpCaller): Promise<Connection | null> {
     const under = this.#reviving.get(id)
     if (under !== undefined) return under
-    const reviving = this.#shakeHands(id, claims, url, caller).finally(() => this.#reviving.delete(id))
+    const reviving = this.#repeatHandshake(id, claims, url, caller).finally(() => this.#reviving.delete(id))
     this.#reviving.set(id, reviving)
     return reviving
   }
 
-  /** Says in the place of the client what it said when it came. Null: there is no room. */
-  async #shakeHands(
+  /** Sends the messages that the client began its connection with. Null: there is no room. */
+  async #repeatHandshake(
     id: string,
     claims: ConnectionClaims,
     url: string,
@@ -97,21 +102,26 @@ export class LegacyConnections {
     if (!this.#makeRoom()) return null
     const connection = await this.#open(id, claims, caller)
     const { protocolVersion, capabilities, clientInfo } = claims
-    const said = [
-      {
-        ...{ jsonrpc: '2.0', id: 0, method: 'initialize' },
-        params: { protocolVersion, capabilities, clientInfo },
-      },
+    const params = { protocolVersion, capabilities, clientInfo }
+    const messages = [
+      { jsonrpc: '2.0', id: 0, method: 'initialize', params },
       { jsonrpc: '2.0', method: 'notifications/initialized' },
     ]
     const headers = {
-      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
       'mcp-session-id': id,
     }
-    for (const parsedBody of said) {
-      const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(parsedBody) })
-      const response = await connection.transport.handleRequest(request, { parsedBody })
-      await response.text()
+    try {
+      for (const parsedBody of messages) {
+        const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(parsedBody) })
+        const response = await connection.transport.handleRequest(request, { parsedBody })
+        await response.text()
+      }
+    } catch (error) {
+      this.#live.delete(id)
+      await connection.server.close()
+      throw error
     }
     return connection
   }
@@ -186,6 +196,10 @@ function notFound(message: unknown): Response {
 
 function tooMany(message: unknown): Response {
   return refused(503, -32_000, 'Too many MCP connections are open: close some, or try again later.', message)
+}
+
+function closing(message: unknown): Response {
+  return refused(503, -32_000, 'The server is being stopped: try again later.', message)
 }
 
 function refused(status: number, code: number, text: string, message: unknown): Response {

@@ -6,6 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { rootsUnanswered } from './asked-folder.ts'
 import { clientNameIn, type Place, real, Sessions, type Told, toldBy, toldName } from './client.ts'
 import { type ClientEnvironment, ConnectedSession, type Connection } from './connection.ts'
 import { listenedTo } from './listened-to.ts'
@@ -52,17 +53,21 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
-    placed ??= placeOf(sessions, told, cwd, session).then(({ session: shared, folder }) => ({
-      session: new ConnectedSession(shared, connection),
-      folder,
-    }))
+    placed ??= placeOf(sessions, told, cwd, session)
+      .then(({ session: shared, folder }) => ({ session: new ConnectedSession(shared, connection), folder }))
+      .catch((error: unknown) => {
+        // The client may answer the next time it is asked for its roots.
+        placed = undefined
+        throw error
+      })
     return placed
   }
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
       const server = mcpServer({ era, readOnly: false, structured, place })
-      server.server.oninitialized = () => void place(toldBy(server)).then(touch)
+      // What goes wrong here is answered to the first call, which asks again.
+      server.server.oninitialized = () => void place(toldBy(server)).then(touch, () => {})
       serving = server
       return server
     },
@@ -71,7 +76,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
 
   // While the connection lasts its session counts as in use, whether anything is asked of it or not.
   const touch = async () => {
-    const here = await placed
+    const here = await placed?.catch(() => undefined)
     await here?.session.touch()
   }
   const touching = setInterval(() => void touch(), TOUCH_MS).unref()
@@ -83,7 +88,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
     },
     (uri) => void serving?.server.sendResourceUpdated({ uri }).catch(() => {}),
   )
-  watchListeners(transport, watch, (clientName) => void place(toldName(clientName)))
+  watchListeners(transport, watch, (clientName) => void place(toldName(clientName)).catch(() => {}))
 
   const closed = new Promise<void>((resolve) => {
     const { onclose } = transport
@@ -103,7 +108,9 @@ async function placeOf(
   cwd: string,
   named: string | undefined,
 ): Promise<{ readonly session: McpSession; readonly folder: string }> {
-  const folder = (await told.root()) ?? cwd
+  const root = await told.root()
+  if (root === undefined) throw rootsUnanswered()
+  const folder = root ?? cwd
   if (named !== undefined) return { session: sessions.named(named), folder }
   return { session: sessions.derived(told.clientName, folder, folder), folder }
 }

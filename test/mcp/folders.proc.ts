@@ -8,12 +8,25 @@ import { tempFolder } from '../temp-file.ts'
 import { call, ERAS } from './connected.ts'
 import { clientAtDaemon } from './daemon-client.ts'
 
-const SERVER = { run: 'pwd -P; exec sleep 60', name: 'server', waitMs: 300 }
+const SERVER = { run: 'pwd -P; exec sleep 60', name: 'server', waitMs: 0 }
 const pidIn = (text: string) => /p_[0-9a-z]{12}/.exec(text)?.[0] ?? ''
 
 async function daemonIn(dwelling: Dwelling): Promise<{ daemon: Daemon; at: { url: string; token: string } }> {
   const daemon = await dwelling.up()
   return { daemon, at: { url: daemon.url ?? '', token: daemon.token } }
+}
+
+/** Starts a server, and waits until it has printed that it runs in this folder. */
+async function startedIn(
+  client: Client,
+  folder: string,
+  more: { readonly cwd?: string } = {},
+): Promise<string> {
+  const pid = pidIn((await call(client, 'process_start', { ...SERVER, ...more })).text)
+  const until = { text: folder }
+  const waited = await call(client, 'process_wait', { pid, until, timeoutMs: 20_000 })
+  expect(waited.text).toContain(`Printed: ${folder}\n`)
+  return pid
 }
 
 /** Neither by listing, nor by name, nor by interrupting everything does one reach what is the other's. */
@@ -31,9 +44,7 @@ for (const era of ERAS) {
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: inA } = await clientAtDaemon({ ...at, era, root: a })
     const { client: inB } = await clientAtDaemon({ ...at, era, root: b })
-    const started = await call(inA, 'process_start', SERVER)
-    expect(started.text).toContain(`\n${a}\n`)
-    const pid = pidIn(started.text)
+    const pid = await startedIn(inA, a)
     await expectApart(daemon, inB, pid)
     const { client: again } = await clientAtDaemon({ ...at, era, root: a })
     expect((await call(again, 'process_list')).text).toContain(pid)
@@ -45,9 +56,7 @@ for (const era of ERAS) {
     const { daemon, at } = await daemonIn(new Dwelling())
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: byUrl } = await clientAtDaemon({ ...at, era, folder: a })
-    const started = await call(byUrl, 'process_start', SERVER)
-    expect(started.text).toContain(`\n${a}\n`)
-    const pid = pidIn(started.text)
+    const pid = await startedIn(byUrl, a)
     for (const said of [a, pathToFileURL(a).href]) {
       const { client } = await clientAtDaemon({ ...at, era, headers: { 'Reeve-Folder': said } })
       expect((await call(client, 'process_list')).text).toContain(pid)
@@ -68,9 +77,7 @@ for (const era of ERAS) {
     expect((await daemon.reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 
     const cwd = tempFolder()
-    const started = await call(one, 'process_start', { ...SERVER, cwd })
-    expect(started.text).toContain(`\n${cwd}\n`)
-    const pid = pidIn(started.text)
+    const pid = await startedIn(one, cwd, { cwd })
     expect((await call(one, 'process_log', { pid })).text).toContain(cwd)
     const { client: other } = await clientAtDaemon({ ...at, era })
     await expectApart(daemon, other, pid)
@@ -86,7 +93,7 @@ for (const era of ERAS) {
     expect(refused).toMatchObject({ isError: true })
     expect(refused.text).toContain('folder_unknown')
     const cwd = tempFolder()
-    expect((await call(client, 'process_start', { ...SERVER, cwd })).text).toContain(`\n${cwd}\n`)
+    await startedIn(client, cwd, { cwd })
     expect((await call(client, 'process_list')).text).toContain('server')
   })
 }

@@ -90,3 +90,24 @@ test('when it is closed, open streams end', async () => {
   await close()
   expect(await whole).toBe('')
 })
+
+test('closing waits for a connection that is being restored, and closes that, too', async () => {
+  const key = Buffer.alloc(32, 1)
+  const { session } = await (await handlerOf({ key })).ask(HELLO)
+  const restoring = Promise.withResolvers<void>()
+  let isClosed = false
+  const build = (client: McpClient) => {
+    const server = mcpServer(client)
+    server.server.onclose = () => {
+      isClosed = true
+    }
+    restoring.resolve()
+    return server
+  }
+  const { ask, close } = await handlerOf({ key, build })
+  const asked = ask(PING, session ?? '')
+  await restoring.promise
+  await close()
+  expect(isClosed).toBe(true)
+  expect(await asked).toMatchObject({ status: 503 })
+})

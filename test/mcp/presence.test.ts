@@ -35,3 +35,19 @@ test('the session that a token names is never one that is derived, though both h
   expect(sessions.derived('agent', 'folder', null)).toBe(derived)
   expect(sessions.named(sessionIdOf('agent', 'folder'))).toBe(named)
 })
+
+test('a session that is known by one of its processes is opened again under the label that it had', async () => {
+  const reeve = await embed({ store: tempFile() })
+  onTestFinished(() => reeve.close())
+  const spec = { description: 'x' }
+  const { record } = await new Sessions(reeve)
+    .derived('agent', '/work', '/work')
+    .change((acting) => acting.spawn({ kind: 'external', spec, lifetime: 'detached' }))
+  const owner = await new Sessions(reeve).ownerOf(record.pid)
+  const first = record.owner.session ?? ''
+  await reeve.endSession({ session: first })
+  const next = await owner?.change(async (_, session) => session)
+  expect(next).not.toBe(first)
+  const { sessions } = await reeve.sessions()
+  expect(sessions.find(({ id }) => id === next)).toMatchObject({ label: 'agent in /work' })
+})
