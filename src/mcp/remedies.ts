@@ -19,7 +19,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   closed: AGAIN,
   conflict: 'Leave idempotencyKey out, or give another one, to start a new process.',
   daemon_unreachable:
-    'Try again: it is started anew if need be. Look with process_list whether what you asked for was done.',
+    'Try again: it is restarted if need be. Look with process_list whether what you asked for was done.',
   denied: `It belongs to another session. ${FIND}`,
   depth_exceeded: 'Too many processes start one another: start fewer levels of them.',
   empty_scope: 'Give pid, or all: true for every process of your session.',

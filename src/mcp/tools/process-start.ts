@@ -72,10 +72,9 @@ export const processStart = tool({
   name: 'process_start',
   title: 'Start a command',
   description: [
-    'Runs a command and answers with what it printed. A fast one is finished in this call: exit code and output. A slow',
-    'one (server, build, tests, watcher, REPL) goes on in the background under a pid, also when you end, and all its output',
-    'is kept: use process_wait (until it ends or prints a line), process_poll (what is new), process_write, process_kill.',
-    'Do not add & or nohup.',
+    'Runs a command and answers with its output. A fast one finishes in this call, with its exit code. A slow one (server,',
+    'build, tests, watcher, REPL) goes on in the background under a pid, even when you end, and all output is kept: use',
+    'process_wait (its end, or a line), process_poll (what is new), process_write, process_kill. Do not add & or nohup.',
   ].join(' '),
   searchHint:
     'run command, run tests, long running command, background process, dev server, build, watcher, shell, terminal, REPL',
