@@ -49,7 +49,7 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
   const spaced = to
   while (to > start && at - to < MAX_NAME_BYTES && isBlank(bytes[to - 1])) to--
   const isSpaced = to < spaced
-  if (bytes[to - 1] === SQUARE_END && isQuote(bytes[to - 2])) to--
+  if (bytes[to - 1] === SQUARE_END && (isQuote(bytes[to - 2]) || isArrow(bytes, at))) to--
   const isQuoted = to > start && isQuote(bytes[to - 1])
   if (isQuoted) {
     to--
@@ -96,7 +96,7 @@ function keyPart(bytes: Uint8Array, start: number, to: number) {
 }
 
 /** Names that say what they are together with the words before them, and those of values and cookies. */
-const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin)$|cookie2?$|authorization$/i
+const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin|default)$|cookie2?$|authorization$/i
 
 /** `n`, `r`, `t` */
 export function isEscapeLetter(byte: number | undefined): boolean {
@@ -104,6 +104,13 @@ export function isEscapeLetter(byte: number | undefined): boolean {
 }
 
 const VARIABLE = /^[A-Z][A-Z0-9_]{2,}$/
+
+/** `[password] => …`: how PHP prints an array. */
+function isArrow(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === EQUALS && bytes[at + 1] === GREATER
+}
+
+const GREATER = 0x3e
 
 function isOperator(byte: number | undefined): boolean {
   return byte === COLON || byte === QUESTION || byte === 0x2b || byte === 0x7c

@@ -99,6 +99,7 @@ function isSeparator(bytes: Uint8Array, at: number): boolean {
 
 const DASH = 0x2d
 const PIPE = 0x7c
+const SQUARE = 0x5b
 const SLASH = 0x2f
 
 /** What is a secret in the parameters of a URL alone: a signature says elsewhere who wrote something. */
@@ -143,7 +144,7 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
     const style = isEquals && name.isVariable ? 'variable' : isEquals ? other : styleOfHeader(name, other)
     return { from, to: endOfEscaped(bytes, from, to), style, isWholeLine: false, lineEnd: to }
   }
-  const isFirst = beginsLine(found, name.from)
+  const isFirst = beginsLine(found, bytes[name.from - 1] === SQUARE ? name.from - 1 : name.from)
   const isEnvironment = isEquals && name.isVariable && !name.isSpaced
   if (isEnvironment && found.lines && isFirst) {
     const rest = lineEnd()
@@ -153,7 +154,7 @@ function valueAt(found: Findings, name: NameBefore, at: number): Value | null {
   while (from < end && isBlank(bytes[from])) from++
   if (from >= end && !found.open) return null
   const isSpaced = from > begin
-  const opening = openingQuote(bytes, from) ?? wrappedQuote(bytes, from)
+  const opening = openingQuote(bytes, from) ?? wrappedQuote(bytes, from) ?? dumpedQuote(bytes, from)
   if (opening !== null) {
     if (isEnvironment && opening.quote === BACKTICK) return null
     const to = endOfQuoted(bytes, opening, end)
@@ -224,7 +225,7 @@ function restOfLine(
   if (isMember) to--
   const isOneWord = until(bytes, from, to, isBlank) === to
   const style =
-    isMember || (!isColon && isSpaced)
+    isMember || (!isColon && isSpaced && bytes[name.from - 1] !== SQUARE)
       ? 'bare'
       : name.isVariable && isColon && isOneWord
         ? 'variable'
@@ -236,7 +237,8 @@ function restOfLine(
 function blockBehind(found: Findings, name: number, header: number): Value | null {
   const { bytes, end } = found
   const indent = (from: number) => until(bytes, from, end, (byte) => !isBlank(byte)) - from
-  const line = bytes.lastIndexOf(NEWLINE, name - 1) + 1
+  // A search from -1 would begin at the last byte.
+  const line = name === 0 ? 0 : bytes.lastIndexOf(NEWLINE, name - 1) + 1
   const least = indent(line) + 1
   const from = header + (bytes[header] === RETURN ? 2 : 1)
   let to = from
@@ -301,8 +303,28 @@ const MAX_DEPTH = 7
 /** `Some("…")`, `SecretString("…")`: how languages print a value that may be missing, or is one. */
 function wrappedQuote(bytes: Uint8Array, from: number): Opening | null {
   const wrapper = WRAPPERS.find((text) => standsAt(bytes, from, text))
-  return wrapper === undefined ? null : openingQuote(bytes, from + wrapper.length)
+  if (wrapper === undefined) return null
+  const inside = from + wrapper.length
+  // Rust's `{:#?}` and similar printers put what a wrapper holds into a line of its own.
+  return openingQuote(bytes, endsLine(bytes[inside]) ? nextLine(bytes, inside) : inside)
 }
+
+/** The `string(9) "…"` that PHP's `var_dump` prints in the line below `["password"]=>`. */
+function dumpedQuote(bytes: Uint8Array, arrowEnd: number): Opening | null {
+  if (!endsLine(bytes[arrowEnd]) || bytes[arrowEnd - 1] !== GREATER) return null
+  const from = nextLine(bytes, arrowEnd)
+  if (!standsAt(bytes, from, 'string(')) return null
+  const length = until(bytes, from + 7, Math.min(bytes.length, from + 14), (byte) => !isIn(byte, DIGIT))
+  return standsAt(bytes, length, ') "') ? openingQuote(bytes, length + 2) : null
+}
+
+/** Where the text of the next line begins, if its indentation is not unusually deep. */
+function nextLine(bytes: Uint8Array, lineEnd: number): number {
+  const from = lineEnd + (bytes[lineEnd] === RETURN ? 2 : 1)
+  return until(bytes, from, Math.min(bytes.length, from + MAX_INDENT_BYTES), (byte) => !isBlank(byte))
+}
+
+const MAX_INDENT_BYTES = 80
 
 const WRAPPERS = [
   'some(',
@@ -401,10 +423,11 @@ function findOracle(found: Findings, at: number): number {
   return to
 }
 
-/** `<password>value</password>` */
+/** `<password>value</password>`, `<property name="password">value</property>` */
 function findElement(found: Findings, name: NameBefore, at: number): number {
   const { bytes, end } = found
-  if (name.kind === null || bytes[name.from - 1] !== LESS || name.to !== at) return at
+  const isElement = bytes[name.from - 1] === LESS && name.to === at
+  if (name.kind === null || !(isElement || isNamedElement(bytes, name))) return at
   const from = at + 1
   const most = Math.min(end, from + MAX_VALUE_BYTES)
   const to = until(bytes, from, most, (byte) => byte === LESS || endsLine(byte))
@@ -419,6 +442,16 @@ function findElement(found: Findings, name: NameBefore, at: number): number {
   else return at
   return to
 }
+
+/** Elements for settings. Others with a name hold text for people: `<a name="password">`. */
+const NAMED_ELEMENT =
+  /<(?:\w+:)?(?:property|prop|param|parameter|init-param|entry|setting|env|variable|item|systemproperty)\s[^<>]{0,60}(?:name|key)\s?=\s?["']$/i
+
+function isNamedElement(bytes: Uint8Array, { from, isQuoted }: NameBefore): boolean {
+  return isQuoted && NAMED_ELEMENT.test(textOf(bytes, Math.max(0, from - MAX_TAG_BYTES), from))
+}
+
+const MAX_TAG_BYTES = 96
 
 function endsWord(found: Findings, byte: number, at: number): boolean {
   // One within a value belongs to it.

@@ -1,9 +1,13 @@
+import { findAssignments } from './assignments.ts'
 import { BREAK, COLON, DASH, isIn, JOINT, PORT, STEPS, WORD } from './characters.ts'
+import { findDataSourceNames } from './data-source-names.ts'
 import type { Findings } from './findings.ts'
 import { mayFollowName } from './name-before.ts'
 import { findNamedValue, findPgpass } from './named-values.ts'
 import { findOption } from './options.ts'
+import { findPasswordHashes } from './password-hashes.ts'
 import { findSentences } from './sentences.ts'
+import { findInserted } from './sql-inserts.ts'
 import { findInUrl } from './urls.ts'
 import { findToken, SHORTEST_WORD } from './words.ts'
 
@@ -15,11 +19,17 @@ import { findToken, SHORTEST_WORD } from './words.ts'
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
  * | `name=value` and such  | at each `=`, `:`, `>`, `,` and `-`, found four bytes at a time      |
  * | passwords in sentences | at `password ` and the like, found by the system                    |
+ * | `ENV NAME value`, rows | at `ENV `, `VALUES` and the like, found by the system               |
+ * | hashes of passwords    | at `$6$` and the like, found by the system                          |
  */
 export function scan(found: Findings, bytes: Buffer): void {
   scanWords(found)
   scanSeparators(found)
   findSentences(found, bytes)
+  findAssignments(found, bytes)
+  findInserted(found, bytes)
+  findPasswordHashes(found, bytes)
+  findDataSourceNames(found, bytes)
   const { start, end } = found
   for (let at = bytes.indexOf(CELL, start); at !== -1 && at < end; at = bytes.indexOf(CELL, at + 2))
     if (mayFollowName(bytes, at)) findNamedValue(found, at)

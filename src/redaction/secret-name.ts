@@ -155,7 +155,7 @@ function kindAt(words: readonly string[], at: number): SecretKind | null {
   const before = words[at - 1]
   if (PASSWORD_WORDS.has(word)) return before !== undefined && FLAGS.has(before) ? null : 'password'
   if (SHORT_PASSWORD_WORDS.has(word))
-    return before === undefined ? 'possible' : PASS_QUALIFIERS.has(before) ? 'password' : null
+    return before !== undefined && PASS_QUALIFIERS.has(before) ? 'password' : 'possible'
   switch (word) {
     case 'secret':
       if (before !== undefined && FLAGS.has(before)) return null

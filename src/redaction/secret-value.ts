@@ -26,6 +26,7 @@ export function isSecretValue(kind: SecretKind, whole: string, style: ValueStyle
   if (!/[A-Za-z0-9]/.test(value)) return false
   if (kind === 'password') return isPassword(value, style)
   if (isPath(value) || isLink(value) || /^[[(^\\]/.test(value)) return false
+  if (isSchemeAndToken(value)) return style !== 'sentence'
   if (style === 'header') return !value.includes(' ') && (looksGenerated(value) || value.length >= 8)
   if (kind === 'secret' && style === 'quoted')
     return looksGenerated(value) || (!isNameOfSomething(value) && !isSentence(value) && !isTitle(value))
@@ -61,7 +62,8 @@ export function looksGenerated(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED_CHARS).replace(TERMS, '')
   if (text.length < 8 || /\s/.test(text)) return false
   const { digits, letters, changes, capitalPairs, mixed } = countsOf(text)
-  if (digits === 0) return text.length >= 12 && capitalPairs >= 2 && changes >= text.length * 0.35
+  if (text.length >= 12 && capitalPairs >= 2 && changes >= text.length * 0.35) return true
+  if (digits === 0) return false
   if (letters === 0) return text.length >= 16 && digits >= 16
   return mixed || digits >= 5
 }
@@ -105,6 +107,12 @@ function countsOf(text: string): Counts {
 
 function isCapital(character: string): boolean {
   return character >= 'A' && character <= 'Z'
+}
+
+/** `FlyV1 fm2_…`, `Bearer …`: one word that says what it is, and the token. */
+function isSchemeAndToken(value: string): boolean {
+  const token = /^[A-Za-z][\w-]{0,15} (\S{20,})$/.exec(value)?.[1]
+  return token !== undefined && looksGenerated(token)
 }
 
 function isPossibleSecret(value: string, style: ValueStyle): boolean {
@@ -181,10 +189,14 @@ function isVersion(value: string): boolean {
 /** `$X`, `${X}`, `$(x)`, backticks, `{{ x }}`, `{x}`, `<x>`, `%X%`, `@X@`, `[x]`, `%s`. */
 function isBracketed(text: string): boolean {
   const first = text[0]
-  if (first === '$') return /^\$(?:[({[]|[A-Za-z_][A-Za-z0-9_]*(?:$|[^A-Za-z0-9_])|[0-9@*#?]$)/.test(text)
+  if (first === '$') {
+    const name = /^\$([A-Za-z_][A-Za-z0-9_]*)/.exec(text)?.[1]
+    if (name !== undefined) return name.includes('_') || !looksGenerated(name)
+    return /^\$(?:[({[]|[0-9@*#?]$)/.test(text)
+  }
   if (first === '<') return !looksGenerated(text.slice(1, -1))
   if (first === '`' || first === '{') return true
-  if (first === '%') return /^%(?:[A-Za-z_][A-Za-z0-9_]*%|[sdvq]$|\()/.test(text)
+  if (first === '%') return /^%(?:[A-Za-z_][A-Za-z0-9_]*%(?:$|[^A-Za-z0-9])|[sdvq]$|\()/.test(text)
   if (first === '[') return /^\[[A-Za-z _.-]*\]?$/.test(text)
   return first === '@' && /^@[A-Z_]+@$/.test(text)
 }
@@ -208,6 +220,8 @@ function isLink(value: string): boolean {
 /** What stands there in a program: a variable, a call, a type, the member of an object. */
 function isCode(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED_CHARS)
+  // Passwords may begin with a sign that begins an expression or a tag of YAML.
+  if (/^[!&*][^\s,;(){}=]+$/.test(text) && looksGenerated(text.slice(1))) return false
   if (/^[!&*([]|^\/\^|=>|^(?:await|new|typeof|return|function|lambda|not|async) /.test(text)) return true
   const word = /^[A-Za-z_$@][\w$]*/.exec(text)?.[0] ?? ''
   // Names have no letter behind a digit, but for well-known terms.

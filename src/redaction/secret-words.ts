@@ -14,7 +14,8 @@ export const SHORT_PASSWORD_WORDS = set('pass pw')
 /** Parts of names that are written without a separator: `dbpass`, `requirepass`, `rootpw`. */
 export const PASS_QUALIFIERS = set(
   'db require master store key keystore truststore trust user root admin smtp mail imap ftp ssh ssl login my mysql pg redis ' +
-    'api proxy bind sudo become enable privileged service svc remote network net wp host app http ldap rabbit mongo client server auth sql old new svn wifi vnc zip enc',
+    'api proxy bind sudo become enable privileged service svc remote network net wp host app http ldap rabbit mongo client server auth sql old new svn wifi vnc zip enc ' +
+    'default database postgres postgresql mariadb mssql oracle elastic kafka rabbitmq neo4j minio nexus jenkins registry initial',
 )
 
 /** Words before `key` that make it a secret: `api_key`, `signing-key`. */

@@ -4,7 +4,7 @@ import { isReference, isSecretValue } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 /** How the words end that a secret comes right behind. Those with a rare first letter are found fastest. */
-const MARKS = ['word ', 'WORD ', 'phrase ', "by '", "BY '", 'pass ', 'key ', 'ken '].map((text) =>
+const MARKS = ['word ', 'WORD ', 'phrase ', "by '", "BY '", 'pass ', 'key ', 'ken ', 'uth '].map((text) =>
   Buffer.from(text),
 )
 const MAX_VALUE_BYTES = 256
@@ -35,6 +35,7 @@ const TELLERS: readonly (readonly [string, Teller])[] = [
   ['assphrase ', 'sentence'],
   ["dentified by '", 'statement'],
   ['equirepass ', 'setting'],
+  ['asterauth ', 'setting'],
   ['pi key ', 'token'],
   ['ccess key ', 'token'],
   ['ecret key ', 'token'],
@@ -91,6 +92,10 @@ function isStop(byte: number | undefined): boolean {
   return byte === 0x2e || byte === 0x2c || byte === 0x3b
 }
 
+const VERB = /^(?:(?:is|was|set to|changed to|reset to|of|=)(?: now| set to)? ?[:=]? |to (?=["'`]))/
+/** `password for the admin is …`, `password for root: …` */
+const OWNER = /^for (?:[\w.@/-]{1,40} ){0,3}[\w.@/-]{1,40}(?: is(?: now| set to)?:? |: )/
+
 /** Behind `is`, `is:`, `was set to`, `for root:`: where the sentence says what it is. */
 function behindVerb({ bytes, end }: Findings, from: number): number {
   const most = Math.min(end, from + MAX_CONTEXT_BYTES)
@@ -98,7 +103,7 @@ function behindVerb({ bytes, end }: Findings, from: number): number {
   let text = ''
   for (let at = from; at < most && !isLineEnd(bytes[at]); at++)
     text += String.fromCharCode(bytes[at] as number)
-  const verb = /^(?:is|was|set to|changed to|reset to|of|=)(?: now| set to)? ?[:=]? /.exec(text)
+  const verb = VERB.exec(text) ?? OWNER.exec(text)
   if (verb !== null) last = from + verb[0].length
   const generated = /^is generated for \S{1,40} ?/.exec(text)
   if (generated !== null) last = from + generated[0].length

@@ -154,7 +154,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
 
 /**
  * The same where the prefix ends with a character that ends words: SendGrid, Vault, Google, Doppler, Dynatrace, Dropbox,
- * Terraform, OpenShift.
+ * Terraform, OpenShift, Cloudflare.
  */
 export const DOTTED_SHAPES: readonly TokenShape[] = [
   ...shapes('SG.', 16),
@@ -167,6 +167,8 @@ export const DOTTED_SHAPES: readonly TokenShape[] = [
   ...shapes('atlasv1.', 50),
   ...shapes('sha256~', 40),
   ...shapes('amzn.mws.', 32),
+  // Origin CA keys of Cloudflare are `v1.0-` and two runs of hexadecimal digits.
+  ...shapes('v1.', 100),
 ]
 
 function shapes(prefixes: string, least: number, of: number = WORD, rest?: number): TokenShape[] {

@@ -24,35 +24,31 @@ function findCredentials(found: Findings, from: number): void {
     if (bytes[at] === COLON && password === -1) password = at + 1
     else if (bytes[at] === AT) host = at
   }
-  if (password === -1) findUserToken(found, from, host, at)
+  findUserToken(found, from, password === -1 ? host : Math.min(host, password - 1), at)
   if (password === -1 || isPlaceholder(bytes[password])) return
   if (found.mayGoOn(at)) {
     // So far it may be a port.
     if (host > password) found.addEarly(password, at)
     else if (isNumber(bytes, password, at)) found.addEarly(password, password)
     else found.addEarly(password, at)
-  } else if (host > password && !EXAMPLE.test(textOf(bytes, password, Math.min(host, password + 32))))
-    found.add(password, host)
+  } else if (host > password && !isExamplePassword(bytes, password, host)) found.add(password, host)
 }
 
 /** Passwords of manuals: `https://user:pass@example.com`. */
+export function isExamplePassword(bytes: Uint8Array, from: number, to: number): boolean {
+  return EXAMPLE.test(textOf(bytes, from, Math.min(to, from + 32)))
+}
+
 const EXAMPLE = /^(?:pass|pwd|pw|x+|\.{3}|[a-z_-]{0,8}(?:password|passwd))$/i
 
-/** `https://<token>@host`: no password, but a user that no person is called. */
-function findUserToken(found: Findings, from: number, host: number, at: number): void {
-  if (found.mayGoOn(at) && host === -1) {
-    if (
-      at - from >= MIN_USER_TOKEN_BYTES &&
-      looksGenerated(textOf(found.bytes, from, Math.min(at, from + 64)))
-    )
-      found.addEarly(from, at)
-    return
-  }
-  if (
-    host - from >= MIN_USER_TOKEN_BYTES &&
-    looksGenerated(textOf(found.bytes, from, Math.min(host, from + 64)))
-  )
-    found.add(from, host)
+/** `https://<token>@host`, `https://<token>:x-oauth-basic@host`: a user that no person is called. */
+function findUserToken(found: Findings, from: number, userEnd: number, at: number): void {
+  const isBegun = found.mayGoOn(at) && userEnd === -1
+  const to = isBegun ? at : userEnd
+  const text = textOf(found.bytes, from, Math.max(from, Math.min(to, from + 64)))
+  // So far it may be a host, which is shown.
+  if (isBegun) found.addEarly(from, looksGenerated(text) && !text.includes('.') ? to : from)
+  else if (text.length >= MIN_USER_TOKEN_BYTES && looksGenerated(text)) found.add(from, to)
 }
 
 /** Addresses whose path is all that is needed to post there. What follows is masked up to the end of the path. */

@@ -8,7 +8,6 @@ import {
   jwt,
   type Leak,
   leak,
-  PASSWORD,
   privateKey,
   random,
   URL_SAFE,

@@ -1,7 +1,6 @@
 import {
   ALNUM,
   BASE64,
-  BECH32,
   base64,
   DIGITS,
   fake,

@@ -1,0 +1,53 @@
+import { COLON, isBlank, isQuote } from './characters.ts'
+import type { Findings } from './findings.ts'
+import { endsLine } from './line-start.ts'
+import { looksGenerated } from './secret-value.ts'
+import { textOf } from './text-of.ts'
+import { isExamplePassword, isPlaceholder } from './urls.ts'
+
+const PROTOCOLS = ['@tcp(', '@unix('].map((text) => Buffer.from(text))
+const MAX_CREDENTIALS_BYTES = 256
+
+/** The password of a data source name of Go's MySQL driver: `user:password@tcp(host:3306)/database`. */
+export function findDataSourceNames(found: Findings, bytes: Buffer): void {
+  const { start, end } = found
+  for (const protocol of PROTOCOLS)
+    for (
+      let at = bytes.indexOf(protocol, start);
+      at !== -1 && at < end;
+      at = bytes.indexOf(protocol, at + protocol.length)
+    ) {
+      const from = passwordBefore(bytes, start, at)
+      if (from !== -1 && !isExamplePassword(bytes, from, at)) found.add(from, at)
+    }
+  if (found.open) findBegun(found)
+}
+
+/** Where the password begins that ends at `at`: behind the first colon of its word; -1 if there is none. */
+function passwordBefore(bytes: Uint8Array, start: number, at: number): number {
+  const first = Math.max(start, at - MAX_CREDENTIALS_BYTES)
+  let from = -1
+  for (let place = at - 1; place >= first && !endsName(bytes[place]); place--)
+    if (bytes[place] === COLON) from = place + 1
+  const isUrl = bytes[from] === SLASH && bytes[from + 1] === SLASH
+  return from === -1 || from === at || isUrl || isPlaceholder(bytes[from]) ? -1 : from
+}
+
+/** The last word may become such a name. Until that is known, only what looks like a generated password is masked. */
+function findBegun(found: Findings): void {
+  const { bytes, start, end } = found
+  const password = passwordBefore(bytes, start, end)
+  if (password === -1) return
+  const [text = '', ...behind] = textOf(bytes, password, end).split('@')
+  const protocol = behind.at(-1)
+  if (protocol !== undefined && !PROTOCOLS.some((known) => known.toString().startsWith(`@${protocol}`)))
+    return
+  found.addEarly(password, looksGenerated(text) ? end : password)
+}
+
+const SLASH = 0x2f
+const EQUALS = 0x3d
+
+function endsName(byte: number | undefined): boolean {
+  return isBlank(byte) || isQuote(byte) || endsLine(byte) || byte === EQUALS
+}
