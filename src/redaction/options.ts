@@ -211,14 +211,18 @@ function commandBefore({ bytes, start }: Findings, at: number): string {
     bytes[from - 1] !== 0x26
   )
     from--
-  const words = textOf(bytes, from, at).trim().split(/\s+/)
-  const command = words.find(
-    (word) =>
-      !/^(?:[+$#%>(]+|sudo|env|exec|time|nohup|command|then|do|if|run|RUN|CMD|[\d:.,TZ[\]|-]+|[A-Za-z_]\w*=.*|["'`({]*)$/.test(
-        word,
-      ),
-  )
-  const name = (command ?? '').replace(/^.*[/("'`]/, '').toLowerCase()
-  const needsLogin = ['docker', 'podman', 'nerdctl', 'helm', 'az', 'oc'].includes(name)
-  return needsLogin && !words.includes('login') ? '' : name
+  const text = textOf(bytes, from, at)
+  let command = ''
+  for (const [word] of text.matchAll(/\S+/g)) {
+    if (NO_COMMAND.test(word)) continue
+    command = word
+    break
+  }
+  const name = command.replace(/^.*[/("'`]/, '').toLowerCase()
+  return NEEDS_LOGIN.has(name) && !/(?:^|\s)login\s/.test(text) ? '' : name
 }
+
+/** What may stand before the name of a command. */
+const NO_COMMAND =
+  /^(?:[+$#%>(]+|sudo|env|exec|time|nohup|command|then|do|if|run|RUN|CMD|[\d:.,TZ[\]|-]+|[A-Za-z_]\w*=.*|["'`({]*)$/
+const NEEDS_LOGIN: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl', 'helm', 'az', 'oc'])

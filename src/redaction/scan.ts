@@ -122,6 +122,8 @@ function lookAtSeparator(found: Findings, at: number): number {
   const { bytes } = found
   if (bytes[at] === COLON) {
     const next = bytes[at + 1]
+    // `::` separates no value from its name.
+    if (next === COLON || bytes[at - 1] === COLON) return at
     if (next === SLASH && bytes[at + 2] === SLASH) {
       findInUrl(found, at + 3)
       return at
