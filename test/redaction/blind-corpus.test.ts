@@ -1,26 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { innocent, secrets } from './blind-corpus.ts'
+import { secondSecrets } from './second-blind-corpus.ts'
 
 const fragmentsOf = (secret: string | readonly string[]): readonly string[] =>
   typeof secret === 'string' ? [secret] : secret
 
-describe('the blind corpus', () => {
-  it('has 200 texts with secrets and at least 300 without', () => {
-    expect(secrets).toHaveLength(200)
-    expect(innocent.length).toBeGreaterThanOrEqual(300)
-  })
-
-  it('repeats no text', () => {
-    const texts = [...secrets.map(({ text }) => text), ...innocent]
-    expect(new Set(texts).size).toBe(texts.length)
+describe.each([
+  { name: 'first', texts: secrets },
+  { name: 'second', texts: secondSecrets },
+])('the $name blind corpus', ({ texts }) => {
+  it('has 200 texts with secrets', () => {
+    expect(texts).toHaveLength(200)
   })
 
   it('names a family for each secret', () => {
-    expect(secrets.filter(({ family }) => family.trim() === '')).toEqual([])
+    expect(texts.filter(({ family }) => family.trim() === '')).toEqual([])
   })
 
   it('declares secrets that occur in their text', () => {
-    for (const { text, secret } of secrets) {
+    for (const { text, secret } of texts) {
       const fragments = fragmentsOf(secret)
       expect(fragments, text).not.toHaveLength(0)
       for (const fragment of fragments) {
@@ -28,5 +26,16 @@ describe('the blind corpus', () => {
         expect(text).toContain(fragment)
       }
     }
+  })
+})
+
+describe('the blind corpora', () => {
+  it('have at least 300 texts without secrets', () => {
+    expect(innocent.length).toBeGreaterThanOrEqual(300)
+  })
+
+  it('repeat no text', () => {
+    const texts = [...[...secrets, ...secondSecrets].map(({ text }) => text), ...innocent]
+    expect(new Set(texts).size).toBe(texts.length)
   })
 })
