@@ -70,7 +70,8 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
   if (to - from < 2) return null
   const text = textOf(bytes, from, to)
   const own = secretKindOf(text)
-  if (own === null && !OPEN_NAMES.test(text)) return null
+  // `default:` is a case of a program.
+  if (own === null && (!OPEN_NAMES.test(text) || (text === 'default' && bytes[at] !== EQUALS))) return null
   const before = bytes[at] === COLON && !isQuoted ? wordsBefore(bytes, start, from) : ''
   const kind = before === '' ? own : kindOfWords(wordsOf(`${before} ${text}`), false)
   return {
