@@ -27,13 +27,8 @@ export const inbox = tool({
       const scope = `session:${id}`
       if (after !== undefined && after > 0) await acknowledge(acting, scope, after)
       const { turn, previous } = session
-      const { notices: read } = await acting.notices({
-        scope,
-        consumer: CONSUMER,
-        limit,
-        turn,
-        ...(after === undefined ? {} : { after }),
-      })
+      const { notices: unread, isAll } = await readUnseen(acting, { scope, turn, limit, after })
+      const read = unread.slice(0, limit)
       session.endTurn()
       const before =
         after === undefined && previous !== null && read.length < limit
@@ -51,18 +46,50 @@ export const inbox = tool({
       const room = INBOX_CHARS - older.reduce((sum, one) => sum + sizeOf(one), 0)
       const kept = fitting(told, sizeOf, Math.max(0, room))
       const next = kept.at(-1)?.place ?? after ?? 0
+      const more = unread.length - kept.length
       const text = [
         ...(older.length === 0
           ? []
           : ['Of your session before this one, which has ended:', ...older.map((one) => one.text)]),
         ...(older.length === 0 || kept.length === 0 ? [] : ['Of this session:']),
         ...kept.map((one) => one.text),
-        older.length + kept.length === 0 ? 'Nothing new.' : `Go on with after: ${next}`,
+        older.length + kept.length === 0
+          ? 'Nothing new.'
+          : more === 0
+            ? `That is all. Mark as read with after: ${next}`
+            : `${isAll ? '' : 'At least '}${more} more: inbox with after: ${next}`,
       ].join('\n')
-      return { structured: { notices: kept, next, before: older }, text }
+      return { structured: { notices: kept, next, more, before: older }, text }
     })
   },
 })
+
+/** How many notices behind the page are counted. */
+const COUNTED_AHEAD = 50
+/** A page may be empty of news: notices that the turn has seen are left out of it. */
+const MAX_PAGES = 50
+
+interface Wanted {
+  readonly scope: string
+  readonly turn: string
+  readonly limit: number
+  readonly after: number | undefined
+}
+
+/** Reads page after page, until there are more notices than `limit` or no more at all. */
+async function readUnseen(acting: Acting, { scope, turn, limit, after }: Wanted) {
+  const notices: Told[] = []
+  const asked = { scope, consumer: CONSUMER, turn, limit: limit + COUNTED_AHEAD }
+  let from = after
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await acting.notices({ ...asked, ...(from === undefined ? {} : { after: from }) })
+    notices.push(...page.notices)
+    if (!page.more) return { notices, isAll: true }
+    if (notices.length > limit) break
+    from = page.next
+  }
+  return { notices, isAll: false }
+}
 
 /** For the lines around them. */
 const INBOX_CHARS = PAGE_CHARS - 200
