@@ -5,13 +5,14 @@ export const PAGE_CHARS = 4_000
 
 export const maxChars = z.number().int().min(100).max(100_000).default(PAGE_CHARS).describe('most characters')
 
-/** What is said about an output, beside it, needs this much; of a small page half. */
+/** What is said about an output, beside it, needs this much; of a small page half, and at least the pid and one short note. */
 const AROUND_CHARS = 700
+const MIN_AROUND_CHARS = 70
 
 /** How much output fits on a page. In structured content every character of it may take two. */
 export function outputRoom(most: number, structured: boolean): number {
-  if (structured) return Math.max(50, Math.floor((most - AROUND_CHARS) / 2))
-  return most - Math.min(AROUND_CHARS, Math.floor(most / 2))
+  if (structured) return Math.max(30, Math.floor((most - AROUND_CHARS) / 2))
+  return most - Math.min(AROUND_CHARS, Math.max(MIN_AROUND_CHARS, Math.floor(most / 2)))
 }
 
 export interface Page {
@@ -26,9 +27,9 @@ export interface Page {
 /** The text of an answer, with no more than `most` characters. */
 export function pageOf({ head, body, notes = [] }: Page, most: number): string {
   let room = most - (body === '' ? 0 : body.length + 1)
-  const headLeast = Math.min(head.length, HEAD_LEAST)
   const kept: string[] = []
   for (const note of notes) {
+    const headLeast = Math.min(head.length, note.length <= SHORT_NOTE ? PID_CHARS : HEAD_LEAST)
     if (note.length + 1 > room - headLeast) continue
     kept.push(note)
     room -= note.length + 1
@@ -38,6 +39,9 @@ export function pageOf({ head, body, notes = [] }: Page, most: number): string {
 }
 
 const HEAD_LEAST = 80
+/** A short note, such as that there is more output, matters more than the end of the head. */
+const SHORT_NOTE = 60
+const PID_CHARS = 20
 
 /** As many from one end as fit, at least one. */
 export function fitting<Item>(
