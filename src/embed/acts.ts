@@ -68,11 +68,12 @@ export function actsOf(
       await reveals.viewFor(actor, record, 'show', reveal)
       return record
     },
-    async list({ filter, after, limit, ports: withPorts, budgets, turn }) {
+    async list({ filter, after, limit, newestFirst, ports: withPorts, budgets, turn }) {
       const page = await store.ask({
         ask: 'processes',
         filter,
         visibleTo: visibilityOf(actor),
+        newestFirst,
         after: after === undefined ? null : Number(after.slice(1)),
         limit,
       })

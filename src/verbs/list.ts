@@ -6,7 +6,7 @@ import { record } from './shapes/record.ts'
 import { count, cursor, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** In order of registration. `shared` marks what is listed only because of a grant. */
+/** In order of registration, or the newest first. `shared` marks what is listed only because of a grant. */
 export const list = verb({
   summary: 'Lists processes; without a status, those that have not ended.',
   route: 'GET /processes',
@@ -15,6 +15,10 @@ export const list = verb({
     filter: filter.default({}),
     after: cursor.exactOptional(),
     limit: pageSize,
+    newestFirst: z
+      .boolean()
+      .default(false)
+      .describe('the last registered first; after goes on to older ones'),
     ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
     turn: turnId
       .exactOptional()

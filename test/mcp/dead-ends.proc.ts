@@ -74,7 +74,7 @@ test('an interrupt takes a name, and everything only with all: true', async () =
   for (const given of [{}, { all: false }, { all: true, pid: 'a' }])
     expect(await call(client, 'interrupt', given)).toMatchObject({ isError: true })
   expect((await call(client, 'interrupt', {})).text).toMatch(/pid.*all: true/s)
-  expect(await textOf(client, 'process_list')).toMatch(/\(a\).*\(b\).*\(c\)/s)
+  expect(await textOf(client, 'process_list')).toMatch(/\(c\).*\(b\).*\(a\)/s)
   const one = await call(client, 'interrupt', { pid: 'b' })
   expect(one).toMatchObject({ isError: false, structured: { matched: 1 } })
   expect(await textOf(client, 'process_wait', { pid: 'b' })).toContain('interrupted')

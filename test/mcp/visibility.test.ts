@@ -16,7 +16,7 @@ for (const era of ERAS) {
     const client = await overHttp(reeve, { era, caller })
     const { text } = await call(client, 'process_list')
     expect(text).toContain(record.pid)
-    expect(text).not.toContain('There are more')
+    expect(text).not.toContain('Older ones')
     const { resources } = await client.listResources()
     expect(resources.map(({ uri }) => uri)).toContain(`reeve://processes/${record.pid}`)
   })

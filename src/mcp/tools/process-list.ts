@@ -16,7 +16,7 @@ export const processList = tool({
   name: 'process_list',
   title: 'List processes',
   description: [
-    'Lists your processes that have not ended, with ports and budgets. Use it when you come back to a project or have',
+    'Lists your processes that have not ended, newest first, with ports and budgets. Use it when you come back to a project or have',
     'lost a pid: what you started before is still there.',
   ].join(' '),
   searchHint: 'list processes, what is running, background jobs, ports, find pid',
@@ -40,7 +40,7 @@ export const processList = tool({
     const list = (most: number) => {
       const from = after === undefined ? {} : { after }
       return perform((acting) =>
-        acting.list({ filter, limit: most, turn, ports: true, budgets: true, ...from }),
+        acting.list({ filter, limit: most, newestFirst: true, turn, ports: true, budgets: true, ...from }),
       )
     }
     const sizeOf = (one: Listed) =>
@@ -53,7 +53,7 @@ export const processList = tool({
     const none = wanted === undefined ? 'No process is running.' : 'No processes.'
     const text = [
       ...(processes.length === 0 ? [none] : processes.map(lineOf)),
-      ...(next === null ? [] : [`There are more: after: "${next}"`]),
+      ...(next === null ? [] : [`Older ones: after: "${next}"`]),
     ].join('\n')
     return { structured: { processes: processes.map(structuredOf), next }, text }
   },
