@@ -3,7 +3,15 @@ import * as z from 'zod'
 /** About a page: what a model is given unless it asks for more. */
 export const PAGE_CHARS = 4_000
 
-export const maxChars = z.number().int().min(100).max(100_000).default(PAGE_CHARS).describe('most characters')
+const MAX_PAGE_CHARS = 100_000
+
+export const maxChars = z
+  .number()
+  .int()
+  .min(100)
+  .max(MAX_PAGE_CHARS)
+  .default(PAGE_CHARS)
+  .describe('most characters')
 
 /** What is said about an output, beside it, needs this much; of a small page half, and at least the pid and one short note. */
 const AROUND_CHARS = 700
@@ -13,6 +21,12 @@ const MIN_AROUND_CHARS = 70
 export function outputRoom(most: number, structured: boolean): number {
   if (structured) return Math.max(30, Math.floor((most - AROUND_CHARS) / 2))
   return most - Math.min(AROUND_CHARS, Math.max(MIN_AROUND_CHARS, Math.floor(most / 2)))
+}
+
+/** The `maxChars` of a page with room for so much output; null where no page has that. */
+export function charsFor(room: number): number | null {
+  const chars = Math.max(room + AROUND_CHARS, 2 * AROUND_CHARS)
+  return chars > MAX_PAGE_CHARS ? null : chars
 }
 
 export interface Page {
@@ -68,6 +82,15 @@ export function cut(text: string, most: number): string {
   if (most < 1) return ''
   const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? '') ? most - 2 : most - 1
   return `${text.slice(0, Math.max(end, 0))}…`
+}
+
+/** The part of a text around a place in it, with marks where something is missing. */
+export function cutAround(text: string, at: number, most: number): string {
+  const before = Math.floor(most / 3)
+  if (text.length <= most || at <= before) return cut(text, most)
+  const start = Math.min(at - before, text.length - most + 1)
+  const isWithin = /[\uDC00-\uDFFF]/.test(text[start] ?? '')
+  return `…${cut(text.slice(isWithin ? start + 1 : start), most - 1)}`
 }
 
 /** The end of a text, beginning with a whole line where there is one. */

@@ -26,7 +26,15 @@ export const search = verb({
       'give either text or pattern',
     ),
   output: z.strictObject({
-    matches: z.array(line.extend({ before: z.array(line), after: z.array(line) })),
+    matches: z.array(
+      line.extend({
+        at: count
+          .exactOptional()
+          .describe('where in text the match begins; of lines longer than 200 characters, if known'),
+        before: z.array(line),
+        after: z.array(line),
+      }),
+    ),
     total: count,
     /** There are more than `total`: counting has a ceiling. */
     totalIsLeast: z.boolean(),

@@ -30,6 +30,29 @@ export function matcherOf({ text, pattern, ignoreCase = false }: Wanted): Matche
   return (line) => line.toLowerCase().includes(lower)
 }
 
+/** To locate a match takes re2js far longer than to test for one: so many steps are spent on that, about a quarter of a second. */
+const MAX_LOCATE_STEPS = 4_000_000
+
+/** Where in a line the match begins; -1 without one, and for patterns also when too much time was spent on earlier lines. */
+export function locatorOf({ text, pattern, ignoreCase = false }: Wanted): (line: string) => number {
+  if (pattern !== undefined) {
+    const compiled = compilePattern(pattern, ignoreCase)
+    const stepsPerChar = compiled.programSize()
+    let stepsLeft = MAX_LOCATE_STEPS
+    return (line) => {
+      const steps = line.length * stepsPerChar
+      if (steps > stepsLeft) return -1
+      stepsLeft -= steps
+      const matcher = compiled.matcher(line)
+      return matcher.find() ? matcher.start() : -1
+    }
+  }
+  const wanted = text ?? ''
+  if (!ignoreCase) return (line) => line.indexOf(wanted)
+  const lower = wanted.toLowerCase()
+  return (line) => line.toLowerCase().indexOf(lower)
+}
+
 /** Throws a `RefusedError` for a pattern that can't be read or is too large. */
 export function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS)

@@ -2,7 +2,7 @@ import type { Gap } from './layout.ts'
 import { planLines } from './line-plan.ts'
 import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
 import type { Masking } from './masking.ts'
-import { type Matcher, matcherOf, type Wanted } from './pattern.ts'
+import { locatorOf, type Matcher, matcherOf, type Wanted } from './pattern.ts'
 import { scanTurns } from './scan-turns.ts'
 import type { RawLine } from './split-lines.ts'
 import { refuseUntagged, type Stream } from './streams.ts'
@@ -24,6 +24,8 @@ export interface SearchOptions extends Wanted {
 }
 
 interface Match extends Line {
+  /** Where in `text` the match begins, for lines longer than `LONG_LINE_CHARS`; absent if the place is not known. */
+  readonly at?: number
   readonly before: readonly Line[]
   readonly after: readonly Line[]
 }
@@ -66,13 +68,16 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
 export const MAX_COUNTED = 10_000
 const MAX_MATCHES = 1000
 const MAX_CONTEXT = 50
+/** Shorter lines are shown whole everywhere. */
+const LONG_LINE_CHARS = 200
 
 class Search {
   readonly #matches: Matcher
+  readonly #locate: (line: string) => number
   readonly #options: SearchOptions
   readonly #context: number
   readonly #limit: number
-  readonly #found: { line: Line; before: Line[]; after: Line[] }[] = []
+  readonly #found: { line: Line & { readonly at?: number }; before: Line[]; after: Line[] }[] = []
   /** The last lines, for the next match; as many as `context`. */
   readonly #before: RawLine[] = []
   #total = 0
@@ -83,6 +88,7 @@ class Search {
 
   constructor(matches: Matcher, options: SearchOptions) {
     this.#matches = matches
+    this.#locate = locatorOf(options)
     this.#options = options
     this.#context = Math.min(options.context ?? 0, MAX_CONTEXT)
     this.#limit = Math.min(options.limit, MAX_MATCHES)
@@ -134,7 +140,9 @@ class Search {
       return
     }
     const before = this.#before.map((line) => this.#shown(line))
-    this.#found.push({ line: this.#shown(raw), before, after: [] })
+    const line = this.#shown(raw)
+    const at = line.text.length > LONG_LINE_CHARS ? this.#locate(line.text) : -1
+    this.#found.push({ line: at < 0 ? line : { ...line, at }, before, after: [] })
   }
 
   #shown(raw: RawLine): Line {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { stream } from '../../verbs/shapes/output.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
-import { cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
+import { charsFor, cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
 
 const STDERR = 'stderr: '
@@ -39,11 +39,12 @@ export const processLog = tool({
     // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
     const room = outputRoom(most, false)
     const lineRoom = structured ? Math.floor(room / 2) : room
+    const mostOfLine = lineRoom - STDERR.length
     const { total, truncated: lost } = read
     const all = read.lines.map(({ offset: _, number, ...rest }) => ({
       ...rest,
       number: number + 1,
-      text: cut(rest.text, lineRoom - STDERR.length),
+      text: cut(rest.text, mostOfLine),
     }))
     const lines = fitting(
       all,
@@ -64,13 +65,24 @@ export const processLog = tool({
             ...(earlier === null ? [] : [`earlier: ${JSON.stringify(earlier)}`]),
             ...(later === null ? [] : [`later: ${JSON.stringify(later)}`]),
           ].join('; ')
+    const longest = read.lines
+      .filter(({ number, text }) => number + 1 >= first && number < last && text.length > mostOfLine)
+      .sort((one, other) => other.text.length - one.text.length)[0]
+    const notes = longest === undefined ? [] : [cutNote(longest, structured)]
     const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
     return {
       structured: { lines, total, earlier, later, lost },
-      text: pageOf({ head: `${where}${gap}`, body: lines.map(shown).join('\n') }, most),
+      text: pageOf({ head: `${where}${gap}`, body: lines.map(shown).join('\n'), notes }, most),
     }
   },
 })
+
+function cutNote(line: { readonly number: number; readonly text: string }, structured: boolean): string {
+  const lineChars = line.text.length + STDERR.length
+  const chars = charsFor(structured ? 2 * lineChars : lineChars)
+  const remedy = chars === null ? 'process_search finds parts of it' : `maxChars: ${chars} shows it whole`
+  return `[Line ${line.number + 1} is cut: ${remedy}.]`
+}
 
 function shown({ text, stream: of }: { readonly text: string; readonly stream?: string }): string {
   return of === 'stderr' ? `${STDERR}${text}` : text

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { search } from '../../verbs/search.ts'
 import { stream } from '../../verbs/shapes/output.ts'
 import { count, processRef } from '../../verbs/shapes/scalars.ts'
-import { cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
+import { cutAround, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
 import { counted } from '../words.ts'
 
@@ -52,14 +52,18 @@ export const processSearch = tool({
     // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
     const room = outputRoom(most, false)
     const lineRoom = structured ? Math.floor(room / 2) : room
-    const short = ({ number, text, stream }: Found): Found => ({
+    const short = ({ number, text, stream }: Found, at = 0): Found => ({
       number: number + 1,
-      text: cut(text, Math.min(LINE_CHARS, lineRoom)),
+      text: cutAround(text, at, Math.min(LINE_CHARS, lineRoom)),
       ...(stream === undefined ? {} : { stream }),
     })
-    const all = answer.matches.map(({ before, after, offset, ...rest }) => ({
+    const all = answer.matches.map(({ before, after, offset, at, ...rest }) => ({
       offset,
-      match: { ...short(rest), before: before.map(short), after: after.map(short) },
+      match: {
+        ...short(rest, at),
+        before: before.map((one) => short(one)),
+        after: after.map((one) => short(one)),
+      },
     }))
     const sizeOf = (match: Match) => (structured ? JSON.stringify(match) : shown(match)).length + 1
     const kept = fitting(all, ({ match }) => sizeOf(match), room)
