@@ -1,12 +1,13 @@
 import type * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
+import { meantIssues, requirementOf } from './argument-words.ts'
 import type { PlainSchema } from './input-schema.ts'
 
 const MOST_ISSUES = 5
 const MOST_CHARS = 1_500
 
 /** The arguments as the tool takes them, or an error that names each that does not fit, and says what it should be. */
-export function checkedInput<Input extends z.ZodType>(
+export function checkedInput<Input extends z.ZodObject>(
   tool: string,
   input: Input,
   given: unknown,
@@ -14,12 +15,13 @@ export function checkedInput<Input extends z.ZodType>(
 ): z.output<Input> {
   const checked = input.safeParse(given)
   if (checked.success) return checked.data
-  const { issues } = checked.error
+  const issues = checked.error.issues.flatMap(meantIssues)
   const said = issues.slice(0, MOST_ISSUES).map((issue) => {
-    if (issue.code === 'unrecognized_keys') return unknownArguments(issue, Object.keys(properties))
+    if (issue.code === 'unrecognized_keys') return unknownArguments(issue, Object.keys(input.shape))
     const [name = ''] = issue.path
     const where = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
-    return `${where}${messageOf(issue, given)}${aboutArgument(properties[String(name)])}`
+    const plain = properties[String(name)]
+    return `${where}${messageOf(issue, given, plain)}${aboutArgument(plain)}`
   })
   const text = said.join('; ')
   throw new ReeveError(
@@ -35,10 +37,10 @@ function aboutArgument(plain: PlainSchema | undefined): string {
   return ` (${plain.description}${members.length === 0 ? '' : `: ${members.join(', ')}`})`
 }
 
-function messageOf(issue: z.core.$ZodIssue, given: unknown): string {
+function messageOf(issue: z.core.$ZodIssue, given: unknown, plain: PlainSchema | undefined): string {
   const [name] = issue.path
   const isMissing = name !== undefined && issue.path.length === 1 && !Object.hasOwn(Object(given), name)
-  return isMissing ? 'is needed' : issue.message
+  return isMissing ? 'is needed' : requirementOf(issue, issue.path.length === 1 ? plain : undefined)
 }
 
 function unknownArguments(
