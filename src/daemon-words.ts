@@ -92,7 +92,7 @@ export const daemonWords: DaemonWords = {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment }) {
+  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment, startDaemon }) {
     const [{ serveMcpStdio }, { clientEnvironment }] = await Promise.all([
       import('./mcp/stdio.ts'),
       import('./command/environment/client.ts'),
@@ -100,7 +100,7 @@ export const daemonWords: DaemonWords = {
     const environment = { base: clientEnvironment(process.env), variables: process.env }
     const shared = sharesEnvironment ? { environment } : {}
     const bound = session === null ? {} : { session }
-    await serveMcpStdio(reeve, { quiet, structured, since, ...shared, ...bound }).closed
+    await serveMcpStdio(reeve, { quiet, structured, since, startDaemon, ...shared, ...bound }).closed
     return 0
   },
   async demo() {

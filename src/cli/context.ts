@@ -34,6 +34,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   #reeve: Reeve | undefined
   #starting: Promise<void> | undefined
   #stoppedSince: number | null = null
+  #isForAgent = false
 
   constructor(options: Options & GlobalOptions, args: readonly string[], around: Surroundings, words: Words) {
     this.options = options
@@ -78,6 +79,17 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     return this.#reeve
   }
 
+  /** For an agent: it is told at once if somebody has stopped the daemon, and may start it with `startStopped`. */
+  reeveForAgent(): Promise<Reeve> {
+    this.#isForAgent = true
+    return this.reeve()
+  }
+
+  /** Starts a daemon where somebody has stopped it. */
+  async startStopped(): Promise<void> {
+    if (this.#mayStart && (await this.daemon.wasStopped(this.home))) await this.#start()
+  }
+
   /** A way to the daemon that starts none, for what nobody asked for. Whoever takes it closes it. */
   quietly(): Reeve {
     return connectUnasked(this.#where())
@@ -85,8 +97,12 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
 
   async #connect(): Promise<Reeve> {
     const where = this.#where()
-    if (this.url !== undefined || this.options['no-start']) return connectWith(where)
-    return connectUnasked(where, (hasAnswered) => this.#revive(hasAnswered))
+    if (!this.#mayStart) return connectWith(where)
+    return connectUnasked(where, (hasAnswered, wasHeard) => this.#revive(hasAnswered, wasHeard))
+  }
+
+  get #mayStart(): boolean {
+    return this.url === undefined && !this.options['no-start']
   }
 
   #where(): ConnectOptions {
@@ -99,18 +115,21 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   }
 
   /** A daemon that was killed is followed by another. One that somebody stopped is not: they may start it themselves. */
-  async #revive(hasAnswered: boolean): Promise<void> {
+  async #revive(hasAnswered: boolean, wasHeard: boolean): Promise<void> {
     const wasStopped = hasAnswered && (await this.daemon.wasStopped(this.home))
     if (!wasStopped) {
       this.#stoppedSince = null
       return this.#start()
     }
     this.#stoppedSince ??= Date.now()
-    if (Date.now() - this.#stoppedSince < RETURN_MS) return
+    // An agent's call that was under way survives a restart of the daemon; a new one does not wait for that.
+    const waits = wasHeard || !this.#isForAgent
+    if (waits && Date.now() - this.#stoppedSince < RETURN_MS) return
     throw new ReeveError(
       'daemon_unreachable',
-      'The daemon was stopped.',
+      'The daemon was stopped by its user.',
       'Start it with reeve up, and try again.',
+      { details: { reason: 'stopped' } },
     )
   }
 

@@ -38,6 +38,8 @@ export interface DaemonWords {
       readonly since: number
       /** The daemon is on this machine: commands get the variables that this program was started with. */
       readonly sharesEnvironment: boolean
+      /** Starts the daemon where somebody has stopped it. */
+      readonly startDaemon: () => Promise<void>
     },
   ): Promise<number>
   demo(): Promise<number>

@@ -11,7 +11,7 @@ export interface Line {
   readonly transport: Transport
   /** `Reeve-As`, or nothing. */
   readonly headers: Readonly<Record<string, string>>
-  readonly revive: (() => Promise<void>) | undefined
+  readonly revive: ((wasHeard: boolean) => Promise<void>) | undefined
   /** For how long a call that may be repeated is repeated. */
   readonly retryMs: number
   /** What the last answer said of the feed. */

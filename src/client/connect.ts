@@ -12,8 +12,11 @@ export type { ConnectOptions } from './address.ts'
 
 const RETRY_MS = 10_000
 
-/** Called when no daemon can be reached, until one can; `hasAnswered`: one was there before. */
-export type Revive = (hasAnswered: boolean) => Promise<void>
+/**
+ * Called when no daemon can be reached, until one can. `hasAnswered`: one was there before; `wasHeard`: it may have heard the
+ * request that is to be repeated.
+ */
+export type Revive = (hasAnswered: boolean, wasHeard: boolean) => Promise<void>
 
 type Actor = Parameters<Reeve['as']>[0]
 
@@ -56,7 +59,8 @@ const lines = new WeakMap<Acting, Line>()
 
 function lineTo(options: ConnectOptions, revive: Revive | undefined): Line {
   const transport = new Transport(addressOf(options))
-  const bring = revive === undefined ? undefined : () => revive(transport.hasAnswered)
+  const bring =
+    revive === undefined ? undefined : (wasHeard: boolean) => revive(transport.hasAnswered, wasHeard)
   return { transport, headers: {}, revive: bring, retryMs: RETRY_MS, seen: {} }
 }
 

@@ -9,7 +9,7 @@ export interface RetryOptions {
   readonly forMs: number
   readonly signal?: AbortSignal | undefined
   /** Brings a daemon up again, where whoever connects can; throws where there is none to come. */
-  readonly revive?: (() => Promise<void>) | undefined
+  readonly revive?: ((wasHeard: boolean) => Promise<void>) | undefined
 }
 
 const FIRST_MS = 50
@@ -24,12 +24,14 @@ export async function retrying<Answer>(
   { safe, forMs, signal, revive }: RetryOptions,
 ): Promise<Answer> {
   let missedSince: number | undefined
+  let wasHeard = false
   for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
     const began = Date.now()
     try {
       return await attempt()
     } catch (error) {
       if (!isBroken(error) || !mayRepeat(error, safe)) throw error
+      wasHeard ||= mayBeSent(error)
       const now = Date.now()
       // It was heard, and for a while: the daemon had been back.
       if (mayBeSent(error) && now - began > MOST_MS) missedSince = undefined
@@ -38,7 +40,7 @@ export async function retrying<Answer>(
       if (now - missedSince + delay > forMs) throw error
       // Half of it by chance, so that the clients of a daemon that restarts do not come all at once.
       await sleep(delay / 2 + (Math.random() * delay) / 2, undefined, signal === undefined ? {} : { signal })
-      await revive?.()
+      await revive?.(wasHeard)
     }
   }
 }

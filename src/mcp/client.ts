@@ -11,6 +11,8 @@ export interface McpClient {
   readonly readOnly: boolean
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
+  /** Starts the daemon where somebody has stopped it; absent where the server is part of the daemon. */
+  startDaemon?(): Promise<void>
   place(told: Told): Promise<Place>
 }
 

@@ -1,7 +1,8 @@
 import type { ErrorCode, ReeveError } from '../core/errors.ts'
 
 /** What a model can do about an error: with the tools it has, or by telling the user. */
-export function remedyFor({ code, remedy }: ReeveError): string {
+export function remedyFor({ code, remedy, details }: ReeveError): string {
+  if (code === 'daemon_unreachable' && details['reason'] === 'stopped') return STOPPED
   return OWN.includes(code) ? remedy : (REMEDIES[code] ?? TELL)
 }
 
@@ -9,6 +10,7 @@ export function remedyFor({ code, remedy }: ReeveError): string {
 const OWN: readonly string[] = ['invalid_input', 'folder_unknown']
 
 const TELL = 'No tool can fix this: tell the user what happened.'
+const STOPPED = 'process_start starts it again, or the user runs `reeve up`.'
 const AGAIN = 'Try again in a moment; if that does not help, tell the user.'
 const FIND = 'process_list with status: "any" lists your processes, also those that have ended.'
 

@@ -27,6 +27,8 @@ export interface McpStdioOptions {
   readonly environment?: ClientEnvironment
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
+  /** Starts the daemon where somebody has stopped it. */
+  readonly startDaemon?: () => Promise<void>
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
@@ -49,7 +51,8 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
     reader: { id: randomUUID(), since: options.since ?? Date.now() },
     environment: options.environment ?? null,
   }
-  const { structured = false } = options
+  const { structured = false, startDaemon } = options
+  const starting = startDaemon === undefined ? {} : { startDaemon }
   let placed: Promise<Place> | undefined
   // The first word counts: one connection is one client in one folder.
   const place = (told: Told) => {
@@ -65,7 +68,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, structured, place })
+      const server = mcpServer({ era, readOnly: false, structured, place, ...starting })
       // What goes wrong here is answered to the first call, which asks again.
       server.server.oninitialized = () => void place(toldBy(server)).then(touch, () => {})
       serving = server

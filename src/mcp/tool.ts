@@ -31,6 +31,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly alwaysLoad?: true
   readonly input: Input
   readonly does: 'look' | 'change' | 'end'
+  /** Starts the daemon where its user has stopped it; other tools say that it is stopped. */
+  readonly startsDaemon?: true
   run(input: z.output<Input>, call: Call): Promise<Answer | GoesOn>
 }
 
@@ -78,6 +80,7 @@ export function register<Input extends z.ZodObject>(
     try {
       const asked = checkedInput(name, input, given, plain)
       if (does !== 'look' && client.readOnly) throw readOnly(name)
+      if (described.startsDaemon) await client.startDaemon?.()
       const told = toldBy(server, ctx)
       const structured = wantsStructured(client, ctx)
       const call = callOf(await client.place(told), { does, ctx, told, structured, receivedAt })

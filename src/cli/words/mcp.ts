@@ -26,13 +26,15 @@ with, but for secrets, and only if the daemon is on this machine.`,
     const { structured } = context.options
     const quiet = context.quietly()
     try {
-      const reeve = await context.reeve()
+      const reeve = await context.reeveForAgent()
       // A token may be bound to a session, and the clock of a daemon elsewhere may differ from the one here.
       const isLocal = context.token === undefined && context.url === undefined
       const { session, now } = isLocal ? { session: null, now: Date.now() } : await reeve.whoami()
       // Paths and keys of this machine are of no use on another one, and do not belong there.
       const sharesEnvironment = context.url === undefined || isLoopback(new URL(context.url).hostname)
-      return await context.daemon.mcp(reeve, quiet, { session, structured, since: now, sharesEnvironment })
+      const startDaemon = () => context.startStopped()
+      const options = { session, structured, since: now, sharesEnvironment, startDaemon }
+      return await context.daemon.mcp(reeve, quiet, options)
     } finally {
       await quiet.close()
     }

@@ -81,6 +81,7 @@ export const processStart = tool({
   alwaysLoad: true,
   input,
   does: 'change',
+  startsDaemon: true,
   async run(
     { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, ...command },
     call,

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { down } from '../../src/daemon/down.ts'
+import { Dwelling } from '../daemon/dwelling.ts'
+import { tempFolder } from '../temp-file.ts'
+import { textOf } from './connected.ts'
+import { reeveMcp } from './reeve-mcp.ts'
+
+const TIMEOUT = { timeout: 120_000 }
+
+for (const keep of [false, true]) {
+  test(
+    `after reeve down${keep ? ' --keep' : ''} tools that only look say that the daemon was stopped, and process_start starts it again`,
+    TIMEOUT,
+    async () => {
+      const dwelling = new Dwelling()
+      const client = await reeveMcp(dwelling, { era: 'modern', cwd: tempFolder() })
+      expect(await textOf(client, 'process_start', { run: 'echo first', waitMs: 30_000 })).toContain('first')
+
+      await down({ home: dwelling.home.folder, keep })
+      for (const [tool, given] of [
+        ['process_list', {}],
+        ['inbox', {}],
+        ['process_poll', { pid: 'first' }],
+        ['process_write', { pid: 'first', text: 'x' }],
+      ] as const) {
+        const text = await textOf(client, tool, given)
+        expect(text).toContain('The daemon was stopped by its user.')
+        expect(text).toContain('process_start starts it again')
+        expect(text).toContain('reeve up')
+      }
+      expect(dwelling.announced()).toBeNull()
+
+      expect(await textOf(client, 'process_start', { run: 'echo second', waitMs: 30_000 })).toContain(
+        'second',
+      )
+      const listed = await textOf(client, 'process_list', { status: 'any' })
+      expect(listed).toContain('echo first')
+      expect(listed).toContain('echo second')
+    },
+  )
+}
