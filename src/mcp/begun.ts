@@ -1,10 +1,12 @@
-import type { Acting } from '../verbs/reeve.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Acting, OutputOf } from '../verbs/reeve.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import { outputRoom, pageOf } from './page.ts'
 import { processTask } from './process-tasks.ts'
 import type { Call, GoesOn } from './tool.ts'
 import type { Answer } from './tool-result.ts'
 import { readUnread, shown, structuredUnread } from './unread.ts'
+import { settledText } from './waited.ts'
 import { sentenceOn } from './words.ts'
 
 const START_MS = 1_000
@@ -17,9 +19,6 @@ export const startOrTaskMs = duration
   .exactOptional()
   .describe('wait so long for its end; 1000 by default')
 
-const NEXT =
-  'It runs on. Next: process_wait (its end, or a line), process_poll (new output), process_write, process_kill.'
-
 interface Asked {
   readonly waitMs: number | undefined
   readonly maxChars: number
@@ -31,51 +30,81 @@ interface Asked {
 
 type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'structured' | 'patienceLeft'>
 
-/** Waits a while for the end of what was just begun, and tells what it printed so far. */
-export async function begun(acting: Acting, pid: string, asked: Asked, call: Waits): Promise<Answer> {
-  await endedWithin(acting, pid, asked.waitMs ?? START_MS, call)
-  return soFar(acting, pid, asked, call)
+/** Waits a while until what was just begun has ended, or is ready, and tells what it printed so far. */
+export async function begun(
+  acting: Acting,
+  record: ProcessRecord,
+  asked: Asked,
+  call: Waits,
+): Promise<Answer> {
+  const waited = await settledWithin(acting, record, asked.waitMs ?? START_MS, call)
+  return soFar(acting, waited, record, asked, call)
 }
 
 /** The same; what has not ended by then goes on as a task, for clients that know what that is. */
 export async function begunOrTask(
   acting: Acting,
-  pid: string,
+  record: ProcessRecord,
   asked: Asked,
   call: Waits,
 ): Promise<Answer | GoesOn> {
   const { waitMs } = asked
-  const waited = await endedWithin(acting, pid, waitMs ?? START_MS, call)
+  const waited = await settledWithin(acting, record, waitMs ?? START_MS, call)
   if (call.takesTasks && waitMs === undefined && waited.type === 'timed_out')
     return { task: processTask(waited.record, call.session) }
-  return soFar(acting, pid, asked, call)
+  return soFar(acting, waited, record, asked, call)
 }
 
-async function endedWithin(acting: Acting, pid: string, waitMs: number, call: Waits) {
+async function settledWithin(acting: Acting, record: ProcessRecord, waitMs: number, call: Waits) {
+  const { pid } = record
   const { signal, waiting, patienceLeft } = call
   const timeoutMs = Math.min(waitMs, patienceLeft())
+  const wanted = { pid, timeoutMs, ...(saysWhenReady(record) ? { ready: true as const } : {}) }
   const message = `${pid} has begun`
-  const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait({ pid, timeoutMs }, { signal }))
+  const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(wanted, { signal }))
   // Nobody hears the answer: what it printed stays unread.
   signal.throwIfAborted()
   return waited
 }
 
-async function soFar(acting: Acting, pid: string, asked: Asked, call: Waits): Promise<Answer> {
+function saysWhenReady({ kind, spec }: ProcessRecord): boolean {
+  return kind === 'command' && spec['ready'] !== undefined
+}
+
+async function soFar(
+  acting: Acting,
+  waited: OutputOf<'wait'>,
+  record: ProcessRecord,
+  asked: Asked,
+  call: Waits,
+): Promise<Answer> {
   const { maxChars, notes = [], more = {} } = asked
   const { session, structured } = call
   const room = outputRoom(maxChars, structured)
-  const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
+  const unread = await readUnread(acting, record.pid, { room, turn: session.turn, session })
   const { process } = unread
   const finished = process.endedAt !== null
+  const ready = saysWhenReady(record) ? { ready: waited.type === 'ready' } : {}
   const { above, body, notes: about } = shown(unread)
   const page = {
-    head: `${sentenceOn(process)}${above}`,
+    head: `${readinessText(waited, record, finished)}${sentenceOn(process)}${above}`,
     body,
-    notes: [...about, ...notes, ...(finished ? [] : [NEXT])],
+    notes: [...about, ...notes, ...(finished ? [] : [nextText(waited, record)])],
   }
   return {
-    structured: { finished, ...structuredUnread(unread), ...more },
+    structured: { finished, ...ready, ...structuredUnread(unread), ...more },
     text: pageOf(page, maxChars),
   }
+}
+
+function readinessText(waited: OutputOf<'wait'>, record: ProcessRecord, finished: boolean): string {
+  if (!saysWhenReady(record) || waited.type === 'interrupted') return ''
+  if (waited.type === 'timed_out') return finished ? '' : 'Not ready yet. '
+  return settledText(waited.type, 'ready', finished)
+}
+
+function nextText(waited: OutputOf<'wait'>, record: ProcessRecord): string {
+  const isAwaited = saysWhenReady(record) && waited.type === 'timed_out'
+  const wait = isAwaited ? 'process_wait with ready: true' : 'process_wait (its end, or a line)'
+  return `It runs on. Next: ${wait}, process_poll (new output), process_write, process_kill.`
 }

@@ -12,7 +12,7 @@ import type { ClientSession } from './session.ts'
 import type { Task, TaskDetails, TaskSource } from './tasks.ts'
 import { resultOf } from './tool-result.ts'
 import { readUnread, type Unread } from './unread.ts'
-import { waitedFor } from './waited.ts'
+import { awaitedIn, waitedFor } from './waited.ts'
 import { sentenceOn } from './words.ts'
 
 /** What is waited for, where the pid alone does not say it: a line, that it is ready, or only until a time. `nonce` tells it from others like it. */
@@ -126,12 +126,8 @@ function readFrom(acting: Acting, ref: string, from: number, asked: AskedTask): 
   return readUnread(acting, ref, { room: outputRoom(PAGE_CHARS, structured), turn: session.turn, from })
 }
 
-async function waitOf(
-  acting: Acting,
-  ref: string,
-  { until, ready, by }: TaskWait,
-  asker: AskedTask,
-): Promise<TaskDetails> {
+async function waitOf(acting: Acting, ref: string, wanted: TaskWait, asker: AskedTask): Promise<TaskDetails> {
+  const { until, ready, by } = wanted
   const { taskId, session, signal } = asker
   const from = until?.from ?? 0
   const asked =
@@ -146,7 +142,7 @@ async function waitOf(
       scannedTo(session, taskId, waited.scannedTo)
     return { ...aboutTask(taskId, record), status: 'working' }
   }
-  return completed(asker, waited, await readFrom(acting, ref, from, asker), until?.text)
+  return completed(asker, waited, await readFrom(acting, ref, from, asker), wanted)
 }
 
 /** The next look goes on from there, and need not read the whole log. */
@@ -161,9 +157,10 @@ function completed(
   { taskId, structured }: AskedTask,
   waited: Exclude<OutputOf<'wait'>, { readonly type: 'interrupted' }>,
   unread: Unread,
-  text?: string,
+  wait: Partial<TaskWait> = {},
 ): TaskDetails {
-  const wanted = text === undefined ? {} : { text }
+  const text = wait.until?.text
+  const wanted = { ...awaitedIn(wait), ...(text === undefined ? {} : { text }) }
   const answer = waitedFor(waited, unread, { maxChars: PAGE_CHARS, afterMs: null, ...wanted })
   return { ...aboutTask(taskId, waited.record), status: 'completed', result: resultOf(answer, structured) }
 }

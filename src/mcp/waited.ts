@@ -4,11 +4,12 @@ import type { Answer } from './tool-result.ts'
 import { shown, structuredUnread, type Unread } from './unread.ts'
 import { firstLine, duration as inWords, sentenceOn } from './words.ts'
 
-const READY = { ready: 'It is ready. ', not_ready: 'It was not ready in the time it was given. ' } as const
 const LINE_CHARS = 300
 
 export interface WaitAsked {
   readonly maxChars: number
+  /** Its end, unless this says something else. */
+  readonly awaited?: 'line' | 'ready'
   /** The text that a line was to have. */
   readonly text?: string
   /** For how long it was waited; null where that is not known. */
@@ -22,21 +23,47 @@ export function waitedFor(waited: OutputOf<'wait'>, unread: Unread, asked: WaitA
   const answer = waited.type === 'interrupted' ? 'timed_out' : waited.type
   const line = waited.type === 'matched' ? lastPrinted(waited.line.text, asked.text) : null
   const { process } = unread
+  const finished = process.endedAt !== null
   const happened =
     answer === 'timed_out'
       ? notYet(asked)
-      : answer === 'ready' || answer === 'not_ready'
-        ? READY[answer]
-        : line === null
-          ? ''
-          : `Printed: ${firstLine(line, LINE_CHARS)}\n`
-  const finished = process.endedAt !== null
+      : line === null
+        ? settledText(answer, asked.awaited, finished)
+        : printedText(line)
   const { above, body, notes } = shown(unread)
   const page = { head: `${happened}${sentenceOn(process)}${above}`, body, notes }
   return {
     structured: { answer, line, finished, ...structuredUnread(unread) },
     text: pageOf(page, asked.maxChars),
   }
+}
+
+/** What a wait that is over came to, where that is not said by how the process is. */
+export function settledText(
+  answer: Exclude<OutputOf<'wait'>['type'], 'interrupted' | 'timed_out'>,
+  awaited: 'line' | 'ready' | undefined,
+  finished: boolean,
+): string {
+  if (answer === 'ready') return finished ? 'It was ready, and has ended since. ' : 'It is ready. '
+  if (answer === 'not_ready') return 'It was not ready in the time it was given. '
+  if (answer === 'matched' || awaited === undefined) return ''
+  return awaited === 'line' ? 'It ended without printing that. ' : 'It ended and was never ready. '
+}
+
+export function printedText(line: string): string {
+  return `Printed: ${firstLine(line, LINE_CHARS)}\n`
+}
+
+/** What a wait waits for, other than the end. */
+export function awaitedIn({
+  until,
+  ready,
+}: {
+  readonly until?: object | undefined
+  readonly ready?: boolean | undefined
+}): { awaited?: 'line' | 'ready' } {
+  if (until !== undefined) return { awaited: 'line' }
+  return ready === true ? { awaited: 'ready' } : {}
 }
 
 function notYet({ afterMs, leftMs = 0 }: WaitAsked): string {

@@ -24,7 +24,7 @@ export const processRestart = tool({
   async run({ waitMs, maxChars: most, ...asked }, call) {
     return call.perform(async (acting) => {
       const { record } = await acting.restart(asked)
-      return begun(acting, record.pid, { waitMs, maxChars: most }, call)
+      return begun(acting, record, { waitMs, maxChars: most }, call)
     })
   },
 })

@@ -101,7 +101,7 @@ export const processStart = tool({
         ...(folder === null ? {} : { cwd: folder }),
       })
       const warned = warning === undefined ? {} : warningOf(warning)
-      return begunOrTask(acting, record.pid, { waitMs, maxChars: most, ...warned }, call)
+      return begunOrTask(acting, record, { waitMs, maxChars: most, ...warned }, call)
     })
   },
 })

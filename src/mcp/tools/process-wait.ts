@@ -6,7 +6,7 @@ import { maxChars, outputRoom } from '../page.ts'
 import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
 import { readUnread } from '../unread.ts'
-import { waitedFor } from '../waited.ts'
+import { awaitedIn, waitedFor } from '../waited.ts'
 
 const { pid, until, ready } = wait.input.shape
 
@@ -74,6 +74,7 @@ export const processWait = tool({
         maxChars: most,
         afterMs: allowedMs,
         leftMs: mostMs - allowedMs,
+        ...awaitedIn({ until: what, ready: isReady }),
         ...(what?.text === undefined ? {} : { text: what.text }),
       })
     })

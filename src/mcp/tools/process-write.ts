@@ -6,6 +6,7 @@ import { wait } from '../../verbs/wait.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
 import { readUnread, shown, structuredUnread } from '../unread.ts'
+import { settledText } from '../waited.ts'
 import { sentenceOn } from '../words.ts'
 
 /** What comes first is often an echo: the answer follows at once. */
@@ -67,7 +68,13 @@ export const processWrite = tool({
       const matched = until === undefined ? null : waited.type === 'matched'
       const room = outputRoom(most, structured)
       const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
-      const missing = matched === false ? 'The reply you wait for has not come yet. ' : ''
+      const finished = unread.process.endedAt !== null
+      const missing =
+        matched !== false
+          ? ''
+          : finished
+            ? settledText('ended', 'line', finished)
+            : 'The reply you wait for has not come yet. '
       const { above, body, notes } = shown(unread)
       return {
         structured: { matched, ...structuredUnread(unread) },

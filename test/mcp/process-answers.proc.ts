@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { Household } from '../command/household.ts'
+import { textOf, WAYS } from './connected.ts'
+
+const TIMEOUT = { timeout: 120_000 }
+/** Longer than a busy machine takes; an answer that is due comes earlier. */
+const LONG_MS = 30_000
+
+async function connected(household: Household) {
+  return WAYS.stdio(await household.open(), { era: 'modern' })
+}
+
+test(
+  'process_start and process_restart answer as soon as the command is ready, and say so',
+  TIMEOUT,
+  async () => {
+    await using household = new Household()
+    const client = await connected(household)
+    const given = {
+      run: 'echo booted; exec sleep 600',
+      name: 'web',
+      ready: { log: 'booted' },
+      waitMs: LONG_MS,
+    }
+    expect(await textOf(client, 'process_start', given)).toMatch(
+      /^It is ready\. p_\w+ \(web\) has been running/,
+    )
+    const again = await textOf(client, 'process_restart', { pid: 'web', waitMs: LONG_MS })
+    expect(again).toMatch(/^It is ready\. p_\w+ \(web\) has been running/)
+  },
+)
+
+test('process_start says that a command is not ready yet, and how to wait for that', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const given = { run: 'read go; echo booted; exec sleep 600', stdin: 'pipe', name: 'web', waitMs: 50 }
+  const started = await textOf(client, 'process_start', { ...given, ready: { log: 'booted' } })
+  expect(started).toMatch(/^Not ready yet\. /)
+  expect(started).toContain('process_wait with ready: true')
+  await textOf(client, 'process_write', { pid: 'web', text: 'go', enter: true })
+  expect(await textOf(client, 'process_wait', { pid: 'web', ready: true })).toMatch(/^It is ready\. /)
+})
+
+test('a wait for what an ended process never did says so', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const given = { run: 'echo hello', name: 'short', ready: { log: 'booted' }, waitMs: LONG_MS }
+  const started = await textOf(client, 'process_start', given)
+  expect(started).toMatch(/^It ended and was never ready\. p_\w+ \(short\) completed \(exit code 0\)/)
+  const ready = await textOf(client, 'process_wait', { pid: 'short', ready: true })
+  expect(ready).toMatch(/^It ended and was never ready\. p_\w+ \(short\) completed/)
+  const line = await textOf(client, 'process_wait', { pid: 'short', until: { text: 'zzz' } })
+  expect(line).toMatch(/^It ended without printing that\. p_\w+ \(short\) completed/)
+  expect(await textOf(client, 'process_wait', { pid: 'short' })).toMatch(/^p_\w+ \(short\) completed/)
+
+  await textOf(client, 'process_start', { run: 'read line', name: 'reader', stdin: 'pipe', waitMs: 0 })
+  const typed = { pid: 'reader', text: 'bye', enter: true, until: { text: 'zzz' }, waitMs: LONG_MS }
+  expect(await textOf(client, 'process_write', typed)).toMatch(/^It ended without printing that\. /)
+})
+
+test('what was ready and has ended is not said to be ready now', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const given = { run: 'echo booted; read end', name: 'web', stdin: 'pipe', ready: { log: 'booted' } }
+  await textOf(client, 'process_start', { ...given, waitMs: LONG_MS })
+  await textOf(client, 'process_write', { pid: 'web', enter: true })
+  await textOf(client, 'process_wait', { pid: 'web' })
+  const waited = await textOf(client, 'process_wait', { pid: 'web', ready: true })
+  expect(waited).toMatch(/^It was ready, and has ended since\. p_\w+ \(web\) completed/)
+})
