@@ -17,10 +17,16 @@ export interface ProcessView {
   readonly message: string | null
   readonly cwd: string | null
   readonly lifetime: ProcessRecord['lifetime']
+  /** When it is to start, where that is later. */
+  readonly startsAt: number | null
   readonly startedAt: number | null
   readonly endedAt: number | null
   /** How many processes of the operating system it had started and left running when it ended. */
   readonly leftBehind: number
+  /** The process that its restart policy has started in its place. */
+  readonly restartedAs: string | null
+  /** Why there is none, although its policy asks for one. */
+  readonly notRestarted: string | null
 }
 
 const MOST_WHAT = 200
@@ -39,17 +45,20 @@ export function viewOf(record: ProcessRecord): ProcessView {
     message: messageOf(record),
     cwd: record.cwd,
     lifetime: record.lifetime,
+    startsAt: record.status === 'ready' ? record.retryAt : null,
     startedAt: outcome?.startedAt ?? record.firstStarted?.at ?? null,
     endedAt: outcome?.endedAt ?? null,
     leftBehind: leftBehindOf(record),
+    ...restartOf(record),
   }
 }
 
 /** For programs: only what there is to say, and times in ISO 8601. */
-export function structuredView({ startedAt, endedAt, leftBehind, ...view }: ProcessView): object {
+export function structuredView({ startsAt, startedAt, endedAt, leftBehind, ...view }: ProcessView): object {
   const told = Object.entries(view).filter(([, value]) => value !== null)
   return {
     ...Object.fromEntries(told),
+    ...(startsAt === null ? {} : { startsAt: new Date(startsAt).toISOString() }),
     ...(startedAt === null ? {} : { startedAt: new Date(startedAt).toISOString() }),
     ...(endedAt === null ? {} : { endedAt: new Date(endedAt).toISOString() }),
     ...(leftBehind === 0 ? {} : { leftBehind }),
@@ -79,4 +88,13 @@ function leftBehindOf({ outcome }: ProcessRecord): number {
   const result: unknown = outcome?.result
   if (typeof result !== 'object' || result === null || !('leftBehind' in result)) return 0
   return typeof result.leftBehind === 'number' ? result.leftBehind : 0
+}
+
+function restartOf({ kind, outcome }: ProcessRecord): Pick<ProcessView, 'restartedAs' | 'notRestarted'> {
+  const restart: unknown = kind === 'command' ? Object(outcome?.result).restart : null
+  const { pid, refused }: { pid?: unknown; refused?: unknown } = Object(restart)
+  return {
+    restartedAs: typeof pid === 'string' ? pid : null,
+    notRestarted: typeof refused === 'string' ? refused : null,
+  }
 }

@@ -24,13 +24,24 @@ function stateOf(process: ProcessView, now: number): string {
   const { status, exitCode, signal, reason, startedAt, endedAt } = process
   if (endedAt === null) {
     if (status === 'running' && startedAt !== null) return `has been running for ${duration(now - startedAt)}`
-    return `is ${status}`
+    return status === 'ready' ? startText(process, now) : `is ${status}`
   }
   const took = startedAt === null ? '' : ` after ${duration(endedAt - startedAt)}`
   const ago = now - endedAt < LONG_AGO_MS ? '' : `, ${duration(now - endedAt)} ago`
   const how = exitCode !== null ? `exit code ${exitCode}` : signal
   const details = [how, reason].filter((detail) => detail !== null).join(', ')
-  return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}`
+  return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}${restartText(process)}`
+}
+
+/** The status `ready` says only that it may be started: a model would take that for being ready for use. */
+function startText({ startsAt }: ProcessView, now: number): string {
+  if (startsAt === null) return 'has not started yet'
+  return startsAt > now ? `starts again in ${duration(startsAt - now)}` : 'is about to start again'
+}
+
+function restartText({ restartedAs, notRestarted }: ProcessView): string {
+  if (restartedAs !== null) return `, restarted as ${restartedAs}`
+  return notRestarted === null ? '' : `, not restarted (${notRestarted})`
 }
 
 export function duration(ms: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Household } from '../command/household.ts'
-import { textOf, WAYS } from './connected.ts'
+import { call, textOf, WAYS } from './connected.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 /** Longer than a busy machine takes; an answer that is due comes earlier. */
@@ -68,3 +68,37 @@ test('what was ready and has ended is not said to be ready now', TIMEOUT, async 
   const waited = await textOf(client, 'process_wait', { pid: 'web', ready: true })
   expect(waited).toMatch(/^It was ready, and has ended since\. p_\w+ \(web\) completed/)
 })
+
+test('a process that is to be restarted is said to start again, and not to be ready', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const restart = { on: 'failure', delayMs: 60_000 }
+  await textOf(client, 'process_start', { run: 'exit 2', name: 'crash', restart, waitMs: LONG_MS })
+  expect(await textOf(client, 'process_list')).toMatch(/\(crash\) starts again in \d+ s: exit 2$/)
+  expect(await textOf(client, 'process_poll', { pid: 'crash' })).toMatch(/\(crash\) starts again in \d+ s: /)
+})
+
+test('an end that is followed by a restart names the next process', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const restart = { on: 'failure', delayMs: 60_000, limit: 1 }
+  const given = { run: 'exit 2', name: 'crash', restart, waitMs: LONG_MS }
+  const { text } = await call(client, 'process_start', given)
+  const [, next = ''] = /failed \(exit code 2\)[^\n]*restarted as (p_\w+)/.exec(text) ?? []
+  expect(next, text).toMatch(/^p_/)
+  expect(await textOf(client, 'process_poll', { pid: 'crash' })).toContain(next)
+})
+
+test(
+  'process_wait by name answers about the process that it waited for, although a restart has its name by then',
+  TIMEOUT,
+  async () => {
+    await using household = new Household()
+    const client = await connected(household)
+    const restart = { on: 'failure', delayMs: 500, limit: 2 }
+    const run = 'echo crash; sleep 0.3; exit 2'
+    await textOf(client, 'process_start', { run, name: 'crash', restart, waitMs: LONG_MS })
+    const waited = await textOf(client, 'process_wait', { pid: 'crash', timeoutMs: LONG_MS })
+    expect(waited).toMatch(/^p_\w+ \(crash\) failed \(exit code 2\)[^\n]*\ncrash/)
+  },
+)

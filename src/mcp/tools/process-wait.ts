@@ -50,8 +50,8 @@ export const processWait = tool({
       }
       const awaited = what === undefined ? (isReady === true ? 'the readiness' : 'the end') : 'a line'
       const message = `waiting for ${awaited} of ${asked}`
-      const wait = async (ms: number) => {
-        const waited = acting.wait({ pid: asked, timeoutMs: ms, ...wanted }, { signal })
+      const wait = async (ms: number, ref = asked) => {
+        const waited = acting.wait({ pid: ref, timeoutMs: ms, ...wanted }, { signal })
         const answer = await waiting({ totalMs: ms, message }, waited)
         signal.throwIfAborted()
         return answer
@@ -66,10 +66,12 @@ export const processWait = tool({
         const unbounded = what === undefined && timeoutMs === undefined
         const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...wanted })
         if (task !== null) return { task }
-        waited = await wait(Math.min(Math.max(0, by - Date.now()), patienceLeft()))
+        waited = await wait(Math.min(Math.max(0, by - Date.now()), patienceLeft()), waited.record.pid)
       }
       const room = outputRoom(most, structured)
-      const unread = await readUnread(acting, asked, { room, turn: session.turn, session })
+      // By now a restart may have its name.
+      const pid = waited.type === 'interrupted' ? asked : waited.record.pid
+      const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
       return waitedFor(waited, unread, {
         maxChars: most,
         afterMs: allowedMs,

@@ -67,7 +67,9 @@ export const processWrite = tool({
       signal.throwIfAborted()
       const matched = until === undefined ? null : waited.type === 'matched'
       const room = outputRoom(most, structured)
-      const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
+      // By now a restart may have its name.
+      const ref = waited.type === 'interrupted' ? pid : waited.record.pid
+      const unread = await readUnread(acting, ref, { room, turn: session.turn, session })
       const finished = unread.process.endedAt !== null
       const missing =
         matched !== false
