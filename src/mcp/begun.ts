@@ -3,6 +3,7 @@ import type { Acting, OutputOf } from '../verbs/reeve.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import { outputRoom, pageOf } from './page.ts'
 import { processTask } from './process-tasks.ts'
+import type { ProcessView } from './process-view.ts'
 import type { Call, GoesOn } from './tool.ts'
 import type { Answer } from './tool-result.ts'
 import { readUnread, shown, structuredUnread } from './unread.ts'
@@ -23,7 +24,7 @@ interface Asked {
   readonly waitMs: number | undefined
   readonly maxChars: number
   /** What else the model should know. */
-  readonly notes?: readonly string[]
+  notes?(process: ProcessView): readonly string[]
   /** What else programs should know. */
   readonly more?: object
 }
@@ -78,7 +79,7 @@ async function soFar(
   asked: Asked,
   call: Waits,
 ): Promise<Answer> {
-  const { maxChars, notes = [], more = {} } = asked
+  const { maxChars, more = {} } = asked
   const { session, structured } = call
   const room = outputRoom(maxChars, structured)
   const unread = await readUnread(acting, record.pid, { room, turn: session.turn, session })
@@ -89,7 +90,7 @@ async function soFar(
   const page = {
     head: `${readinessText(waited, record, finished)}${sentenceOn(process)}${above}`,
     body,
-    notes: [...about, ...notes, ...(finished ? [] : [nextText(waited, record)])],
+    notes: [...about, ...(asked.notes?.(process) ?? []), ...(finished ? [] : [nextText(waited, record)])],
   }
   return {
     structured: { finished, ...ready, ...structuredUnread(unread), ...more },
@@ -106,5 +107,9 @@ function readinessText(waited: OutputOf<'wait'>, record: ProcessRecord, finished
 function nextText(waited: OutputOf<'wait'>, record: ProcessRecord): string {
   const isAwaited = saysWhenReady(record) && waited.type === 'timed_out'
   const wait = isAwaited ? 'process_wait with ready: true' : 'process_wait (its end, or a line)'
-  return `It runs on. Next: ${wait}, process_poll (new output), process_write, process_kill.`
+  const { pty = false, stdin } = record.spec
+  const isTerminal = pty !== false
+  const input = isTerminal || stdin === 'pipe' ? ', process_write' : ''
+  const screen = isTerminal ? ', process_screen' : ''
+  return `It runs on. Next: ${wait}, process_poll (new output)${input}${screen}, process_kill.`
 }

@@ -102,3 +102,45 @@ test(
     expect(waited).toMatch(/^p_\w+ \(crash\) failed \(exit code 2\)[^\n]*\ncrash/)
   },
 )
+
+test('a note on a name in use says which process the name means', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const first = await textOf(client, 'process_start', { run: 'exec sleep 600', name: 'x', waitMs: 0 })
+  const [pid = ''] = /^p_\w+/.exec(first) ?? []
+  const ended = await textOf(client, 'process_start', { run: 'exit 1', name: 'x', waitMs: LONG_MS })
+  expect(ended).toContain(`Note: the name means ${pid} again, which goes on.`)
+  const live = await textOf(client, 'process_start', { run: 'exec sleep 601', name: 'x', waitMs: 0 })
+  expect(live).toContain(`Note: ${pid} has this name, too, and goes on: the name means the new one now.`)
+})
+
+test('the tools named for what goes on are those that the process can be used with', TIMEOUT, async () => {
+  await using household = new Household()
+  const client = await connected(household)
+  const next = async (given: object) =>
+    /Next: .*/.exec(await textOf(client, 'process_start', { waitMs: 0, ...given }))?.[0]
+  const plain = await next({ run: 'exec sleep 601' })
+  expect(plain).toContain('process_wait')
+  expect(plain).not.toMatch(/process_write|process_screen/)
+  const piped = await next({ run: 'exec sleep 602', stdin: 'pipe' })
+  expect(piped).toContain('process_write')
+  expect(piped).not.toContain('process_screen')
+  expect(await next({ run: 'exec sleep 603', pty: true })).toMatch(/process_write.*process_screen/)
+})
+
+test(
+  'process_write waits for a reply, and does not take the echo of a terminal for one',
+  TIMEOUT,
+  async () => {
+    await using household = new Household()
+    const client = await connected(household)
+    const run = 'while printf "> "; read -r line; do echo "reply: $line"; done'
+    await textOf(client, 'process_start', { run, name: 'repl', pty: true, waitMs: 0 })
+    const typed = { pid: 'repl', enter: true, waitMs: LONG_MS }
+    for (const text of ['hello', 'two\nlines']) {
+      const [last = ''] = text.split('\n').slice(-1)
+      const written = await textOf(client, 'process_write', { ...typed, text, until: { text: last } })
+      expect(written).toMatch(new RegExp(`^Printed: (> )*reply: ${last}\n`))
+    }
+  },
+)

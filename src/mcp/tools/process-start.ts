@@ -7,6 +7,7 @@ import { registration } from '../../verbs/shapes/registration.ts'
 import { begunOrTask, startOrTaskMs } from '../begun.ts'
 import { listedAs, unlisted } from '../input-schema.ts'
 import { maxChars } from '../page.ts'
+import type { ProcessView } from '../process-view.ts'
 import { tool } from '../tool.ts'
 
 const spec = commandSpec.shape
@@ -107,24 +108,32 @@ export const processStart = tool({
 })
 
 function warningOf(warning: NonNullable<OutputOf<'spawn'>['warning']>): {
-  readonly notes: readonly string[]
+  notes(process: ProcessView): readonly string[]
   readonly more: object
 } {
   switch (warning.code) {
     case 'duplicate_of':
       return {
-        notes: [`Note: ${warning.pid} runs the same command, started moments ago.`],
+        notes: () => [`Note: ${warning.pid} runs the same command, started moments ago.`],
         more: { duplicateOf: warning.pid },
       }
     case 'name_in_use':
       return {
-        notes: [`Note: ${warning.pid} has this name, too, and goes on: the name means the new one now.`],
+        notes: (process) => [sameNameNote(warning.pid, process)],
         more: { sameName: warning.pid },
       }
     case 'unknown_variables':
       return {
-        notes: [`Note: of passEnv these variables are not set: ${warning.names.slice(0, 20).join(', ')}.`],
+        notes: () => [
+          `Note: of passEnv these variables are not set: ${warning.names.slice(0, 20).join(', ')}.`,
+        ],
         more: { unknownVariables: warning.names.slice(0, 20) },
       }
   }
+}
+
+/** A name means the newest process that lives. */
+function sameNameNote(other: string, { endedAt, restartedAs }: ProcessView): string {
+  if (endedAt !== null && restartedAs === null) return `Note: the name means ${other} again, which goes on.`
+  return `Note: ${other} has this name, too, and goes on: the name means ${restartedAs ?? 'the new one'} now.`
 }
