@@ -1,4 +1,5 @@
 import type { Json } from '../../../src/core/json/json.ts'
+import type { Actor } from '../../../src/core/process/record.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
@@ -46,6 +47,8 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'session_gone':
       table('session').delete(change.id)
       remove(table('turn'), (key) => key.startsWith(`${change.id} `))
+      for (const key of [...table('environment_use').keys()])
+        if (key.startsWith(`session:${change.id} `)) endUses(table, key)
       return
     case 'turn':
       table('turn').set(`${change.turn.session} ${change.turn.id}`, json(change.turn))
@@ -59,6 +62,12 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'environment':
       if (!table('environment').has(change.ref))
         table('environment').set(change.ref, json(change.environment))
+      return
+    case 'environment_used':
+      table('environment_use').set(`${change.by} ${change.ref}`, change.ref)
+      return
+    case 'environment_unused':
+      endUses(table, `${change.by} ${change.ref}`)
       return
     case 'grant': {
       const key = `${change.grant.session} ${change.grant.pid}`
@@ -100,6 +109,14 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
   }
 }
 
+/** With its last use an environment goes. */
+function endUses(table: (name: string) => Map<string, Json>, key: string): void {
+  const ref = table('environment_use').get(key)
+  if (ref === undefined) return
+  table('environment_use').delete(key)
+  if (![...table('environment_use').values()].includes(ref)) table('environment').delete(String(ref))
+}
+
 /** How each thing is read back, by the key it is noted under. */
 const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> = {
   session: (observer, id) => json(observer.ask({ ask: 'session', id })),
@@ -109,6 +126,11 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   },
   process_group: (observer, id) => json(observer.ask({ ask: 'group', id })),
   environment: (observer, ref) => json(observer.ask({ ask: 'environment', ref })),
+  environment_use: (observer, key) => {
+    const [usedBy, ref = ''] = key.split(' ') as [Actor, string?]
+    const used = observer.ask({ ask: 'environments', usedBy, limit: 1_000 })
+    return used.includes(ref) ? ref : null
+  },
   visible: (observer, key) => {
     const [session = '', pid = ''] = key.split(' ')
     return json(observer.ask({ ask: 'grants', session, pid })[0] ?? null)
