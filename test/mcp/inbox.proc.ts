@@ -9,7 +9,8 @@ interface Inbox {
 
 test('an agent is told of lines it watches for and of what is ready, until it says that it has read of them', async () => {
   await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  const reeve = await household.open()
+  const client = await WAYS.stdio(reeve, { era: 'modern' })
   const started = await call<{ process: { pid: string } }>(client, 'process_start', {
     ...{ run: 'echo ERROR: no space; echo listening; exec sleep 60', waitMs: 0 },
     ...{ watch: [{ text: 'ERROR' }], ready: { log: 'listening' } },
@@ -25,7 +26,7 @@ test('an agent is told of lines it watches for and of what is ready, until it sa
   const { next } = again.structured
   expect((await call<Inbox>(client, 'inbox', { after: next })).structured.notices).toEqual([])
   expect((await call<Inbox>(client, 'inbox')).structured.notices).toEqual([])
-  await call(client, 'process_kill', { pid })
+  await reeve.kill({ pid })
   const ended = await call<Inbox>(client, 'inbox')
   expect(ended.structured.notices.map(({ kind }) => kind)).toEqual(['completion'])
 })

@@ -24,7 +24,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 
       test('the text has all that a model needs to go on', async () => {
         await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        const reeve = await household.open()
+        const client = await connect(reeve, { era })
         const ended = await textOf(client, 'process_start', { run: 'echo hello; exit 7', waitMs: 20_000 })
         expect(ended).toMatch(/^p_\w+ failed \(exit code 7\) after .* m?s: echo hello; exit 7\nhello$/)
         const started = await textOf(client, 'process_start', {
@@ -39,9 +40,10 @@ for (const [way, connect] of Object.entries(WAYS)) {
           await textOf(client, 'process_poll', { pid }),
           await textOf(client, 'process_wait', { pid, until: { text: 'down', from: 3 }, timeoutMs: 50 }),
           await textOf(client, 'process_list', { status: 'any' }),
-          await textOf(client, 'process_kill', { pid }),
-          await textOf(client, 'inbox'),
+          await textOf(client, 'interrupt', { pid }),
         ]
+        await reeve.wait({ pid })
+        texts.push(await textOf(client, 'inbox'), await textOf(client, 'process_kill', { pid }))
         for (const text of [started, ...texts]) {
           expect(text).toContain(pid)
           expect(text).not.toMatch(EPOCH_MS)

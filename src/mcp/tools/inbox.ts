@@ -97,8 +97,9 @@ const INBOX_CHARS = PAGE_CHARS - 200
 type Told = OutputOf<'notices'>['notices'][number]
 
 /** What it says, without what it is made of; all of that is in the resource of the inbox. */
-function shortened({ place, pid, kind, at, text }: Told) {
-  return { place, pid, kind, at: new Date(at).toISOString(), text: cut(text, INBOX_CHARS / 2) }
+function shortened({ place, pid, kind, at, text, scope }: Told) {
+  const said = kind === 'completion' ? text.replace(`asked by ${scope}`, 'asked by you') : text
+  return { place, pid, kind, at: new Date(at).toISOString(), text: cut(said, INBOX_CHARS / 2) }
 }
 
 function sizeOf({ text }: { readonly text: string }): number {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { interrupt as verb } from '../../verbs/interrupt.ts'
+import type { Acting } from '../../verbs/reeve.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { unlisted } from '../input-schema.ts'
 import { cut, fitting } from '../page.ts'
@@ -28,9 +29,15 @@ export const interrupt = tool({
     ),
   does: 'end',
   async run({ pid, tree: whole, reason: why }, { perform }) {
-    const report = await perform(async (acting, session) => {
+    const { report, asked } = await perform(async (acting, session) => {
       const scope = pid === undefined ? { session } : { pid: (await acting.show({ pid })).pid }
-      return acting.interrupt({ scope, tree: whole, ...(why === undefined ? {} : { reason: why }) })
+      const done = await acting.interrupt({
+        scope,
+        tree: whole,
+        ...(why === undefined ? {} : { reason: why }),
+      })
+      const shownPids = done.signalled.slice(0, MAX_NAMED)
+      return { report: done, asked: await Promise.all(shownPids.map((one) => withName(acting, one))) }
     })
     const { matched, signalled, alreadyEnded, stale, failed } = report
     const failures = fitting(
@@ -40,7 +47,12 @@ export const interrupt = tool({
     )
     const notShown = failed.length - failures.length
     const text = [
-      `${matched} matched, ${signalled.length} asked to stop.`,
+      ...(signalled.length === 0
+        ? []
+        : [`Asked to stop: ${listOf(asked, signalled.length)}.`, 'Next: process_wait tells how each ended.']),
+      ...(pid === undefined && matched === alreadyEnded.length
+        ? ['No process of your session is running.']
+        : []),
       ...(alreadyEnded.length === 0 ? [] : [`Had ended before: ${named(alreadyEnded)}`]),
       ...(stale.length === 0 ? [] : [`Status unknown: ${named(stale)}`]),
       ...failures.map(({ pid: which, message }) => `${which}: ${message}`),
@@ -64,6 +76,15 @@ const MAX_MESSAGE_CHARS = 300
 const MAX_FAILED_CHARS = 2_000
 
 function named(pids: readonly string[]): string {
-  const rest = pids.length - MAX_NAMED
-  return `${pids.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  return listOf(pids.slice(0, MAX_NAMED), pids.length)
+}
+
+function listOf(shown: readonly string[], total: number): string {
+  const rest = total - shown.length
+  return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+async function withName(acting: Acting, pid: string): Promise<string> {
+  const { name } = await acting.show({ pid })
+  return name === null ? pid : `${pid} (${name})`
 }

@@ -4,6 +4,7 @@ import { duration, processRef } from '../../verbs/shapes/scalars.ts'
 import { unlisted } from '../input-schema.ts'
 import { PAGE_CHARS, pageOf } from '../page.ts'
 import { structuredView, viewOf } from '../process-view.ts'
+import { markEndAsSeen } from '../seen-end.ts'
 import { tool } from '../tool.ts'
 import { sentenceOn } from '../words.ts'
 
@@ -24,8 +25,12 @@ export const processKill = tool({
     reason: unlisted(kill.input.shape.reason),
   }),
   does: 'end',
-  async run(asked, { perform }) {
-    const { answer, record } = await perform((acting) => acting.kill(asked))
+  async run(asked, { perform, signal }) {
+    const { answer, record } = await perform(async (acting) => {
+      const killed = await acting.kill(asked)
+      if (killed.record.outcome !== null) await markEndAsSeen(acting, killed.record.pid, signal)
+      return killed
+    })
     const process = viewOf(record)
     const leftText = process.leftBehind > 0 ? 'What it had left running is gone, too. ' : ''
     const said = {

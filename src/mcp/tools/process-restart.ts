@@ -1,8 +1,10 @@
 import * as z from 'zod'
+import type { Acting } from '../../verbs/reeve.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { begun, startWaitMs } from '../begun.ts'
 import { unlisted } from '../input-schema.ts'
 import { maxChars } from '../page.ts'
+import { markEndAsSeen } from '../seen-end.ts'
 import { tool } from '../tool.ts'
 import { graceMs } from './process-kill.ts'
 
@@ -22,9 +24,17 @@ export const processRestart = tool({
   }),
   does: 'end',
   async run({ waitMs, maxChars: most, ...asked }, call) {
-    return call.perform(async (acting) => {
+    return call.perform(async (acting, session) => {
       const { record } = await acting.restart(asked)
+      const { restartOf } = record
+      if (restartOf !== null && (await isEndedBy(acting, restartOf, `session:${session}`)))
+        await markEndAsSeen(acting, restartOf, call.signal)
       return begun(acting, record, { waitMs, maxChars: most }, call)
     })
   },
 })
+
+/** False for a process that had ended by itself: the agent may not know of that yet. */
+async function isEndedBy(acting: Acting, pid: string, actor: string): Promise<boolean> {
+  return (await acting.show({ pid })).outcome?.source === actor
+}
