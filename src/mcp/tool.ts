@@ -30,7 +30,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   /** To be loaded by such clients from the beginning. */
   readonly alwaysLoad?: true
   readonly input: Input
-  readonly does: 'look' | 'change' | 'end'
+  readonly does: 'look' | 'change' | 'end' | 'restart'
   /** Starts the daemon where its user has stopped it; other tools say that it is stopped. */
   readonly startsDaemon?: true
   run(input: z.output<Input>, call: Call): Promise<Answer | GoesOn>
@@ -61,6 +61,7 @@ const ANNOTATIONS: Record<Tool['does'], ToolAnnotations> = {
   look: { readOnlyHint: true, openWorldHint: false },
   change: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   end: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  restart: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 }
 
 export function register<Input extends z.ZodObject>(

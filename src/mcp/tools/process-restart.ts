@@ -22,7 +22,7 @@ export const processRestart = tool({
     waitMs: startWaitMs,
     maxChars: unlisted(maxChars),
   }),
-  does: 'end',
+  does: 'restart',
   async run({ waitMs, maxChars: most, ...asked }, call) {
     return call.perform(async (acting, session) => {
       const { record } = await acting.restart(asked)

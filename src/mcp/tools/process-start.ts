@@ -90,7 +90,7 @@ export const processStart = tool({
     const folder = cwd ?? call.folder
     const key = idempotencyKey ?? `mcp-${randomUUID()}`
     return call.perform(async (acting, session) => {
-      const { record, warning } = await acting.spawn({
+      const { type, record, warning } = await acting.spawn({
         kind: 'command',
         spec: command,
         owner: { session },
@@ -101,11 +101,17 @@ export const processStart = tool({
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })
-      const warned = warning === undefined ? {} : warningOf(warning)
+      const isRepeated = type === 'existing' && idempotencyKey !== undefined
+      const warned = warning !== undefined ? warningOf(warning) : isRepeated ? REPEATED : {}
       return begunOrTask(acting, record, { waitMs, maxChars: most, ...warned }, call)
     })
   },
 })
+
+const REPEATED = {
+  notes: () => ['Note: nothing was started: an earlier call with this idempotencyKey started it.'],
+  more: { existing: true },
+}
 
 function warningOf(warning: NonNullable<OutputOf<'spawn'>['warning']>): {
   notes(process: ProcessView): readonly string[]
