@@ -156,6 +156,19 @@ test('a daemon elsewhere is reached by its address and a token, and is not start
   expect(elsewhere.dwelling.announced()).toBeNull()
 })
 
+test.each(['ps', 'mcp'])(
+  'reeve %s with a wrong token names the variable and the option it may come from',
+  async (word) => {
+    const reeve = new CommandLine()
+    await reeve.dwelling.up()
+    const { code, stderr } = await reeve.run([word], { env: { REEVE_TOKEN: 'wrong' } })
+    expect(code).toBe(4)
+    expect(stderr).toContain('REEVE_TOKEN')
+    expect(stderr).toContain('--token')
+    expect(stderr).not.toContain('Bearer')
+  },
+)
+
 test('two sessions are apart, and what belongs to one ends with it', async () => {
   const reeve = new CommandLine()
   for (const id of ['s1', 's2']) {

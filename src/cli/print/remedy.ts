@@ -23,5 +23,7 @@ const REMEDIES: { readonly [code in ReeveError['code']]?: string } = {
   unknown_pid: 'Run reeve ps -a to see what there is.',
   ambiguous_pid: 'Give more of the pid; reeve ps -a shows them whole.',
   no_terminal: 'Start it with reeve run --pty.',
+  unauthorized:
+    'Correct or unset REEVE_TOKEN, or give --token <token>; without both, the token in the home of the daemon is used.',
   no_input: 'Start it with reeve run -d --stdin, or --pty.',
 }
