@@ -76,7 +76,7 @@ function notYet({ afterMs, leftMs = 0 }: WaitAsked): string {
 }
 
 /** Of a line that was printed over itself, a progress bar: the last that fits. */
-function lastPrinted(line: string, wanted: string | undefined): string {
+export function lastPrinted(line: string, wanted: string | undefined): string {
   const versions = line.split('\r').filter((version) => version.trim() !== '')
   const last = versions.findLast((version) => wanted === undefined || version.includes(wanted))
   return (last ?? versions.at(-1) ?? line).trim()

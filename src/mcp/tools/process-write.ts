@@ -4,9 +4,10 @@ import { duration, processRef } from '../../verbs/shapes/scalars.ts'
 import { submit } from '../../verbs/submit.ts'
 import { wait } from '../../verbs/wait.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
+import { waitForReply } from '../reply.ts'
 import { tool } from '../tool.ts'
 import { readUnread, shown, structuredUnread } from '../unread.ts'
-import { settledText } from '../waited.ts'
+import { lastPrinted, printedText, settledText } from '../waited.ts'
 import { sentenceOn } from '../words.ts'
 
 /** What comes first is often an echo: the answer follows at once. */
@@ -57,11 +58,13 @@ export const processWrite = tool({
           : await acting.write({ pid, text })
       if (end) await acting.closeInput({ pid })
       // Anything counts as a reply unless the caller says what does.
-      const reply = typed === null ? {} : { until: { ...(until ?? { pattern: '\\S' }), from: typed.end } }
+      const anything = typed === null ? {} : { until: { pattern: '\\S', from: typed.end } }
       const timeoutMs = Math.min(waitMs, patienceLeft())
       const waited = await waiting(
         { totalMs: timeoutMs, message: `waiting for ${pid} to answer` },
-        acting.wait({ pid, timeoutMs, ...reply }, { signal }),
+        typed === null || until === undefined
+          ? acting.wait({ pid, timeoutMs, ...anything }, { signal })
+          : waitForReply(acting, { pid, typed: text, from: typed.end, until, timeoutMs }, signal),
       )
       if (waited.type === 'matched' && until === undefined) await after(Math.min(SETTLE_MS, waitMs))
       signal.throwIfAborted()
@@ -71,16 +74,16 @@ export const processWrite = tool({
       const ref = waited.type === 'interrupted' ? pid : waited.record.pid
       const unread = await readUnread(acting, ref, { room, turn: session.turn, session })
       const finished = unread.process.endedAt !== null
-      const missing =
-        matched !== false
-          ? ''
-          : finished
-            ? settledText('ended', 'line', finished)
-            : 'The reply you wait for has not come yet. '
+      const line =
+        until !== undefined && waited.type === 'matched' ? lastPrinted(waited.line.text, until.text) : null
+      const missing = finished
+        ? settledText('ended', 'line', finished)
+        : 'The reply you wait for has not come yet. '
+      const happened = line === null ? (matched === false ? missing : '') : printedText(line)
       const { above, body, notes } = shown(unread)
       return {
-        structured: { matched, ...structuredUnread(unread) },
-        text: pageOf({ head: `${missing}${sentenceOn(unread.process)}${above}`, body, notes }, most),
+        structured: { matched, ...(line === null ? {} : { line }), ...structuredUnread(unread) },
+        text: pageOf({ head: `${happened}${sentenceOn(unread.process)}${above}`, body, notes }, most),
       }
     })
   },

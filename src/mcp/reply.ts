@@ -1,0 +1,68 @@
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+
+interface ReplyAsked {
+  readonly pid: string
+  /** What was typed, and where the output ended before. */
+  readonly typed: string
+  readonly from: number
+  readonly until: Omit<NonNullable<InputOf<'wait'>['until']>, 'from'>
+  readonly timeoutMs: number
+}
+
+/** How long a line may take to be echoed whole that has begun to be. */
+const ECHO_MS = 150
+const MOST_ECHOES = 100
+const NEWLINE = 10
+
+/** Waits for a line that is printed in reply to what was typed. What a terminal echoes of that is no reply. */
+export async function waitForReply(
+  acting: Acting,
+  { pid, typed, from: begin, until, timeoutMs }: ReplyAsked,
+  signal: AbortSignal,
+): Promise<OutputOf<'wait'>> {
+  const by = Date.now() + timeoutMs
+  const wait = (from: number, wanted = until, mostMs = timeoutMs) => {
+    const leftMs = Math.max(0, Math.min(mostMs, by - Date.now()))
+    return acting.wait({ pid, until: { ...wanted, from }, timeoutMs: leftMs }, { signal })
+  }
+  const echoes = typed
+    .split(/[\r\n]+/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .slice(0, MOST_ECHOES)
+  let from = begin
+  for (;;) {
+    const waited = await wait(from)
+    if (waited.type !== 'matched' || !hasTerminal(waited.record)) return waited
+    const { text, offset } = waited.line
+    const printed = text.trimEnd()
+    let echoed = echoes.findIndex((echo) => printed.endsWith(echo))
+    if (echoed === -1) {
+      echoed = echoes.findIndex((echo) => endsWithBeginning(printed, echo))
+      const echo = echoes[echoed]
+      if (echo === undefined) return waited
+      const whole = await wait(offset, { text: echo }, ECHO_MS)
+      if (whole.type !== 'matched' || whole.line.offset !== offset) return waited
+    }
+    // Each line is echoed once: the next one like it is a reply.
+    echoes.splice(0, echoed + 1)
+    from = await endOfLine(acting, pid, offset)
+  }
+}
+
+function hasTerminal({ spec: { pty = false } }: ProcessRecord): boolean {
+  return pty !== false
+}
+
+function endsWithBeginning(printed: string, echo: string): boolean {
+  for (let length = Math.min(printed.length, echo.length - 1); length > 0; length--)
+    if (printed.endsWith(echo.slice(0, length))) return true
+  return false
+}
+
+async function endOfLine(acting: Acting, pid: string, from: number): Promise<number> {
+  const { offset, bytes, next } = await acting.output({ pid, offset: from })
+  const newline = bytes.indexOf(NEWLINE)
+  return newline === -1 ? next : offset + newline + 1
+}
