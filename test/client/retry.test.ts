@@ -41,3 +41,22 @@ test('a daemon that stays away is missed for so long, and no longer', async () =
   await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
   expect(calls).toBeGreaterThan(1)
 })
+
+test('whoever brings the daemon back is told whether it may have heard the call', async () => {
+  const toldFor = async (...cuts: readonly boolean[]) => {
+    const told: boolean[] = []
+    let calls = 0
+    const attempt = async () => {
+      const sent = cuts[calls++]
+      if (sent !== undefined) throw away(sent)
+    }
+    await retrying(attempt, {
+      safe: true,
+      forMs: 60_000,
+      revive: async (wasHeard) => void told.push(wasHeard),
+    })
+    return told
+  }
+  expect(await toldFor(false, false)).toEqual([false, false])
+  expect(await toldFor(true, false)).toEqual([true, true])
+})
