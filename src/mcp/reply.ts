@@ -12,7 +12,9 @@ interface ReplyAsked {
 
 /** How long a line may take to be echoed whole that has begun to be. */
 const ECHO_MS = 150
-const MOST_ECHOES = 100
+const MAX_ECHOES = 100
+/** Echoes lie at the beginning of what is printed after the keys were pressed. */
+const MAX_ECHOED_BYTES = 65_536
 const NEWLINE = 10
 
 /** Waits for a line that is printed in reply to what was typed. What a terminal echoes of that is no reply. */
@@ -30,12 +32,14 @@ export async function waitForReply(
     .split(/[\r\n]+/)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
-    .slice(0, MOST_ECHOES)
+    .slice(0, MAX_ECHOES)
   let from = begin
   for (;;) {
     const waited = await wait(from)
     if (waited.type !== 'matched' || !hasTerminal(waited.record)) return waited
     const { text, offset } = waited.line
+    // An echo comes before its reply: a line that ends in what was typed is a reply once that was echoed.
+    for (const line of await linesBetween(acting, pid, from, offset)) takeEcho(echoes, line)
     const printed = text.trimEnd()
     let echoed = echoes.findIndex((echo) => printed.endsWith(echo))
     if (echoed === -1) {
@@ -49,6 +53,18 @@ export async function waitForReply(
     echoes.splice(0, echoed + 1)
     from = await endOfLine(acting, pid, offset)
   }
+}
+
+/** Takes the echo that a line is, and those before it, out of what is still to be echoed. */
+function takeEcho(echoes: string[], line: string): void {
+  const printed = line.trimEnd()
+  echoes.splice(0, echoes.findIndex((echo) => printed.endsWith(echo)) + 1)
+}
+
+async function linesBetween(acting: Acting, pid: string, from: number, to: number): Promise<string[]> {
+  if (to <= from) return []
+  const { bytes } = await acting.output({ pid, offset: from, limit: Math.min(to - from, MAX_ECHOED_BYTES) })
+  return new TextDecoder().decode(bytes).split('\n')
 }
 
 function hasTerminal({ spec: { pty = false } }: ProcessRecord): boolean {

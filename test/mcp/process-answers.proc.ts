@@ -142,5 +142,9 @@ test(
       const written = await textOf(client, 'process_write', { ...typed, text, until: { text: last } })
       expect(written).toMatch(new RegExp(`^Printed: (> )*reply: ${last}\n`))
     }
+    // The echo does not match, and the reply ends in what was typed.
+    const until = { text: 'reply: again' }
+    const written = await textOf(client, 'process_write', { ...typed, text: 'again', until })
+    expect(written).toMatch(/^Printed: (> )*reply: again\n/)
   },
 )

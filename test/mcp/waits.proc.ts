@@ -84,8 +84,9 @@ test('a wait for longer than a client has patience is answered before that, and 
     await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
     const { text, isError } = await call(client, 'process_wait', { pid: 'slow', ...given })
     expect(isError).toBe(false)
+    const ms = waits.asked.at(-1) ?? 0
     await call(client, 'process_kill', { pid: 'slow' })
-    return { ms: waits.asked.at(-1) ?? 0, text }
+    return { ms, text }
   }
   const unknown = await longest('some client')
   expect(unknown.ms).toBeLessThanOrEqual(50_000)

@@ -173,7 +173,7 @@ function models(): Leak[] {
     ),
     leak(
       'vendor:wandb',
-      `wandb: Appending key for api.wandb.ai to your netrc file: /root/.netrc\nmachine api.wandb.ai\n  login user\n  password ${hide(random(40, HEX))}`,
+      `wandb: Appending key for api.wandb.ai to your netrc file: /home/ci/.netrc\nmachine api.wandb.ai\n  login user\n  password ${hide(random(40, HEX))}`,
     ),
   ]
 }
