@@ -12,8 +12,9 @@ import { pathToFileURL } from 'node:url'
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   package: ['node:*', '!node:sqlite'],
+  os: ['node:*', '!node:sqlite'],
   redaction: ['re2js'],
-  keeper: ['node:*', '@lydell/node-pty'],
+  keeper: ['node:*', '@lydell/node-pty', 'os'],
   verbs: ['type core', 'zod'],
   store: ['core', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'store', '!store/postgres', 'node:*'],
@@ -30,6 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
       'core',
       'redaction',
       'keeper/protocol',
+      'os',
       'package',
       'node:*',
       '!node:sqlite',
@@ -43,7 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
   telemetry: ['type core', 'core/errors.ts', 'verbs', 'node:*', '!node:sqlite'],
-  cli: ['client', 'verbs', 'core/errors.ts', 'node:*', '!node:sqlite'],
+  cli: ['client', 'verbs', 'core/errors.ts', 'os', 'node:*', '!node:sqlite'],
   mcp: [
     ...['client', 'verbs', 'type core', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite'],
     ...['package', 'zod', '@modelcontextprotocol/server'],

@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import type { ProcessRecord, Program } from '../core/process/record.ts'
+import { isOver, type ProcStat, parseStat } from '../os/stat.ts'
 
 /** The TCP ports that commands, and what they started, listen on; by pid. What may not be read is left out. Linux alone. */
 export async function listeningPorts(records: readonly ProcessRecord[]): Promise<Map<string, number[]>> {
@@ -31,11 +32,8 @@ export async function listensOn({ program }: ProcessRecord, port: number): Promi
   return seen.includes(null) ? null : false
 }
 
-interface OsProcess {
+interface OsProcess extends ProcStat {
   readonly osPid: number
-  readonly ppid: number
-  readonly group: number
-  readonly startTime: string
 }
 
 async function osProcesses(): Promise<OsProcess[]> {
@@ -45,15 +43,7 @@ async function osProcesses(): Promise<OsProcess[]> {
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
         const text = await orNothing(readFile(`/proc/${name}/stat`, 'utf8'))
-        if (text === null) return []
-        // The name may hold spaces and brackets, so the fields are counted from behind the last bracket.
-        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-        return [
-          {
-            ...{ osPid: Number(name), ppid: Number(fields[1]), group: Number(fields[2]) },
-            startTime: fields[19] ?? '',
-          },
-        ]
+        return text === null ? [] : [{ osPid: Number(name), ...parseStat(text) }]
       }),
   )
   return found.flat()
@@ -74,7 +64,8 @@ function membersOf({ osPid, startTime, group }: Program, table: readonly OsProce
         members.add(child.osPid)
         next.push(child.osPid)
       }
-  return [...members]
+  // A zombie has no files open, and its folder cannot be read.
+  return table.filter((one) => members.has(one.osPid) && !isOver(one)).map(({ osPid }) => osPid)
 }
 
 async function portsOf(members: readonly number[], osPid: number): Promise<number[]> {

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { refuseForeignFolder } from '../client/home-owner.ts'
 import { ReeveError } from '../core/errors.ts'
-import { isAlive } from './os-process.ts'
-import { presentDaemon } from './running.ts'
+import { signalVerified } from '../os/signal.ts'
+import { isAlive, presentDaemon } from './running.ts'
 
 export interface DownOptions {
   readonly home?: string
@@ -35,7 +35,7 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
     )
   }
   // A second signal would not wait for anybody.
-  if (running.stopping !== true) signalled(running.osPid, keep ? 'SIGUSR2' : 'SIGTERM')
+  if (running.stopping !== true) askToStop(running, keep ? 'SIGUSR2' : 'SIGTERM')
   const until = Date.now() + timeoutMs
   while (isAlive(running)) {
     if (Date.now() > until) throw notStopped(running, home.log, timeoutMs)
@@ -67,13 +67,16 @@ async function isAnswered(path: string): Promise<boolean> {
   }
 }
 
-function signalled(osPid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(osPid, signal)
-  } catch (error) {
-    // It went by itself meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
+/** One that is gone by now needs no signal. */
+function askToStop({ osPid, startTime, bootId }: RunningDaemon, signal: NodeJS.Signals): void {
+  const result = signalVerified({ osPid, startTime, boot: bootId }, signal)
+  if (result !== 'forbidden') return
+  throw new ReeveError(
+    'daemon_not_stopped',
+    `The daemon with PID ${osPid} may not be signalled by this user.`,
+    'Run reeve down as the user who started the daemon.',
+    { details: { osPid } },
+  )
 }
 
 function notStopped({ osPid }: RunningDaemon, log: string, timeoutMs: number): ReeveError {

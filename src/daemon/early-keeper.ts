@@ -4,8 +4,8 @@ import { startKeeper } from '../command/start-keeper.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
 import { prepareHome as prepareCommands } from '../keeper/protocol/prepare-home.ts'
+import { whoIs } from '../os/identity.ts'
 import { prepareHome } from './home.ts'
-import { isAlive } from './os-process.ts'
 import { readyDaemon } from './running.ts'
 
 /**
@@ -26,7 +26,7 @@ export function startKeeperEarly(paths: HomePaths): void {
 
 function isThere(identity: string): boolean {
   try {
-    return isAlive(JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity)
+    return whoIs(JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity) === 'ours'
   } catch {
     // No keeper has said that it is here.
     return false

@@ -1,7 +1,6 @@
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
-import { bootId } from '../keeper/tree/boot.ts'
+import { whoIs } from '../os/identity.ts'
 import { runningDaemon } from './home.ts'
-import { isAlive } from './os-process.ts'
 
 /** The daemon that is ready in a home, if it lives. */
 export function readyDaemon(home: HomePaths): RunningDaemon | null {
@@ -12,5 +11,9 @@ export function readyDaemon(home: HomePaths): RunningDaemon | null {
 /** One that is ready, or about to be gone. Whoever was killed has not taken its note away. */
 export function presentDaemon(home: HomePaths): RunningDaemon | null {
   const noted = runningDaemon(home)
-  return noted !== null && noted.bootId === bootId() && isAlive(noted) ? noted : null
+  return noted !== null && isAlive(noted) ? noted : null
+}
+
+export function isAlive({ osPid, startTime, bootId }: RunningDaemon): boolean {
+  return whoIs({ osPid, startTime, boot: bootId }) === 'ours'
 }

@@ -3,7 +3,8 @@ import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../cl
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
 import { redactionOf } from '../embed/redaction-of.ts'
-import { bootId } from '../keeper/tree/boot.ts'
+import { bootId } from '../os/boot.ts'
+import { isPidInUse, startTimeOf } from '../os/identity.ts'
 import { ownVersion } from '../package/own-files.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
@@ -14,7 +15,6 @@ import { addressOf, type Configuration, configuration, type Flags } from './conf
 import { announce, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
-import { startTimeOf } from './os-process.ts'
 import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
 import { telemetryFor } from './telemetry.ts'
@@ -224,7 +224,7 @@ async function embedded(parts: EmbeddedParts): Promise<Embedded> {
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
-      const isDead = osPid !== null && osPid !== process.pid && startTimeOf(osPid) === null
+      const isDead = osPid !== null && osPid !== process.pid && !isPidInUse(osPid)
       if (!isDead || Date.now() > until) throw second(parts.home, osPid)
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isPidInUse } from '../os/identity.ts'
 import { ownProgram } from '../package/own-files.ts'
 
 export function startWorker(words: readonly string[], died: (said: string) => void): ChildProcess {
@@ -32,11 +33,5 @@ export async function looking(holds: () => boolean, signal: AbortSignal): Promis
 
 /** Gone for the operating system, whatever Reeve says. */
 export function isGone(osPid: number): boolean {
-  try {
-    process.kill(osPid, 0)
-    return false
-  } catch {
-    // ESRCH: there is no such OS process. It was ours, so no other error can come.
-    return true
-  }
+  return !isPidInUse(osPid)
 }

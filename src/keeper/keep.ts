@@ -3,6 +3,8 @@ import { copyFileSync, existsSync, statSync, truncateSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { bootId, pidNamespace } from '../os/boot.ts'
+import { startTimeOf } from '../os/identity.ts'
 import { messageOf, traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
@@ -19,7 +21,6 @@ import { Server } from './server/server.ts'
 import { listen, withdraw } from './server/socket.ts'
 import { Stay } from './stay.ts'
 import { Cgroups } from './tree/cgroups.ts'
-import { bootId, pidNamespace, startTimeOf } from './tree/identity.ts'
 
 export interface KeepOptions {
   /** The data folder. */

@@ -1,5 +1,5 @@
+import { whoIs } from '../os/identity.ts'
 import type { ProgramIdentity } from './protocol/messages.ts'
-import { whoIs } from './tree/identity.ts'
 
 /**
  * Notices that programs are gone which a dead keeper started: nobody tells the new one, since they are not its children. It

@@ -1,3 +1,4 @@
+import { bootId } from '../os/boot.ts'
 import { messageOf } from './error-text.ts'
 import type { LiveFiles, SettledState } from './home/live-files.ts'
 import { FailedStart } from './program/check-plan.ts'
@@ -17,7 +18,6 @@ import type {
   Tell,
   Usage,
 } from './protocol/messages.ts'
-import { bootId } from './tree/boot.ts'
 import { cgroupMembers, isLeaf } from './tree/cgroup-files.ts'
 import { ProcTable } from './tree/proc-table.ts'
 

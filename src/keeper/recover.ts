@@ -1,5 +1,8 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { bootId } from '../os/boot.ts'
+import { isAlive, whoIs } from '../os/identity.ts'
+import { statOf } from '../os/stat.ts'
 import { messageOf, traceOf } from './error-text.ts'
 import type { Intent, KeptPlan, SettledState } from './home/live-files.ts'
 import type { Stream } from './log/output-log.ts'
@@ -13,9 +16,7 @@ import { markerOf } from './protocol/home.ts'
 import { segmentName } from './protocol/log-format.ts'
 import type { ProgramIdentity } from './protocol/messages.ts'
 import { removeFile } from './remove-file.ts'
-import { bootId, isAlive, whoIs } from './tree/identity.ts'
 import { findByMarker } from './tree/members.ts'
-import { statOf } from './tree/stat.ts'
 
 /**
  * Takes over what earlier keepers have left. What is found decides:

@@ -275,12 +275,12 @@ export function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code)))
 }
 
-/** Empty for one that is gone. Zombies count as gone. */
+/** Empty for one that is gone. A zombie counts as gone once its last thread has ended: until then it holds its locks. */
 export function startTimeOf(osPid: number): string {
   try {
     const stat = readFileSync(`/proc/${osPid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? '' : (fields[19] ?? '')
+    return fields[0] === 'Z' && Number(fields[17]) <= 1 ? '' : (fields[19] ?? '')
   } catch {
     return ''
   }

@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { isInForegroundGroup } from '../../os/stat.ts'
 
-/** Whether this program's group is the one that its terminal listens to: a job in the background must leave it alone. */
+/**
+ * Whether this program's group is the foreground group of its terminal: a job in the background must leave the terminal
+ * alone. True on a system that does not tell.
+ */
 export function isInForeground(): boolean {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8')
-    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return group === foreground
-  } catch {
-    // Not a system that says: then a terminal is taken for ours.
-    return true
-  }
+  return isInForegroundGroup(process.pid) ?? true
 }

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readFile, readlink } from 'node:fs/promises'
+import { readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { isInForegroundGroup } from '../../os/stat.ts'
 import type { Acting } from '../../verbs/reeve.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -14,9 +15,7 @@ const run = promisify(execFile)
 export async function suspendsAtCtrlZ(osPid: number | undefined): Promise<boolean> {
   if (osPid === undefined) return false
   try {
-    const stat = await readFile(`/proc/${osPid}/stat`, 'utf8')
-    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (group !== foreground) return false
+    if (isInForegroundGroup(osPid) !== true) return false
     const device = await readlink(`/proc/${osPid}/fd/0`)
     if (!device.startsWith('/dev/pts/')) return false
     const { stdout } = await run('stty', ['-F', device, '-a'], { timeout: 1_000 })

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
+import { killGroupOf } from '../../os/signal.ts'
 
 /** Where a line for the shell is run: as the command itself is. */
 export interface Surroundings {
@@ -31,7 +32,7 @@ export function shellTry(
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     })
     const channel = leader.stdio[3] as Duplex
-    const end = () => killGroup(leader)
+    const end = () => void killGroupOf(leader)
     const finish = (why: string | null) => {
       signal.removeEventListener('abort', end)
       channel.destroy()
@@ -51,13 +52,3 @@ export function shellTry(
 }
 
 const OUT_OF_TIME = 'it did not end in time'
-
-/** Once it has been waited for, its number may be somebody else's. */
-function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Gone a moment ago.
-  }
-}

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
+import { killGroupOf } from '../../os/signal.ts'
 
 const PATIENCE_MS = 10_000
 const MOST_CHARS = 4 * 1024 * 1024
@@ -36,9 +37,7 @@ export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promi
     })
     let stdout = ''
     const enough = () => {
-      // Once it has been waited for, its number may be somebody else's.
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-        killGroup(child.pid)
+      killGroupOf(child)
       child.stdout.destroy()
     }
     const timer = setTimeout(enough, patienceMs)
@@ -58,14 +57,6 @@ export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promi
       else resolve(parsed(stdout.slice(at + mark.length)))
     })
   })
-}
-
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL')
-  } catch {
-    // Gone a moment ago.
-  }
 }
 
 function parsed(text: string): Record<string, string> {

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
-import { isOver, statOf } from '../tree/stat.ts'
+import { isPidInUse } from '../../os/identity.ts'
 import { forkFailure } from './fork-child.ts'
 import { commandOf, type ExitHeard, type Forked, type ForkRequest } from './forked.ts'
 import { PtyInput } from './pty-input.ts'
@@ -66,7 +66,7 @@ function holdOpen(pty: IPty): () => void {
     fd = null
   }
   const check = () => {
-    if (!isAlive(pty.pid)) letGo()
+    if (!isPidInUse(pty.pid)) letGo()
   }
   if (held.size === 0) process.on('SIGCHLD', checkAll)
   held.add(check)
@@ -78,11 +78,6 @@ const held = new Set<() => void>()
 
 function checkAll(): void {
   for (const check of [...held]) check()
-}
-
-function isAlive(osPid: number): boolean {
-  const stat = statOf(osPid)
-  return stat !== null && !isOver(stat)
 }
 
 function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: number; rows: number }): IPty {

@@ -1,10 +1,13 @@
+import { startTimeOf, whoIs } from '../../os/identity.ts'
+import { readProc } from '../../os/proc-files.ts'
+import { signalExact } from '../../os/signal.ts'
+import { isOver, statOf } from '../../os/stat.ts'
 import type { EndAnswer, ProgramIdentity, Usage } from '../protocol/messages.ts'
 import type { Cgroups } from '../tree/cgroups.ts'
 import { type EndHow, TreeEnd } from '../tree/end-tree.ts'
-import { signalExact, signalGroup, startTimeOf, whoIs } from '../tree/identity.ts'
 import { type Member, membersOf } from '../tree/members.ts'
 import type { ProcTable } from '../tree/proc-table.ts'
-import { isOver, readProc, statOf } from '../tree/stat.ts'
+import { signalGroup } from '../tree/signal-group.ts'
 import { countedOf, joined, memoryOf, sampleOf, usageOf, withCounted } from '../tree/usage.ts'
 
 /** A program and all that it started: what can be done to them, and what they use. */

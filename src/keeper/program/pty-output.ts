@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
+import { isPidInUse } from '../../os/identity.ts'
 import type { Output, OutputEvents } from './output.ts'
 
 /** Output of a terminal. */
@@ -50,7 +50,7 @@ export class PtyOutput implements Output {
     if (this.#watch !== null || !this.#isOpen || this.#isLast) return
     this.#pty.pause()
     this.#watch = setInterval(() => {
-      if (existsSync(`/proc/${this.#pty.pid}`)) return
+      if (isPidInUse(this.#pty.pid)) return
       this.#isLast = true
       this.flow()
     }, 25)

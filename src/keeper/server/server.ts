@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import { isAlive } from '../../os/identity.ts'
 import { messageOf, traceOf } from '../error-text.ts'
 import type { Programs } from '../programs.ts'
 import {
@@ -10,7 +11,6 @@ import {
   MAX_LINE_BYTES,
   type Tell,
 } from '../protocol/messages.ts'
-import { isAlive } from '../tree/identity.ts'
 import { answersOf, badAsk, Refused } from './asks.ts'
 import { Connection } from './connection.ts'
 

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { isAlive } from '../../os/identity.ts'
 import {
   cgroupMembers,
   groupsBelow,
@@ -8,7 +9,6 @@ import {
   removeCgroup,
   removeIfEmpty,
 } from './cgroup-files.ts'
-import { isAlive } from './identity.ts'
 import { KeepersShare } from './keepers-share.ts'
 import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'

@@ -1,5 +1,6 @@
+import { bootId } from '../../os/boot.ts'
+import { isAlive, isPidInUse, whoIs } from '../../os/identity.ts'
 import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
-import { bootId, hasSomebody, isAlive, whoIs } from './identity.ts'
 import { TreeLook } from './tree-look.ts'
 import { keyOf, TreeSignals } from './tree-signals.ts'
 
@@ -96,7 +97,7 @@ export class TreeEnd {
 
   async #run(): Promise<EndAnswer> {
     const who = whoIs(this.#program)
-    if (bootId() === '' || (who === 'unreadable' && hasSomebody(this.#program.osPid)))
+    if (bootId() === '' || (who === 'unreadable' && isPidInUse(this.#program.osPid)))
       return { how: 'not_ours' }
     const isGone = await this.#tree.isGone()
     // A stranger with our marker: the record cannot be right, and nobody is signalled for it.

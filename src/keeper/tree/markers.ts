@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { whereReadable } from '../../os/proc-files.ts'
+import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { MARKER } from '../protocol/home.ts'
-import { isOver, type ProcStat, statOf, whereReadable } from './stat.ts'
 
 /** Each takes some microseconds; a process becomes another program within fewer. */
 const TRIES = 50

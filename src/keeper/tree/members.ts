@@ -1,9 +1,9 @@
+import { bootId } from '../../os/boot.ts'
+import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import type { ProgramIdentity } from '../protocol/messages.ts'
-import { bootId } from './boot.ts'
 import { cgroupMembers, isLeaf } from './cgroup-files.ts'
 import { ownLine } from './own-line.ts'
 import { ProcTable } from './proc-table.ts'
-import { isOver, type ProcStat, statOf } from './stat.ts'
 
 /** One living OS process of a program's tree. */
 export interface Member {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isGone } from '../../os/proc-files.ts'
 import { codeOf } from '../error-text.ts'
 import { cgroupMembers, numberIn, readCgroup, removeCgroup, removeIfEmpty } from './cgroup-files.ts'
-import { isGone } from './stat.ts'
 
 /** Who is born while the others are moved is moved in the next round; a tree that has just begun is small. */
 const MOVE_ROUNDS = 5

@@ -1,4 +1,4 @@
-import { statOf } from './stat.ts'
+import { statOf } from '../../os/stat.ts'
 
 /** This program and those above it: never part of a tree that it ends, whatever speaks for it. */
 export function ownLine(): ReadonlySet<number> {

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
+import { readProc, whereReadable } from '../../os/proc-files.ts'
+import { type ProcStat, statOf } from '../../os/stat.ts'
 import { markersOf } from './markers.ts'
 import { ownLine } from './own-line.ts'
-import { type ProcStat, readProc, statOf, whereReadable } from './stat.ts'
 
 /** Passes that are tried until one is whole, and looks at newborns in each; a look takes microseconds. */
 const PASSES = 3

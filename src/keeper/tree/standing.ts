@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { startTimeOf } from '../../os/identity.ts'
 import { cgroupMembers } from './cgroup-files.ts'
-import { startTimeOf } from './identity.ts'
 
 /** How often another leaf is tried where one could not be entered. */
 const TRIES = 5

@@ -1,8 +1,10 @@
+import { isAlive } from '../../os/identity.ts'
+import { isForbidden } from '../../os/proc-files.ts'
+import { signalExact } from '../../os/signal.ts'
+import { statOf } from '../../os/stat.ts'
 import type { ProgramIdentity } from '../protocol/messages.ts'
 import { isLeaf, killCgroup } from './cgroup-files.ts'
-import { isAlive, signalExact } from './identity.ts'
 import { isAllOurs, type Member } from './members.ts'
-import { isForbidden, statOf } from './stat.ts'
 
 /** The signals that one tree is sent, and what became of them. */
 export class TreeSignals {

@@ -1,7 +1,8 @@
+import { isForbidden, readProc } from '../../os/proc-files.ts'
+import { cpuTicksOf } from '../../os/stat.ts'
 import type { ProgramIdentity, Usage } from '../protocol/messages.ts'
 import { membersOf } from './members.ts'
 import type { ProcTable } from './proc-table.ts'
-import { cpuTicksOf, isForbidden, readProc } from './stat.ts'
 
 /** Linux counts processes' time in hundredths of a second, whatever its own clock does. */
 const MS_PER_TICK = 10

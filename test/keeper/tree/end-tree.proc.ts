@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { endTree, TreeEnd } from '../../../src/keeper/tree/end-tree.ts'
-import { statOf } from '../../../src/keeper/tree/identity.ts'
+import { statOf } from '../../../src/os/stat.ts'
 import { NEEDS_ROOT, testIf } from '../../reporting/test-if.ts'
 import {
   HOPPING,

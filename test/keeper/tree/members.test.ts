@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { ProgramIdentity } from '../../../src/keeper/protocol/messages.ts'
-import { bootId } from '../../../src/keeper/tree/identity.ts'
 import { markersIn } from '../../../src/keeper/tree/markers.ts'
 import { membersOf } from '../../../src/keeper/tree/members.ts'
 import { ProcTable } from '../../../src/keeper/tree/proc-table.ts'
-import type { ProcStat } from '../../../src/keeper/tree/stat.ts'
+import { bootId } from '../../../src/os/boot.ts'
+import type { ProcStat } from '../../../src/os/stat.ts'
 
 /** More than the system ever hands out, so that nobody real is meant. */
 const LEADER = 9_000_000

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProgramIdentity } from '../../../src/keeper/protocol/messages.ts'
-import { bootId, startTimeOf } from '../../../src/keeper/tree/identity.ts'
+import { bootId } from '../../../src/os/boot.ts'
+import { startTimeOf } from '../../../src/os/identity.ts'
 
 /**
  * A real program, a shell script, started as a keeper does it: in a session of its own, with a marker. Its processes say

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTimeOf } from '../../../src/keeper/tree/identity.ts'
 import { Standing } from '../../../src/keeper/tree/standing.ts'
+import { startTimeOf } from '../../../src/os/identity.ts'
 import { tempFolder } from '../../temp-file.ts'
 
 /** Plain folders: one can be moved into if it has the file that a cgroup has. */

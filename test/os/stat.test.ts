@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cpuTicksOf, isOver, parseStat } from '../../../src/keeper/tree/stat.ts'
+import { cpuTicksOf, isOver, parseStat } from '../../src/os/stat.ts'
 
 const line = (name: string, state: string, threads = 1) =>
   `4242 (${name}) ${state} 17 4240 4200 0 -1 4194304 101 0 0 0 7 5 3 2 20 0 ${threads} 0 987654 2531328 200 18446744073709551615 0\n`

@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import {
-  bootId,
-  isAlive,
-  pidNamespace,
-  signalExact,
-  signalGroup,
-  startTimeOf,
-  statOf,
-  whoIs,
-} from '../../../src/keeper/tree/identity.ts'
-import { lives, TestProgram, until } from './program.ts'
+import { bootId, pidNamespace } from '../../src/os/boot.ts'
+import { isAlive, isPidInUse, startTimeOf, whoIs } from '../../src/os/identity.ts'
+import { signalExact, signalVerified } from '../../src/os/signal.ts'
+import { lives, TestProgram, until } from '../keeper/tree/program.ts'
 
 test('boot and PID namespace are those of the system', () => {
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)
@@ -40,6 +33,10 @@ test('a zombie has a start time, and is not alive', async () => {
   const startTime = startTimeOf(osPid!)
   expect(startTime).toMatch(/^\d+$/)
   expect(isAlive(osPid!, startTime!)).toBe(false)
+  expect(isPidInUse(osPid!)).toBe(false)
+  const identity = { osPid: osPid!, startTime, boot: bootId() }
+  expect(whoIs(identity)).toBe('gone')
+  expect(signalVerified(identity, 'SIGTERM')).toBe('gone')
   expect(signalExact(osPid!, startTime!, 'SIGTERM')).toBe(false)
 })
 
@@ -54,37 +51,19 @@ test('a stranger under the same PID is not signalled', async () => {
   expect(signalExact(osPid!, startTime, 'SIGKILL')).toBe(false)
 })
 
-test('no number that means a group, init or the keeper itself is signalled', () => {
-  const own = startTimeOf(process.pid)!
-  for (const osPid of [0, -1, 1, -process.pid, process.pid, Number.NaN, 1.5]) {
-    expect(signalExact(osPid, own, 'SIGTERM'), String(osPid)).toBe(false)
-  }
-})
-
-test('a signal to the group reaches its members and nobody who left it', async () => {
-  using started = new TestProgram(`
-    member='trap "echo heard >> heard" USR1; echo $$ >> "$PIDS"; while :; do sleep 0.01; done'
-    sh -c "$member" &
-    sh -c "$member" &
-    setsid sh -c "$member" &
-    trap "echo heard >> heard" USR1
-    echo $$ >> "$PIDS"; while :; do sleep 0.01; done`)
-  const osPids = await started.whenThereAre(4)
-  expect(signalGroup({ ...started.program, startTime: '1' }, 'SIGUSR1')).toBe('not_ours')
-  expect(signalGroup(started.program, 'SIGUSR1')).toBe('sent')
-  await until('three have heard', () => (started.read('heard') ?? '').split('\n').length > 3)
-  expect(started.read('heard')).toBe('heard\nheard\nheard\n')
-  expect(osPids.filter(lives)).toHaveLength(4)
-})
-
-test('what is left of a group is signalled by its marker, and by nothing less', async () => {
-  using started = new TestProgram('sh -c \'echo $$ >> "$PIDS"; exec sleep 300\' & wait $!; exit 0')
+test('a verified signal reaches the process with that boot, PID and start time, and no other', async () => {
+  using started = new TestProgram('echo $$ >> "$PIDS"; exec sleep 300')
   const [osPid] = await started.whenThereAre(1)
-  process.kill(started.program.osPid, 'SIGKILL')
-  await started.exited
-  expect(signalGroup(started.program, 'SIGKILL')).toBe('ended')
+  const { startTime, boot } = started.program
+  const identity = { osPid: osPid!, startTime, boot }
+  expect(signalVerified({ ...identity, startTime: String(Number(startTime) + 1) }, 'SIGKILL')).toBe(
+    'stranger',
+  )
+  expect(signalVerified({ ...identity, boot: 'another' }, 'SIGKILL')).toBe('gone')
+  expect(signalVerified({ ...identity, boot: '' }, 'SIGKILL')).toBe('unreadable')
+  expect(signalVerified({ ...identity, startTime: null }, 'SIGKILL')).toBe('unreadable')
   expect(lives(osPid!)).toBe(true)
-  expect(statOf(osPid!)?.group).toBe(started.program.osPid)
-  expect(signalGroup(started.program, 'SIGKILL', started.marker)).toBe('sent')
-  await until('it is gone', () => !lives(osPid!))
+  expect(signalVerified(identity, 'SIGKILL')).toBe('sent')
+  expect((await started.exited).signal).toBe('SIGKILL')
+  expect(signalVerified(identity, 'SIGKILL')).toBe('gone')
 })

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+
+/** The text of a file below /proc. Null where its process is gone; a process that ends during the read gives ESRCH. */
+export function readProc(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isGone(error)) return null
+    throw error
+  }
+}
+
+/** An unreadable file belongs to another user, whose process could not be signalled either: the fallback is used. */
+export function whereReadable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (isGone(error) || isForbidden(error)) return otherwise
+    throw error
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'ENOENT' || code === 'ESRCH'
+}
+
+export function isForbidden(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'EACCES' || code === 'EPERM'
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
