@@ -24,6 +24,15 @@ export function wasNeverSent(error: Error, request: ClientRequest): boolean {
   return syscall === 'connect' || code === 'ECONNREFUSED' || code === 'ENOENT' || request.socket === null
 }
 
+/**
+ * A reused connection that the daemon closed before it read the request: EPIPE is the write that failed, and a reset that was
+ * read means that the daemon left bytes of the request unread. A daemon that dies after it read them closes in order.
+ */
+export function foundClosed(error: Error, request: ClientRequest): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return request.reusedSocket && (code === 'EPIPE' || (code === 'ECONNRESET' && syscall === 'read'))
+}
+
 export function isBroken(error: unknown): error is ReeveError {
   return error instanceof ReeveError && error.code === 'daemon_unreachable'
 }

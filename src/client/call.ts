@@ -3,6 +3,7 @@ import { fromWire, requestTo } from '../verbs/request.ts'
 import { routes } from '../verbs/routes.ts'
 import { brokenWith } from './broken.ts'
 import { errorOf } from './problem.ts'
+import { isRepeatable, keyedCall, WAITS } from './repeatable.ts'
 import { retrying } from './retry.ts'
 import type { Answered, Transport } from './transport.ts'
 
@@ -27,9 +28,15 @@ export async function call(
 ): Promise<unknown> {
   const since = Date.now()
   try {
-    const attempt = () => callOnce(line, name, withTimeLeft(name, input, Date.now() - since), signal)
-    const options = { safe: isSafe(name, input), forMs: line.retryMs, signal, revive: line.revive }
-    return await retrying(attempt, options)
+    const keyed = keyedCall(name, input)
+    const attempt = () => callOnce(line, name, withTimeLeft(name, keyed.input, Date.now() - since), signal)
+    const options = {
+      safe: isRepeatable(name, keyed.input),
+      forMs: line.retryMs,
+      signal,
+      revive: line.revive,
+    }
+    return keyed.firstAnswer(await retrying(attempt, options))
   } catch (error) {
     if (signal?.aborted && WAITS.has(name)) return interrupted(name)
     throw error
@@ -66,27 +73,6 @@ export async function textOf(
     throw brokenWith(error as Error, transport.address.shown, false)
   }
   return Buffer.concat(pieces).toString('utf8')
-}
-
-const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'waitFor'])
-const REPEATABLE: ReadonlySet<VerbName> = new Set([
-  ...WAITS,
-  ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
-  ...(['announceWorker', 'claimWork', 'doWork', 'retireWorker', 'acknowledge', 'takeNotices'] as const),
-])
-
-/**
- * What changes nothing, and what comes to the same when it is done twice. Notices that were taken in an answer that got lost
- * are given again when their time is up.
- */
-function isSafe(name: VerbName, input: Readonly<Record<string, unknown>>): boolean {
-  if (routes[name].startsWith('GET ') || REPEATABLE.has(name)) return true
-  if (name === 'spawn') return input['idempotencyKey'] !== undefined || input['pid'] !== undefined
-  if (name === 'write' || name === 'submit') return input['seq'] !== undefined
-  if (name === 'send') return input['id'] !== undefined
-  // An OS signal is sent as often as it is asked for.
-  if (name === 'signal' && String(input['signal']).startsWith('SIG')) return false
-  return input['replayKey'] !== undefined
 }
 
 /** A wait that is asked again lasts for what is left of it. */

@@ -1,8 +1,9 @@
 import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
 import type { Address } from './address.ts'
-import { brokenWith, wasNeverSent } from './broken.ts'
+import { brokenWith, foundClosed, wasNeverSent } from './broken.ts'
 import { refuseForeignSocket } from './home-owner.ts'
+import { IdleConnections } from './idle-connections.ts'
 
 export interface Asked {
   readonly method: string
@@ -24,6 +25,7 @@ export interface Answered {
 export class Transport {
   readonly address: Address
   #agent: http.Agent | undefined
+  readonly #idle = new IdleConnections()
   #closed = false
   #answered = false
   #isSocketOurs = false
@@ -33,7 +35,15 @@ export class Transport {
   }
 
   /** Resolves with the head of the answer. What breaks below HTTP is a `daemon_unreachable`. */
-  async ask({ method, path, headers = {}, body, signal }: Asked): Promise<Answered> {
+  async ask(asked: Asked): Promise<Answered> {
+    for (;;) {
+      const answered = await this.#askOnce(asked)
+      if (answered !== 'found closed') return answered
+    }
+  }
+
+  /** `found closed`: the daemon had closed the pooled connection before the request was sent. */
+  async #askOnce({ method, path, headers = {}, body, signal }: Asked): Promise<Answered | 'found closed'> {
     if (this.#closed) throw closedError()
     this.refuseForeignSocket()
     const { socket, url } = this.address
@@ -41,8 +51,10 @@ export class Transport {
     // An import would read every member of the module, and one of them loads a whole HTTP client that nobody needs here.
     const { Agent, request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http')
     this.#agent ??= new Agent({ keepAlive: true })
+    const agent = this.#agent
+    this.#idle.closeStale(agent)
     const options: http.RequestOptions = {
-      agent: this.#agent,
+      agent,
       method,
       path,
       headers: this.headersWith(headers, body),
@@ -55,13 +67,19 @@ export class Transport {
       const letGo = callOff(asked, signal)
       asked.on('response', (response) => {
         this.#answered = true
+        const { socket: connection } = response
+        response.once('end', () => this.#idle.note(connection, response.headers))
         for (const end of ['end', 'close']) response.once(end, letGo)
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
       })
       asked.on('error', (error) => {
         letGo()
-        if (signal?.aborted) reject(signal.reason)
-        else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
+        if (signal?.aborted) return reject(signal.reason)
+        if (foundClosed(error, asked)) {
+          // The next attempt needs a new connection: every repetition leaves fewer pooled ones.
+          this.#idle.closeAll(agent)
+          resolve('found closed')
+        } else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
       })
       asked.end(body)
     })

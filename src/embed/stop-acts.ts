@@ -5,6 +5,7 @@ import { anew } from '../core/process/anew.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { otherRestart } from '../core/process/restart.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
@@ -47,6 +48,12 @@ export function stopActs(
   const { clock } = edges
   const read = readerFor(kernel, actor)
   const asked = (pid: Pid) => ({ pid, actor, at: clock.now() }) as const
+
+  /** The process that a restart with this key has registered. */
+  const restartUnder = async (key: string): Promise<ProcessRecord | null> => {
+    const pid = await edges.pidForKey(actor, key)
+    return (await edges.store.ask({ ask: 'process', pid })) === null ? null : read(pid)
+  }
 
   const killIntent = (pid: Pid, reason: string, graceMs: number | undefined): Intent => ({
     ...asked(pid),
@@ -158,7 +165,13 @@ export function stopActs(
       if (isRefusal(report)) throw new RefusedError(report)
       return report
     },
-    async restart({ pid, graceMs }) {
+    async restart({ pid, graceMs, idempotencyKey }) {
+      const begun = idempotencyKey === undefined ? null : await restartUnder(idempotencyKey)
+      if (begun !== null) {
+        const other = otherRestart(begun, pid)
+        if (other !== undefined) throw new RefusedError(other)
+        return { record: begun }
+      }
       const old = await read(pid)
       if (!hasEnded(old)) {
         const { answer } = await kill(old.pid, `restart by ${actor}`, graceMs)
@@ -167,7 +180,8 @@ export function stopActs(
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
       const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
       const request = anew(old, hasParent) as ParsedInputOf<'spawn'>
-      const [registered] = await kernel.register([registering(request, actor, commands)])
+      const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+      const [registered] = await kernel.register([registering({ ...request, ...key }, actor, commands)])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
       return { record }
     },

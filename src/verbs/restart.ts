@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { record } from './shapes/record.ts'
-import { duration, processRef } from './shapes/scalars.ts'
+import { duration, processRef, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** A new process with a pid of its own, `restartOf` the old one and with its name. The old one is ended first. */
@@ -8,7 +8,13 @@ export const restart = verb({
   summary: 'Starts what a process ran once more, as a new process.',
   route: 'POST /processes/{pid}/restart',
   needs: 'operate',
-  input: z.strictObject({ pid: processRef, graceMs: duration.exactOptional() }),
+  input: z.strictObject({
+    pid: processRef,
+    graceMs: duration.exactOptional(),
+    idempotencyKey: replayKey
+      .exactOptional()
+      .describe('the same key of the same caller is the same restart, and answers with its process'),
+  }),
   output: z.strictObject({ record }),
   codes: [
     ...([
@@ -27,6 +33,7 @@ export const restart = verb({
       'turn_ended',
       'stopping',
       'already_ended',
+      'conflict',
     ] as const),
   ],
 })

@@ -58,13 +58,40 @@ test('a call that was cut is repeated where that is safe, and only there', async
     cut(),
     json({ type: 'registered' }),
     cut(),
-    json({ type: 'registered' }),
+    json({ answer: 'written', bytes: 4 }),
   )
   const reeve = await connect({ socket: daemon.socket })
   const request = { kind: 'command', spec: { run: 'true' } } as const
   expect(await reeve.spawn({ ...request, idempotencyKey: 'one' })).toEqual({ type: 'registered' })
-  await expect(reeve.spawn(request)).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  const written = reeve.write({ pid: 'web', text: 'yes\n' })
+  await expect(written).rejects.toMatchObject({ code: 'daemon_unreachable', details: { sent: true } })
   expect(daemon.heard.filter(({ method }) => method === 'POST')).toHaveLength(3)
+  await reeve.close()
+})
+
+test('a start, a restart and a signal that were cut are repeated under one key, and answer as if they were the first', async () => {
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    ...[cut(), json({ type: 'existing', record: { pid: 'p_1' } })],
+    ...[cut(), json({ processes: [{ type: 'existing' }, { type: 'existing' }] })],
+    ...[cut(), json({ record: { pid: 'p_2' } })],
+    ...[cut(), json({ answer: 'replayed', id: 'i' })],
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  const request = { kind: 'command', spec: { run: 'true' } } as const
+  expect(await reeve.spawn(request)).toEqual({ type: 'registered', record: { pid: 'p_1' } })
+  const many = await reeve.spawnMany({ processes: [request, { ...request, idempotencyKey: 'mine' }] })
+  expect(many).toEqual({ processes: [{ type: 'registered' }, { type: 'existing' }] })
+  expect(await reeve.restart({ pid: 'web' })).toEqual({ record: { pid: 'p_2' } })
+  expect(await reeve.send({ pid: 'web', name: 'go' })).toEqual({ answer: 'sent', id: 'i' })
+  const bodies = daemon.heard.slice(1).map(({ body }) => body)
+  const pairs = [0, 2, 4, 6].map((at) => [bodies[at], bodies[at + 1]])
+  for (const [first, repeated] of pairs) {
+    expect(repeated).toBe(first)
+    expect(first).toMatch(/"(idempotencyKey|id)":"[0-9a-f-]{36}"/)
+  }
+  expect(new Set(pairs.map(([first]) => /[0-9a-f-]{36}/.exec(first ?? '')?.[0])).size).toBe(4)
+  expect(bodies[2]).toContain('"idempotencyKey":"mine"')
   await reeve.close()
 })
 

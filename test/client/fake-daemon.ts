@@ -21,8 +21,11 @@ export class FakeDaemon {
   readonly heard: Heard[] = []
   readonly #server = createServer((request, response) => void this.#answer(request, response))
   #answers: Answer[] = []
+  /** How many connections clients have opened. */
+  connections = 0
 
   constructor() {
+    this.#server.on('connection', () => this.connections++)
     onTestFinished(async () => {
       await this.stop()
       rmSync(this.folder, { recursive: true, force: true })

@@ -61,3 +61,25 @@ test('a key that an older version was given still answers with its process', asy
   const again = await session.spawn({ ...OUTSIDE, idempotencyKey: 'k' })
   expect(again).toMatchObject({ type: 'existing', record: { pid: record.pid } })
 })
+
+test('a restart that is repeated under its key answers with the process that it began', async () => {
+  const reeve = await opened([])
+  const { record } = await reeve.spawn({ ...OUTSIDE, name: 'web' })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  const first = await reeve.restart({ pid: 'web', idempotencyKey: 'again' })
+  // The name now means the new process, which must live on.
+  const repeated = await reeve.restart({ pid: 'web', idempotencyKey: 'again' })
+  expect(repeated.record.pid).toBe(first.record.pid)
+  expect(first.record).toMatchObject({ restartOf: record.pid, status: repeated.record.status, outcome: null })
+  const byPid = await reeve.restart({ pid: record.pid, idempotencyKey: 'again' })
+  expect(byPid.record.pid).toBe(first.record.pid)
+  expect((await reeve.list({ filter: { name: 'web', status: 'any' } })).processes).toHaveLength(2)
+})
+
+test('a key of another process is refused for a restart, and nothing is stopped', async () => {
+  const reeve = await opened([])
+  const web = await reeve.spawn({ ...OUTSIDE, name: 'web', idempotencyKey: 'start' })
+  const refused = reeve.restart({ pid: 'web', idempotencyKey: 'start' })
+  await expect(refused).rejects.toMatchObject({ code: 'conflict' })
+  expect(await reeve.show({ pid: 'web' })).toEqual(web.record)
+})

@@ -1,3 +1,5 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import type { ProcessRecord } from './record.ts'
 import type { EndStatus } from './status.ts'
 
 /** When a command that has ended by itself is started again. */
@@ -28,4 +30,19 @@ export function restartDelay(policy: RestartPolicy, status: EndStatus, before: n
   if (on === 'never' || status === 'cancelled' || before >= limit) return null
   if (on === 'failure' && status === 'completed') return null
   return Math.min(maxDelayMs, delayMs * 2 ** Math.min(before, 30))
+}
+
+/**
+ * Whether the process that a restart's idempotency key stands for is the restart of `asked`. A name means the new process by
+ * now, so the old one, the new one and their name all count.
+ */
+export function otherRestart({ pid, name, restartOf }: ProcessRecord, asked: string): Refusal | undefined {
+  const isSame =
+    restartOf !== null && (name === asked || restartOf.startsWith(asked) || pid.startsWith(asked))
+  if (isSame) return undefined
+  return refusal(
+    'conflict',
+    `The idempotency key was used for ${pid}, which is not a restart of ${asked}.`,
+    'Give another key, or leave it out.',
+  )
 }
