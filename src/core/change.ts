@@ -5,6 +5,7 @@ import type { Inbox } from './inbox/inbox.ts'
 import type { Notice } from './inbox/notice.ts'
 import type { Holder } from './lease/holder.ts'
 import type { ProcessEvent } from './process/event.ts'
+import type { Pid } from './process/pid.ts'
 import type { Actor } from './process/record.ts'
 import type { ProcessRow, Tombstone } from './process/row.ts'
 import type { Grant } from './session/grant.ts'
@@ -24,7 +25,9 @@ export type Change =
       readonly row: ProcessRow
       readonly events: readonly ProcessEvent[]
     }
-  | { readonly type: 'prune'; readonly was: ProcessRow; readonly tombstone: Tombstone }
+  /** Ended processes go with their events, notices, grants and uses of environments; `keepReason` was null for each. */
+  | { readonly type: 'prune'; readonly tombstones: readonly Tombstone[] }
+  | { readonly type: 'tombstones_gone'; readonly pids: readonly Pid[] }
   | { readonly type: 'notice'; readonly notice: Notice }
   /** Nobody is told of these any more. Those that are done already stay as they are. */
   | {

@@ -110,7 +110,10 @@ export function* unlimited({ pid, parent, root, owner, createdAt }: ProcessRecor
 }
 
 /** A process is pruned, and its account goes with it: what it used stays part of the sums above it. */
-export function* dropAccount(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+export function* dropAccount(
+  rows: WorkingRows,
+  record: Pick<ProcessRecord, 'pid' | 'parent' | 'root'>,
+): Asking<void> {
   const was = yield* rows.account(accountOf(record.pid))
   if (was === null) return
   rows.add([{ type: 'account_gone', id: was.id }])
@@ -125,7 +128,7 @@ export function* dropAccount(rows: WorkingRows, record: ProcessRecord): Asking<v
 /** Whose sums it is part of: the nearest of its parent, its root and its session that is still there. */
 function* heirOf(
   rows: WorkingRows,
-  { parent, root, pid }: ProcessRecord,
+  { parent, root, pid }: Pick<ProcessRecord, 'pid' | 'parent' | 'root'>,
   { session }: Account,
 ): Asking<{ readonly was: Account | null; readonly account: Account } | null> {
   for (const above of [parent, root]) {

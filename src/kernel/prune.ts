@@ -1,78 +1,188 @@
-import { type Account, accountOf } from '../core/allowance/account.ts'
+import { type Account, accountOf, sessionIn, spentOf } from '../core/allowance/account.ts'
+import { isNothing } from '../core/allowance/amounts.ts'
 import type { Pid } from '../core/process/pid.ts'
+import { type KeepReason, keepReason, type PruneFacts, TOMBSTONE_MS } from '../core/process/prune.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
-import { know, type Question } from '../store/contract.ts'
+import { type EndPlace, know, type PruneCandidate, type Question, type Questions } from '../store/contract.ts'
 import { dropAccount } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
 
-export interface PruneOptions {
-  /** Counted from the end of a process. */
-  readonly endedBefore?: number
-  /** How many ended processes are kept whatever their age allows. */
-  readonly keep?: number
+/** Which processes to prune: those that ended before a time or beyond a number to keep, or some by pid. */
+export type PruneOptions =
+  | {
+      /** Counted from the end of a process. */
+      readonly endedBefore?: number
+      /** How many ended processes are kept regardless of their age. */
+      readonly keep?: number
+    }
+  | { readonly pids: readonly Pid[] }
+
+/** What one transaction did. A pid that is unknown, or pruned already, is in neither list. */
+export interface PruneBatch {
+  readonly pruned: readonly Pid[]
+  readonly kept: readonly { readonly pid: Pid; readonly reason: KeepReason }[]
 }
 
-const PAGE = 200
+const FIRST_BATCH = 100
+const MIN_BATCH = 20
+/** More at once cost no less each, and one statement must stay of a bounded size. */
+const MAX_BATCH = 2_000
+/** A batch holds up every other write for so long at most, about. */
+const MAX_BATCH_MS = 30
 
-/** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid for ever. */
-export async function prune(edges: Edges, { endedBefore, keep }: PruneOptions): Promise<Pid[]> {
-  const pruned: Pid[] = []
-  /** Old enough, but still needed: they stay at the head of every page. */
-  let needed = 0
-  for (;;) {
-    const limit = PAGE + needed
-    const rows = await edges.store.ask({
-      ask: 'prunable',
-      endedBefore: endedBefore ?? null,
-      keep: keep ?? null,
-      limit,
-    })
-    const gone = await pruneEach(edges, rows)
-    pruned.push(...gone)
-    if (rows.length < limit) return pruned
-    needed = rows.length - gone.length
+/** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid. */
+export async function prune(edges: Edges, options: PruneOptions): Promise<Pid[]> {
+  const all: Pid[] = []
+  for await (const { pruned } of pruneInBatches(edges, options)) for (const pid of pruned) all.push(pid)
+  return all
+}
+
+/**
+ * The same, batch by batch: each is one transaction, and other work of the loop runs between two of them. The size of a
+ * batch follows from how long the last one took. Also drops old tombstones, and gives free space back to the file system.
+ */
+export async function* pruneInBatches(edges: Edges, options: PruneOptions): AsyncGenerator<PruneBatch> {
+  const size = new BatchSize(edges)
+  if ('pids' in options) {
+    for (let next = 0; next < options.pids.length; ) {
+      const pids = options.pids.slice(next, next + size.now)
+      next += pids.length
+      yield (await size.timed(() => pruneBatch(edges, { pids }))).batch
+    }
+  } else {
+    const { endedBefore = null, keep = null } = options
+    const through = await edges.store.ask({ ask: 'pruneThrough', endedBefore, keep })
+    let after: EndPlace | null = null
+    while (through !== null) {
+      const limit = size.now
+      const done: Pruned = await size.timed(() => pruneBatch(edges, { after, through, limit }))
+      yield done.batch
+      if (done.last === null || done.found < limit) break
+      after = done.last
+    }
+  }
+  await dropOldTombstones(edges, size)
+  while ((await edges.store.releaseSpace?.()) === 'more');
+}
+
+/** Doubles while batches are quick, and shrinks in proportion when one was not. */
+class BatchSize {
+  now = FIRST_BATCH
+  readonly #clock: Edges['clock']
+
+  constructor({ clock }: Edges) {
+    this.#clock = clock
+  }
+
+  async timed<Answer>(task: () => Promise<Answer>): Promise<Answer> {
+    const begun = this.#clock.now()
+    const answer = await task()
+    const tookMs = this.#clock.now() - begun
+    const factor = tookMs <= 0 ? 2 : Math.min(2, MAX_BATCH_MS / tookMs)
+    this.now = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.floor(this.now * factor)))
+    return answer
   }
 }
 
-function pruneEach(edges: Edges, rows: readonly ProcessRow[]): Promise<Pid[]> {
-  return edges.store.write<Pid[]>(function* () {
-    const gone: Pid[] = []
-    const working = new WorkingRows()
-    // All at once: a store that is far away answers them together.
-    const known = (yield rows.map(({ record }) => ({
-      ask: 'account' as const,
-      id: accountOf(record.pid),
-    }))) as (Account | null)[]
-    for (const [index, { record }] of rows.entries())
-      working.learnedAccount(accountOf(record.pid), known[index] ?? null)
-    for (const { record } of rows) {
-      const was = yield* know({ ask: 'process', pid: record.pid })
-      if (was === null || was.record.outcome === null || (yield* isNeeded(was))) continue
-      const tombstone: Tombstone = {
-        pid: record.pid,
-        fence: was.fence,
-        endedAt: was.record.outcome.endedAt,
-        prunedAt: edges.clock.now(),
-      }
-      yield* dropAccount(working, was.record)
-      working.add([{ type: 'prune', was, tombstone }])
-      const { envRef } = was.record
-      if (envRef !== null)
-        working.add([{ type: 'environment_unused', ref: envRef, by: `process:${record.pid}` }])
-      gone.push(record.pid)
+interface Pruned {
+  readonly batch: PruneBatch
+  readonly found: number
+  /** Where the next batch begins. */
+  readonly last: EndPlace | null
+}
+
+type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
+
+function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pruned> {
+  return edges.store.write<Pruned>(function* () {
+    const candidates: readonly PruneCandidate[] = yield* know({ ask: 'prunable', ...wanted })
+    const kept: { pid: Pid; reason: KeepReason }[] = []
+    const gone: PruneCandidate[] = []
+    for (const candidate of candidates) {
+      const reason = keepReason(candidate)
+      if (reason === null) gone.push(candidate)
+      else kept.push({ pid: candidate.pid, reason })
     }
-    return { answer: gone, changes: working.changes }
+    const working = new WorkingRows()
+    yield* dropAccounts(working, gone)
+    const prunedAt = edges.clock.now()
+    const tombstones = gone.map(
+      ({ pid, fence, endedAt }): Tombstone => ({ pid, fence, endedAt: endedAt ?? prunedAt, prunedAt }),
+    )
+    if (tombstones.length > 0) working.add([{ type: 'prune', tombstones }])
+    const last = candidates.at(-1)
+    return {
+      answer: {
+        batch: { pruned: gone.map(({ pid }) => pid), kept },
+        found: candidates.length,
+        last: last === undefined ? null : { endedAt: last.endedAt ?? prunedAt, place: last.place },
+      },
+      changes: working.changes,
+    }
   })
 }
 
-/** Until its stop has been carried to its children; and while its tree lives, for a stop passes through it. */
-function* isNeeded({
-  carry,
-  record,
-}: ProcessRow): Generator<readonly Question[], boolean, readonly unknown[]> {
-  if (carry !== null) return true
-  if (record.children === 0) return false
-  const live = yield* know({ ask: 'processes', filter: { root: [record.root] }, after: null, limit: 1 })
-  return live.items.length > 0
+/** The account of each goes with it, and what it used stays part of the sums above it. */
+function* dropAccounts(working: WorkingRows, gone: readonly PruneFacts[]): Asking<void> {
+  const withAccount = gone.filter(({ hasAccount }) => hasAccount)
+  if (withAccount.length === 0) return
+  yield* learnAccounts(
+    working,
+    withAccount.map(({ pid }) => pid),
+  )
+  yield* learnHeirs(working, withAccount)
+  for (const facts of withAccount) {
+    yield* dropAccount(working, facts)
+    working.learned(facts.pid, null)
+  }
+}
+
+/** Asked for together: a store that is far away answers them in one round trip. */
+function* learnAccounts(working: WorkingRows, pids: readonly Pid[]): Asking<void> {
+  const ids = [...new Set(pids)].map(accountOf)
+  const accounts = (yield ids.map((id) => ({ ask: 'account', id }) as const)) as (Account | null)[]
+  for (const [index, id] of ids.entries()) working.learnedAccount(id, accounts[index] ?? null)
+}
+
+/** The parents, roots and sessions that inherit what was used. */
+function* learnHeirs(working: WorkingRows, gone: readonly PruneFacts[]): Asking<void> {
+  const above: Pid[] = []
+  const sessions = new Set<string>()
+  for (const { pid, parent, root } of gone) {
+    const account = yield* working.account(accountOf(pid))
+    if (account === null || account.settled || isNothing(spentOf(account))) continue
+    if (parent !== null) above.push(parent)
+    if (root !== pid) above.push(root)
+    if (account.session !== null) sessions.add(account.session)
+  }
+  const pids = [...new Set(above)]
+  const ids = [...sessions]
+  if (pids.length === 0 && ids.length === 0) return
+  const answers = yield [
+    ...pids.map((pid) => ({ ask: 'process', pid }) as const),
+    ...ids.map((id) => ({ ask: 'session', id: sessionIn(id) }) as const),
+    ...ids.map((id) => ({ ask: 'account', id }) as const),
+  ]
+  for (const [index, pid] of pids.entries()) working.learned(pid, answers[index] as ProcessRow | null)
+  const accounts = answers.slice(pids.length + ids.length) as (Account | null)[]
+  for (const [index, id] of ids.entries()) working.learnedAccount(id, accounts[index] ?? null)
+  const known = new Set(gone.map(({ pid }) => pid))
+  const unknown = pids.filter((pid) => !known.has(pid))
+  if (unknown.length > 0) yield* learnAccounts(working, unknown)
+}
+
+async function dropOldTombstones(edges: Edges, size: BatchSize): Promise<void> {
+  const prunedBefore = edges.clock.now() - TOMBSTONE_MS
+  for (;;) {
+    const limit = size.now
+    const dropped = await size.timed(() =>
+      edges.store.write<number>(function* () {
+        const pids = yield* know({ ask: 'tombstones', prunedBefore, limit })
+        const changes = pids.length === 0 ? [] : [{ type: 'tombstones_gone', pids } as const]
+        return { answer: pids.length, changes }
+      }),
+    )
+    if (dropped < limit) return
+  }
 }

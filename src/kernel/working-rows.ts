@@ -21,7 +21,7 @@ export class WorkingRows {
     for (const change of changes) {
       this.changes.push(change)
       if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
-      if (change.type === 'prune') this.#processes.set(change.tombstone.pid, null)
+      if (change.type === 'prune') for (const { pid } of change.tombstones) this.#processes.set(pid, null)
       if (change.type === 'group') this.#groups.set(change.group.id, change.group)
       if (change.type === 'group_gone') this.#groups.set(change.id, null)
       if (change.type === 'inbox') this.#inboxes.set(change.inbox.scope, change.inbox)

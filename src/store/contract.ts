@@ -9,6 +9,7 @@ import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
+import type { PruneFacts } from '../core/process/prune.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import type { Grant } from '../core/session/grant.ts'
@@ -34,6 +35,12 @@ export interface Store {
 
   /** Tells of every commit with events, here or in another process. A foreign one comes as a nudge: read the feed. */
   onCommit(listener: (commit: Commit) => void): () => void
+
+  /**
+   * Gives some free space back to the file system, where the store does not do so by itself. `more`: call it again, after
+   * other work of the loop.
+   */
+  releaseSpace?(): Promise<'more' | 'done'>
 
   /** Proof of life on one machine, where the store has such a thing. */
   readonly locks?: HolderLocks
@@ -169,11 +176,18 @@ export interface Questions {
     readonly Account[],
   ]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
-  /** Ended before a time, or beyond the newest `keep`; the longest ended first. */
+  /** The last place in the order of ends that lies before a time, or beyond the newest `keep`; null if there is none. */
+  pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndPlace | null]
+  /** What decides whether processes may be pruned: of some pids, or of those in a range, the longest ended first. */
   prunable: [
-    { readonly endedBefore: number | null; readonly keep: number | null; readonly limit: number },
-    readonly ProcessRow[],
+    (
+      | { readonly pids: readonly Pid[] }
+      | { readonly after: EndPlace | null; readonly through: EndPlace; readonly limit: number }
+    ),
+    readonly PruneCandidate[],
   ]
+  /** Of processes that were pruned before a time. */
+  tombstones: [{ readonly prunedBefore: number; readonly limit: number }, readonly Pid[]]
   /** A random text of this store's own, from which one-shot keys are made. */
   secret: [object, string]
 }
@@ -181,6 +195,16 @@ export interface Questions {
 type QuestionName = keyof Questions
 export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
+
+/** Where an ended process lies in the order of ends; `place` orders those that ended at the same time. */
+export interface EndPlace {
+  readonly endedAt: number
+  readonly place: number
+}
+
+export interface PruneCandidate extends PruneFacts {
+  readonly place: number
+}
 
 export interface Page<Item> {
   readonly items: readonly Item[]

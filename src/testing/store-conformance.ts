@@ -16,6 +16,7 @@ import { order } from './conformance/order.ts'
 import { outbox } from './conformance/outbox.ts'
 import { plans } from './conformance/plans.ts'
 import { pruning } from './conformance/prune.ts'
+import { pruneExemptions } from './conformance/prune-exemptions.ts'
 import { races } from './conformance/races.ts'
 import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
@@ -51,6 +52,7 @@ export function storeConformance(suite: Suite): void {
   allowances(behaves)
   filters(behaves)
   pruning(behaves)
+  pruneExemptions(behaves)
   environments(behaves)
   feed(behaves)
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { count, duration } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Never a live one. Pruned pids are never used again. */
+/** Never a live one, nor what a live one refers to. A pruned pid is refused for 90 days. */
 export const prune = verb({
   summary: 'Removes processes that ended long ago, or beyond a number to keep.',
   route: 'POST /prune',

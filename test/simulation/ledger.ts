@@ -86,7 +86,7 @@ export class Ledger {
         touched.add(this.#note(change, events))
       } else {
         for (const check of this.checks) check.other?.(change, now)
-        if (change.type === 'prune') this.#prune(change.tombstone.pid)
+        if (change.type === 'prune') for (const { pid } of change.tombstones) this.#prune(pid)
       }
     }
     if (fresh.length > 0)

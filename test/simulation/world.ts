@@ -11,6 +11,7 @@ import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
 import { checkNotices } from './checks/notices.ts'
+import { checkPrunes } from './checks/prunes.ts'
 import { checkRefold } from './checks/refold.ts'
 import { checkSignals } from './checks/signals.ts'
 import { checkSteps } from './checks/steps.ts'
@@ -68,6 +69,7 @@ export class World implements Neighbourhood {
     ledger.checks.push(
       checkEvents(stage, ledger),
       checkLeases(stage, ledger),
+      checkPrunes(stage, ledger),
       checkRefold(stage, ledger),
       checkNotices(stage, ledger),
       checkDeliveries(stage),

@@ -145,13 +145,13 @@ export function end(pid: Pid, at = AT): Plan<void> {
 
 export function prune(keep: number): Plan<readonly Pid[]> {
   return function* () {
-    const rows = yield* know({ ask: 'prunable', endedBefore: null, keep, limit: 100 })
-    const changes = rows.map((row): Change => {
-      const { pid, outcome } = row.record
-      const tombstone = { pid, fence: row.fence, endedAt: outcome?.endedAt ?? 0, prunedAt: AT }
-      return { type: 'prune', was: row, tombstone }
-    })
-    return { answer: rows.map(({ record }) => record.pid), changes }
+    const through = yield* know({ ask: 'pruneThrough', endedBefore: null, keep })
+    if (through === null) return unchanged([])
+    const rows = yield* know({ ask: 'prunable', after: null, through, limit: 100 })
+    const tombstones = rows.map(({ pid, fence, endedAt }) => ({
+      ...{ pid, fence, endedAt: endedAt ?? 0, prunedAt: AT },
+    }))
+    return { answer: rows.map(({ pid }) => pid), changes: [{ type: 'prune', tombstones }] }
   }
 }
 

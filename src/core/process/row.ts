@@ -14,7 +14,7 @@ export interface ProcessRow extends Lease {
 /** `stop`: its whole tree is to be stopped. `end`: the children that live only as long as it does. */
 export type Carry = 'stop' | 'end'
 
-/** What is left of a pruned process: its pid is never used again, and its fence never goes backwards. */
+/** What is left of a pruned process, for `TOMBSTONE_MS`: its pid is refused, and its fence never goes backwards. */
 export interface Tombstone {
   readonly pid: Pid
   readonly fence: number

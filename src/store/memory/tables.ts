@@ -21,6 +21,7 @@ import type {
 import { becameLive, dueOf } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import type { HeldHolder, MemoryTables, NumberedRow } from './memory-tables.ts'
+import { prunable, pruneThrough } from './prunable.ts'
 
 /**
  * One store's way to the shared tables. Changes are made in place and taken back on rollback: a transaction is
@@ -32,7 +33,8 @@ export class Tables implements Transaction {
   readonly #committed: () => void
   /** Takes back what this transaction did, last first. */
   #undo: (() => void)[] = []
-  #before = 0
+  /** The position before the transaction under way; outside of one, beyond all. */
+  #before = Number.POSITIVE_INFINITY
   #events: StoredEvent[] = []
   /** Whether this transaction moved the feed: appended to it, or pruned. */
   #counted = false
@@ -53,14 +55,15 @@ export class Tables implements Transaction {
   commit(): Commit | null {
     const changed = this.#undo.length > 0
     this.#undo = []
+    const after = this.#before
+    this.#before = Number.POSITIVE_INFINITY
     if (changed) this.#committed()
-    return this.#counted
-      ? { after: this.#before, position: this.#tables.position, events: this.#events }
-      : null
+    return this.#counted ? { after, position: this.#tables.position, events: this.#events } : null
   }
 
   rollback(): void {
     for (const back of this.#undo.splice(0).reverse()) back()
+    this.#before = Number.POSITIVE_INFINITY
   }
 
   isBusy = (): boolean => false
@@ -172,7 +175,15 @@ export class Tables implements Transaction {
       case 'activity':
         return this.#activity(question)
       case 'prunable':
-        return this.#prunable(question)
+        return prunable(tables, question, this.#before)
+      case 'pruneThrough':
+        return pruneThrough(tables, question)
+      case 'tombstones':
+        return [...tables.tombstones.values()]
+          .filter(({ prunedAt }) => prunedAt < question.prunedBefore)
+          .sort((a, b) => a.prunedAt - b.prunedAt)
+          .slice(0, question.limit)
+          .map(({ pid }) => pid)
       case 'secret':
         return tables.secret
     }
@@ -186,6 +197,9 @@ export class Tables implements Transaction {
         return
       case 'prune':
         this.#applyPrune(change)
+        return
+      case 'tombstones_gone':
+        for (const pid of change.pids) this.#remove(tables.tombstones, pid)
         return
       case 'notice':
         this.#applyNotice(change.notice)
@@ -325,30 +339,29 @@ export class Tables implements Transaction {
     this.#put(notices, scope, (notices.get(scope) ?? []).map(changed))
   }
 
-  #applyPrune({ tombstone }: Extract<Change, { type: 'prune' }>): void {
+  #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
     const tables = this.#tables
-    const { pid } = tombstone
-    if (!tables.processes.has(pid)) throw new Error(`A change of ${pid}, which is not there`)
+    const gone = new Set(tombstones.map(({ pid }) => pid))
     this.#counted = true
-    const last = this.#eventsOf(pid).at(-1)?.position ?? 0
-    this.#assign('prunedThrough', Math.max(tables.prunedThrough, last))
-    this.#remove(tables.processes, pid)
-    this.#remove(tables.events, pid)
+    for (const tombstone of tombstones) {
+      const { pid } = tombstone
+      if (!tables.processes.has(pid)) throw new Error(`A change of ${pid}, which is not there`)
+      const last = this.#eventsOf(pid).at(-1)?.position ?? 0
+      this.#assign('prunedThrough', Math.max(tables.prunedThrough, last))
+      this.#remove(tables.processes, pid)
+      this.#remove(tables.events, pid)
+      for (const ref of this.#environmentsOf(`process:${pid}`)) this.#endUse(ref, `process:${pid}`)
+      this.#put(tables.tombstones, pid, asStored(tombstone))
+    }
     this.#assign(
       'feed',
-      tables.feed.filter((event) => event.pid !== pid),
+      tables.feed.filter((event) => !gone.has(event.pid)),
     )
     for (const [scope, told] of tables.notices) {
-      if (told.some((notice) => notice.pid === pid)) {
-        this.#put(
-          tables.notices,
-          scope,
-          told.filter((notice) => notice.pid !== pid),
-        )
-      }
+      const left = told.filter((notice) => !gone.has(notice.pid))
+      if (left.length < told.length) this.#put(tables.notices, scope, left)
     }
-    for (const [key, grant] of tables.grants) if (grant.pid === pid) this.#remove(tables.grants, key)
-    this.#put(tables.tombstones, pid, asStored(tombstone))
+    for (const [key, grant] of tables.grants) if (gone.has(grant.pid)) this.#remove(tables.grants, key)
   }
 
   #environmentsOf(usedBy: string): string[] {
@@ -471,18 +484,6 @@ export class Tables implements Transaction {
       .filter(({ createdAt }) => createdAt >= (since ?? 0))
     const newestAt = live.length === 0 ? null : Math.max(...live.map(({ createdAt }) => createdAt))
     return { live: live.length, newestAt }
-  }
-
-  #prunable({ endedBefore, keep, limit }: Questions['prunable'][0]): ProcessRow[] {
-    const ended = this.#rows()
-      .filter(({ row }) => hasEnded(row.record))
-      .map(({ id, row }) => ({ id, row, at: row.record.outcome?.endedAt ?? 0 }))
-      .sort((a, b) => a.at - b.at || a.id - b.id)
-    const beyond = keep === null ? 0 : Math.max(0, ended.length - keep)
-    return ended
-      .filter(({ at }, index) => index < beyond || (endedBefore !== null && at < endedBefore))
-      .slice(0, limit)
-      .map(({ row }) => row)
   }
 }
 

@@ -6,6 +6,7 @@ import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
+import { sql as prune } from './migrations/0006-prune.ts'
 
 /** Only the functions differ, which are replaced with every migration. */
 const functionsAlone = () => ''
@@ -16,6 +17,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   ...[functionsAlone, functionsAlone],
   visibility,
   environmentUse,
+  prune,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

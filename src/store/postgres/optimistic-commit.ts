@@ -199,7 +199,8 @@ export class OptimisticCommit {
       const fact = facts.get(key)
       if (fact === undefined) continue
       if (fact.version > 0 && LASTING.has(question.ask)) this.#facts.remember(key, fact)
-      else this.#facts.load(key, fact)
+      // Also for this batch alone: one that needs more rows than are kept would load them again and again.
+      this.#facts.load(key, fact)
     }
   }
 
@@ -351,7 +352,7 @@ export class OptimisticCommit {
 /** Either compared by the commit, or never changing. */
 const LASTING: ReadonlySet<Question['ask']> = new Set([
   ...(['process', 'session', 'turn', 'group', 'inbox', 'account', 'environment'] as const),
-  ...(['tombstone', 'secret'] as const),
+  'secret',
 ])
 
 function ignore(): void {}

@@ -70,6 +70,7 @@ export class Staged {
   readonly accounts = new Map<string, StagedRow<Account | null>>()
   readonly goneSessions = new Set<string>()
   readonly tombstones = new Map<Pid, Tombstone>()
+  readonly goneTombstones: Pid[] = []
   readonly environments = new Map<string, Environment>()
   readonly environmentUses: { readonly ref: string; readonly used_by: string }[] = []
   /** Applied after `environmentUses`. */
@@ -207,8 +208,9 @@ export class Staged {
 
   /** Whether the row that a change was decided on is the one that is there. */
   #isCurrent(change: Change, changes: readonly Change[]): boolean {
-    if (change.type !== 'process' && change.type !== 'prune') return true
-    const pid = change.type === 'process' ? change.row.record.pid : change.tombstone.pid
+    // The commit compares what is pruned itself: ended rows are many, and need not be loaded for that.
+    if (change.type !== 'process') return true
+    const { pid } = change.row.record
     const fact = this.#facts.get(processKey(pid)) ?? ABSENT
     const now = this.processes.get(pid)?.value ?? (fact.value as ProcessRow | null)
     if (sameRow(change.was, now)) return true
@@ -221,12 +223,12 @@ export class Staged {
       case 'process':
         this.#applyProcess(change)
         return
-      case 'prune': {
-        const { pid } = change.tombstone
-        this.#guard({ ask: 'process', pid })
-        this.tombstones.set(pid, change.tombstone)
+      case 'prune':
+        for (const tombstone of change.tombstones) this.tombstones.set(tombstone.pid, tombstone)
         return
-      }
+      case 'tombstones_gone':
+        this.goneTombstones.push(...change.pids)
+        return
       case 'notice':
         this.notices.push(change.notice)
         return
@@ -380,8 +382,6 @@ function rowOf(change: Change): Guard['question'][] {
   switch (change.type) {
     case 'process':
       return [{ ask: 'process', pid: change.row.record.pid }]
-    case 'prune':
-      return [{ ask: 'process', pid: change.tombstone.pid }]
     case 'group':
       return [{ ask: 'group', id: change.group.id }]
     case 'group_gone':

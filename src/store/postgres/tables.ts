@@ -7,6 +7,7 @@ import { holderStatements } from './statements/holder.ts'
 import { metaStatements } from './statements/meta.ts'
 import { noticeStatements } from './statements/notice.ts'
 import { type NumberedRow, processStatements } from './statements/process.ts'
+import { pruneStatements } from './statements/prune.ts'
 import { scopeStatements } from './statements/scope.ts'
 
 /** The kinds of question that are answered by key, and so many at once. */
@@ -25,6 +26,7 @@ export class Tables {
   readonly #notice: ReturnType<typeof noticeStatements>
   readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
+  readonly #prune: ReturnType<typeof pruneStatements>
 
   /** `seen` is told of every process row in an answer, with its version. */
   constructor(link: Link, at: string, seen: (found: NumberedRow) => void = ignore) {
@@ -35,6 +37,7 @@ export class Tables {
     this.#notice = noticeStatements(link, at)
     this.#account = accountStatements(link, at)
     this.#meta = metaStatements(link, at)
+    this.#prune = pruneStatements(link, at)
   }
 
   position(): Promise<number> {
@@ -103,7 +106,11 @@ export class Tables {
       case 'activity':
         return this.#process.activity(question)
       case 'prunable':
-        return this.#process.prunable(question)
+        return this.#prune.candidates(question)
+      case 'pruneThrough':
+        return this.#prune.through(question)
+      case 'tombstones':
+        return this.#prune.oldTombstones(question)
       case 'secret':
         return this.#meta.secret()
     }
@@ -135,7 +142,7 @@ export class Tables {
         }
         return
       case 'tombstone':
-        for (const tombstone of await this.#process.tombstones(of('tombstone').map(({ pid }) => pid))) {
+        for (const tombstone of await this.#prune.tombstones(of('tombstone').map(({ pid }) => pid))) {
           put({ ask: 'tombstone', pid: tombstone.pid }, 1, { ...tombstone })
         }
         return

@@ -5,9 +5,10 @@ import { sql as inbox } from './migrations/0002-inbox.ts'
 import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
+import { sql as prune } from './migrations/0006-prune.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility, environmentUse]
+const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility, environmentUse, prune]
 
 /** The schema that this code knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length

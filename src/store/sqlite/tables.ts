@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
+import { referenceChanges } from '../../core/process/prune.ts'
 import type { Change, Commit, Question } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
@@ -10,6 +11,7 @@ import { holderStatements } from './statements/holder.ts'
 import { type Meta, metaStatements } from './statements/meta.ts'
 import { noticeStatements } from './statements/notice.ts'
 import { type NumberedRow, processStatements } from './statements/process.ts'
+import { pruneStatements } from './statements/prune.ts'
 import { scopeStatements } from './statements/scope.ts'
 import { isBusy, isConstraint, trouble } from './trouble.ts'
 
@@ -30,6 +32,7 @@ export class Tables implements Transaction {
   readonly #notice: ReturnType<typeof noticeStatements>
   readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
+  readonly #prune: ReturnType<typeof pruneStatements>
   /** Committed rows; valid as long as no other connection has committed. */
   #cache = new Map<Pid, NumberedRow>()
   /** Rows as this transaction has them. */
@@ -58,6 +61,7 @@ export class Tables implements Transaction {
     this.#notice = noticeStatements(db)
     this.#account = accountStatements(db)
     this.#meta = metaStatements(db)
+    this.#prune = pruneStatements(db)
     this.#foreignVersion = this.#meta.foreignVersion()
   }
 
@@ -120,7 +124,7 @@ export class Tables implements Transaction {
       case 'process':
         return this.#read(question.pid)?.row ?? null
       case 'tombstone':
-        return this.#process.tombstone(question.pid)
+        return this.#prune.tombstone(question.pid)
       case 'session':
         return this.#scope.session(question.id)
       case 'turn':
@@ -180,7 +184,11 @@ export class Tables implements Transaction {
       case 'activity':
         return this.#process.activity(question, this.#meta.read().live)
       case 'prunable':
-        return this.#process.prunable(question)
+        return this.#prune.candidates(question, new Set(this.#written().map(({ pid }) => pid)))
+      case 'pruneThrough':
+        return this.#prune.through(question)
+      case 'tombstones':
+        return this.#prune.oldTombstones(question)
       case 'secret':
         return this.#meta.secret()
     }
@@ -193,6 +201,9 @@ export class Tables implements Transaction {
         return
       case 'prune':
         this.#applyPrune(change)
+        return
+      case 'tombstones_gone':
+        this.#prune.dropTombstones(change.pids)
         return
       case 'notice':
         this.#notice.insert(this.#idOf(change.notice.pid), change.notice)
@@ -278,6 +289,8 @@ export class Tables implements Transaction {
       this.#process.update(id, was, row)
     }
     this.#touched.set(pid, { id, row })
+    const references = referenceChanges(was?.record ?? null, row.record)
+    if (references !== null) this.#prune.changeReferences(pid, references)
     if (events.length === 0) return
     const counters = this.#count()
     counters.live += becameLive(was, row)
@@ -288,11 +301,16 @@ export class Tables implements Transaction {
     }
   }
 
-  #applyPrune({ tombstone }: Extract<Change, { type: 'prune' }>): void {
-    const last = this.#process.prune(this.#idOf(tombstone.pid), tombstone)
+  #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
+    const last = this.#prune.prune(tombstones)
     const counters = this.#count()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
-    this.#touched.set(tombstone.pid, null)
+    for (const { pid } of tombstones) this.#touched.set(pid, null)
+  }
+
+  /** Events of the transaction under way. */
+  #written(): readonly StoredEvent[] {
+    return this.#db.isTransaction ? this.#events : []
   }
 
   #count(): Meta {

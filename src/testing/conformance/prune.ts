@@ -62,7 +62,7 @@ export function pruning(behaves: Behaves): void {
     assert.equal(items.length, 10)
   })
 
-  behaves('a tombstone keeps the fence and refuses the pid for ever', async (bench) => {
+  behaves('a tombstone keeps the fence and refuses the pid', async (bench) => {
     const pid = pidOf('a')
     await bench.register(TOOL, { pid })
     await claim(bench.edges, pid, 'k_one')

@@ -14,14 +14,14 @@ export function checkLeases(stage: Stage, ledger: Ledger): Check {
 
     other(change) {
       if (change.type !== 'prune') return
-      const { pid, fence } = change.tombstone
-      const entry = ledger.processes.get(pid)
-      if (entry?.record.outcome === null) stage.violated('a live process is never pruned', pid)
-      if (entry !== undefined && fence < entry.row.fence)
-        stage.violated(
-          'fences never go backwards',
-          `the tombstone of ${pid} has ${fence}, it had ${entry.row.fence}`,
-        )
+      for (const { pid, fence } of change.tombstones) {
+        const entry = ledger.processes.get(pid)
+        if (entry !== undefined && fence < entry.row.fence)
+          stage.violated(
+            'fences never go backwards',
+            `the tombstone of ${pid} has ${fence}, it had ${entry.row.fence}`,
+          )
+      }
     },
   }
 }

@@ -191,7 +191,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
         change.type === 'drop_notices'
           ? (told: Told) => told.scope === change.scope
           : change.type === 'prune'
-            ? (told: Told) => told.pid === change.tombstone.pid
+            ? (told: Told) => change.tombstones.some(({ pid }) => pid === told.pid)
             : undefined
       if (gone !== undefined) expected = new Map([...expected].filter(([, told]) => !gone(told)))
     },

@@ -94,8 +94,16 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
       table('inbox').set(change.inbox.scope, json(change.inbox))
       return
     case 'prune':
-      table('tombstone').set(change.tombstone.pid, json(change.tombstone))
-      remove(table('visible'), (key) => key.endsWith(` ${change.tombstone.pid}`))
+      for (const tombstone of change.tombstones) {
+        const { pid } = tombstone
+        table('tombstone').set(pid, json(tombstone))
+        remove(table('visible'), (key) => key.endsWith(` ${pid}`))
+        for (const key of [...table('environment_use').keys()])
+          if (key.startsWith(`process:${pid} `)) endUses(table, key)
+      }
+      return
+    case 'tombstones_gone':
+      for (const pid of change.pids) table('tombstone').delete(pid)
       return
     // Those have checks of their own.
     case 'process':

@@ -1,3 +1,4 @@
+import { referenceChanges } from '../../../core/process/prune.ts'
 import { targetOf } from '../../../core/process/record.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import { dueOf } from '../../due.ts'
@@ -287,9 +288,24 @@ function rest(staged: Staged): string | null {
       ...{ pid, fence },
       ...{ ended_at: endedAt, pruned_at: prunedAt },
     })),
+    tombstones_gone: staged.goneTombstones,
+    ...references(staged),
   }
   const filled = Object.entries(parts).filter(([, rows]) => rows.length > 0)
   return filled.length === 0 ? null : JSON.stringify(Object.fromEntries(filled))
+}
+
+/** Which processes live ones begin to refer to, and cease to. */
+function references({ processes }: Staged) {
+  const changed = [...processes.values()].flatMap(({ base, value }) => {
+    const { pid: referrer } = value.record
+    const changes = referenceChanges(base?.record ?? null, value.record)
+    return changes === null ? [] : [{ referrer, ...changes }]
+  })
+  return {
+    references: changed.flatMap(({ referrer, added }) => added.map((pid) => ({ pid, referrer }))),
+    references_gone: changed.flatMap(({ referrer, removed }) => removed.map((pid) => ({ pid, referrer }))),
+  }
 }
 
 function scope(

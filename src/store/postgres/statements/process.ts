@@ -1,7 +1,7 @@
 import { isVisible, type Visibility } from '../../../core/authority/visibility.ts'
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
-import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
+import type { Carry, ProcessRow } from '../../../core/process/row.ts'
 import type { Activity, Page, Questions } from '../../contract.ts'
 import { recordFrom } from '../../record-text.ts'
 import type { Link, Value } from '../link.ts'
@@ -70,13 +70,6 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
 
   return {
     read: (wanted: readonly Pid[]) => rows('pid = any ($1)', [wanted]),
-
-    tombstones: async (wanted: readonly Pid[]): Promise<Tombstone[]> => [
-      ...(await link.query<Tombstone>(
-        `select pid, fence, ended_at as "endedAt", pruned_at as "prunedAt" from ${at}tombstone where pid = any ($1)`,
-        [wanted],
-      )),
-    ],
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Promise<Pid[]> {
       const values = new Values()
@@ -162,19 +155,6 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
             : await one<Activity>(`select live, (select created_at from ${at}process where ended_at is null
                 order by id desc limit 1) as "newestAt" from ${at}meta`)
       return found ?? { live: 0, newestAt: null }
-    },
-
-    async prunable({ endedBefore, keep, limit }: Questions['prunable'][0]): Promise<ProcessRow[]> {
-      const values = new Values()
-      const terms: string[] = []
-      if (endedBefore !== null) terms.push(`ended_at < ${values.add(endedBefore)}`)
-      if (keep !== null) {
-        terms.push(`(ended_at, id) <= (select ended_at, id from ${at}process where ended_at is not null
-          order by ended_at desc, id desc limit 1 offset ${values.add(keep)})`)
-      }
-      if (terms.length === 0) return []
-      const text = `ended_at is not null and (${terms.join(' or ')}) order by ended_at, id limit ${values.add(limit)}`
-      return (await rows(text, values.all)).map(({ row }) => row)
     },
   }
 }

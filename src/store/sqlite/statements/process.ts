@@ -3,7 +3,7 @@ import { isVisible, type Visibility } from '../../../core/authority/visibility.t
 import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import { targetOf } from '../../../core/process/record.ts'
-import type { Carry, ProcessRow, Tombstone } from '../../../core/process/row.ts'
+import type { Carry, ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
@@ -48,15 +48,6 @@ export function processStatements(db: DatabaseSync) {
   // Most events move no indexed column, and then no index needs to be touched.
   const updateRecord = db.prepare('update process set revision = ?, moving = ? where id = ?')
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
-  const remove = db.prepare('delete from process where id = ?')
-  const removeEvents = db.prepare('delete from event where process = ?')
-  const removeNotices = db.prepare('delete from notice where process = ?')
-  const removeGrants = db.prepare('delete from visible where pid = ?')
-  const lastPosition = db.prepare('select max(position) as position from event where process = ?')
-  const entomb = db.prepare('insert into tombstone values (?, ?, ?, ?)')
-  const tombstone = db.prepare(
-    'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
-  )
   const held = db.prepare(`select ${COLUMNS} from ${FROM} where holder = ? and id > ? order by id limit ?`)
   const carrying = db.prepare(
     `select ${COLUMNS} from ${FROM} where carry is not null and id > ? order by id limit ?`,
@@ -71,11 +62,6 @@ export function processStatements(db: DatabaseSync) {
   const newestLive = db.prepare(
     'select created_at as newestAt from process where ended_at is null order by id desc limit 1',
   )
-  const endedBefore = db.prepare(
-    `select ${COLUMNS} from ${FROM} where ended_at < ? order by ended_at limit ?`,
-  )
-  const endedBeyond = db.prepare(`select ${COLUMNS} from ${FROM} where ended_at is not null and id in
-    (select id from process where ended_at is not null order by ended_at desc, id desc limit -1 offset ?) order by ended_at limit ?`)
 
   // Questions come in a few shapes, again and again: each is prepared once.
   const shapes = new Map<string, StatementSync>()
@@ -138,19 +124,6 @@ export function processStatements(db: DatabaseSync) {
         id,
       )
     },
-
-    /** Removes the process with all that is about it; answers with the last position that went with it. */
-    prune(id: number, tomb: Tombstone): number {
-      const last = (lastPosition.get(id) as { position: number | null }).position ?? 0
-      removeEvents.run(id)
-      removeNotices.run(id)
-      removeGrants.run(tomb.pid)
-      remove.run(id)
-      entomb.run(tomb.pid, tomb.fence, tomb.endedAt, tomb.prunedAt)
-      return last
-    },
-
-    tombstone: (pid: Pid): Tombstone | null => plain<Tombstone>(tombstone.get(pid)),
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Pid[] {
       const seen = visibleRows(visibleTo)
@@ -232,13 +205,6 @@ export function processStatements(db: DatabaseSync) {
       if (since !== null)
         return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NOBODY
       return { live: liveInAll, newestAt: (newestLive.get()?.['newestAt'] as number | undefined) ?? null }
-    },
-
-    prunable({ endedBefore: time, keep, limit }: Questions['prunable'][0]): ProcessRow[] {
-      const old = time === null ? [] : (endedBefore.all(time, limit) as unknown as Columns[])
-      const beyond = keep === null ? [] : (endedBeyond.all(keep, limit) as unknown as Columns[])
-      const found = new Map([...old, ...beyond].map((columns) => [columns.id, columns]))
-      return [...found.values()].slice(0, limit).map((columns) => numbered(columns).row)
     },
   }
 }

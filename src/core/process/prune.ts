@@ -1,0 +1,76 @@
+import type { Pid } from './pid.ts'
+import { hasEnded, type Kind, type ProcessRecord, waitsOf } from './record.ts'
+import type { Carry } from './row.ts'
+
+/** How long a tombstone refuses its pid. An idempotency key that is repeated later starts a new process. */
+export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000
+
+/** What decides whether a process may be pruned, read in the transaction that prunes it. */
+export interface PruneFacts {
+  readonly pid: Pid
+  readonly parent: Pid | null
+  readonly root: Pid
+  readonly fence: number
+  /** Null while it lives. */
+  readonly endedAt: number | null
+  /** Its last event was committed before this transaction began. */
+  readonly isCommitted: boolean
+  readonly carry: Carry | null
+  /** It has children, and a process of its tree lives. */
+  readonly hasLiveTree: boolean
+  /** The kind of its parent, if that lives. */
+  readonly liveParent: Kind | null
+  /** The record of a live process names it (`referencesOf`). */
+  readonly isReferenced: boolean
+  readonly hasAccount: boolean
+}
+
+/** Why a process is not pruned. */
+export type KeepReason = 'live' | 'just_ended' | 'carrying' | 'live_tree' | 'live_parent' | 'referenced'
+
+/**
+ * Null: it may be pruned. What a live process refers to is kept:
+ *
+ * | reason        | kept                                                                               |
+ * | live          | until it ends                                                                      |
+ * | just_ended    | until other kernels can read its end: never pruned by the commit that ended it      |
+ * | carrying      | until its stop or end has been carried to its children                             |
+ * | live_tree     | while its tree lives: a stop passes through it                                     |
+ * | live_parent   | while code that finds its children again when it is run again has it as a child    |
+ * | referenced    | while a live process waits for it, or is its restart                               |
+ */
+export function keepReason(facts: PruneFacts): KeepReason | null {
+  if (facts.endedAt === null) return 'live'
+  if (!facts.isCommitted) return 'just_ended'
+  if (facts.carry !== null) return 'carrying'
+  if (facts.hasLiveTree) return 'live_tree'
+  if (facts.liveParent !== null && FINDS_CHILDREN_AGAIN.has(facts.liveParent)) return 'live_parent'
+  return facts.isReferenced ? 'referenced' : null
+}
+
+const FINDS_CHILDREN_AGAIN: ReadonlySet<Kind> = new Set(['agent', 'engine', 'tool'])
+
+const NONE: readonly Pid[] = []
+
+/** The processes that a live record names, apart from its parent and its root. */
+export function referencesOf(record: ProcessRecord): readonly Pid[] {
+  if (record.wait === null && record.moreWaits.length === 0 && record.restartOf === null) return NONE
+  if (hasEnded(record)) return NONE
+  const awaited = waitsOf(record).flatMap(({ on, name }) => (on === 'child' ? [name] : []))
+  return [...new Set(record.restartOf === null ? awaited : [record.restartOf, ...awaited])]
+}
+
+export interface ReferenceChanges {
+  readonly added: readonly Pid[]
+  readonly removed: readonly Pid[]
+}
+
+/** How a record's references change; null when they do not, as with most events. */
+export function referenceChanges(was: ProcessRecord | null, record: ProcessRecord): ReferenceChanges | null {
+  const before = was === null ? NONE : referencesOf(was)
+  const after = referencesOf(record)
+  if (before === after) return null
+  const added = after.filter((pid) => !before.includes(pid))
+  const removed = before.filter((pid) => !after.includes(pid))
+  return added.length === 0 && removed.length === 0 ? null : { added, removed }
+}

@@ -1,0 +1,63 @@
+import { accountOf } from '../../core/allowance/account.ts'
+import { type PruneFacts, referencesOf } from '../../core/process/prune.ts'
+import { hasEnded } from '../../core/process/record.ts'
+import type { EndPlace, PruneCandidate, Questions } from '../contract.ts'
+import type { MemoryTables, NumberedRow } from './memory-tables.ts'
+
+/** Ended processes in the order of their ends. */
+function endedRows(tables: MemoryTables): (EndPlace & { readonly found: NumberedRow })[] {
+  return [...tables.processes.values()]
+    .flatMap((found) => {
+      const { outcome } = found.row.record
+      return outcome === null ? [] : [{ endedAt: outcome.endedAt, place: found.id, found }]
+    })
+    .sort(byEnd)
+}
+
+export function pruneThrough(
+  tables: MemoryTables,
+  { endedBefore, keep }: Questions['pruneThrough'][0],
+): EndPlace | null {
+  const ended = endedRows(tables)
+  const beyond = keep === null ? 0 : Math.max(0, ended.length - keep)
+  const old = endedBefore === null ? 0 : ended.filter(({ endedAt }) => endedAt < endedBefore).length
+  const last = ended[Math.max(beyond, old) - 1]
+  return last === undefined ? null : { endedAt: last.endedAt, place: last.place }
+}
+
+/** `before`: the last position before the transaction that asks. */
+export function prunable(
+  tables: MemoryTables,
+  question: Questions['prunable'][0],
+  before: number,
+): PruneCandidate[] {
+  const found =
+    'pids' in question
+      ? question.pids.flatMap((pid) => tables.processes.get(pid) ?? [])
+      : endedRows(tables)
+          .filter((row) => question.after === null || byEnd(row, question.after) > 0)
+          .filter((row) => byEnd(row, question.through) <= 0)
+          .slice(0, question.limit)
+          .map((row) => row.found)
+  const living = [...tables.processes.values()].filter(({ row }) => !hasEnded(row.record))
+  const referenced = new Set(living.flatMap(({ row }) => referencesOf(row.record)))
+  const parents = new Set([...tables.processes.values()].map(({ row }) => row.record.parent))
+  const liveRoots = new Set(living.map(({ row }) => row.record.root))
+  return found.map(({ id, row }): PruneFacts & { place: number } => {
+    const { pid, parent, root, outcome } = row.record
+    const above = parent === null ? undefined : tables.processes.get(parent)?.row.record
+    return {
+      ...{ place: id, pid, parent, root, fence: row.fence, carry: row.carry },
+      endedAt: outcome?.endedAt ?? null,
+      isCommitted: (tables.events.get(pid)?.events.at(-1)?.position ?? 0) <= before,
+      hasLiveTree: parents.has(pid) && liveRoots.has(root),
+      liveParent: above === undefined || hasEnded(above) ? null : above.kind,
+      isReferenced: referenced.has(pid),
+      hasAccount: tables.accounts.has(accountOf(pid)),
+    }
+  })
+}
+
+function byEnd(a: EndPlace, b: EndPlace): number {
+  return a.endedAt - b.endedAt || a.place - b.place
+}

@@ -1,0 +1,72 @@
+import type { Pid } from '../../../core/process/pid.ts'
+import type { Tombstone } from '../../../core/process/row.ts'
+import type { EndPlace, PruneCandidate, Questions } from '../../contract.ts'
+import type { Link } from '../link.ts'
+
+type Columns = Omit<PruneCandidate, 'isCommitted'>
+
+/** What is removed is removed by `apply_rest`; here is what that is decided on. No record is parsed. */
+export function pruneStatements(link: Link, at: string) {
+  const facts = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
+      (select above.kind from ${at}process above where above.pid = p.parent and above.ended_at is null) as "liveParent",
+      exists (select from ${at}process child where child.parent = p.pid) and (
+        exists (select from ${at}process top where top.pid = p.root and top.ended_at is null)
+        or exists (select from ${at}process other
+          where other.root = p.root and other.parent is not null and other.ended_at is null)
+      ) as "hasLiveTree",
+      exists (select from ${at}reference r join ${at}process q on q.pid = r.referrer
+        where r.pid = p.pid and q.ended_at is null) as "isReferenced",
+      exists (select from ${at}account a where a.id = 'process:' || p.pid) as "hasAccount"
+    from ${at}process p`
+  const place = `select ended_at as "endedAt", id as place from ${at}process where`
+  const lastFirst = 'order by ended_at desc, id desc limit 1'
+
+  return {
+    async through({ endedBefore, keep }: Questions['pruneThrough'][0]): Promise<EndPlace | null> {
+      const found = await Promise.all([
+        endedBefore === null
+          ? []
+          : link.query<EndPlace>(`${place} ended_at < $1 ${lastFirst}`, [endedBefore]),
+        keep === null
+          ? []
+          : link.query<EndPlace>(`${place} ended_at is not null ${lastFirst} offset $1`, [keep]),
+      ])
+      const [first, second] = found.flat()
+      if (first === undefined || second === undefined) return first === undefined ? null : { ...first }
+      const isFirst =
+        first.endedAt > second.endedAt || (first.endedAt === second.endedAt && first.place > second.place)
+      return isFirst ? { ...first } : { ...second }
+    },
+
+    async candidates(question: Questions['prunable'][0]): Promise<PruneCandidate[]> {
+      const found =
+        'pids' in question
+          ? await link.query<Columns>(`${facts} where p.pid = any ($1)`, [question.pids])
+          : await link.query<Columns>(
+              `${facts} where p.ended_at is not null and (p.ended_at, p.id) > ($1, $2) and (p.ended_at, p.id) <= ($3, $4)
+                order by p.ended_at, p.id limit $5`,
+              [
+                ...[question.after?.endedAt ?? 0, question.after?.place ?? 0],
+                ...[question.through.endedAt, question.through.place, question.limit],
+              ],
+            )
+      // A list is answered by the database alone, after what was staged before it has been committed.
+      return found.map((columns) => ({ ...columns, isCommitted: true }))
+    },
+
+    tombstones: async (wanted: readonly Pid[]): Promise<Tombstone[]> => [
+      ...(await link.query<Tombstone>(
+        `select pid, fence, ended_at as "endedAt", pruned_at as "prunedAt" from ${at}tombstone where pid = any ($1)`,
+        [wanted],
+      )),
+    ],
+
+    oldTombstones: async ({ prunedBefore, limit }: Questions['tombstones'][0]): Promise<Pid[]> =>
+      (
+        await link.query<{ pid: Pid }>(
+          `select pid from ${at}tombstone where pruned_at < $1 order by pruned_at limit $2`,
+          [prunedBefore, limit],
+        )
+      ).map(({ pid }) => pid),
+  }
+}

@@ -1,0 +1,141 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Pid } from '../../../core/process/pid.ts'
+import type { Kind } from '../../../core/process/record.ts'
+import type { Carry, Tombstone } from '../../../core/process/row.ts'
+import type { EndPlace, PruneCandidate, Questions } from '../../contract.ts'
+
+interface Columns {
+  readonly place: number
+  readonly pid: Pid
+  readonly parent: Pid | null
+  readonly root: Pid
+  readonly fence: number
+  readonly endedAt: number | null
+  readonly carry: Carry | null
+  readonly liveParent: Kind | null
+  readonly hasLiveTree: 0 | 1
+  readonly isReferenced: 0 | 1
+  readonly hasAccount: 0 | 1
+}
+
+/** No record is parsed: a row that cannot be read can be pruned. */
+const FACTS = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry,
+    (select kind from process above where above.pid = p.parent and above.ended_at is null) as liveParent,
+    exists (select 1 from process child where child.parent = p.pid) and (
+      exists (select 1 from process top where top.pid = p.root and top.ended_at is null)
+      or exists (select 1 from process other where other.root = p.root and other.parent is not null and other.ended_at is null)
+    ) as hasLiveTree,
+    exists (select 1 from reference join process other on other.pid = reference.referrer
+      where reference.pid = p.pid and other.ended_at is null) as isReferenced,
+    exists (select 1 from account where account.id = 'process:' || p.pid) as hasAccount
+  from process p`
+
+/** Each statement removes from one table what belongs to a whole batch. */
+export function pruneStatements(db: DatabaseSync) {
+  const before = db.prepare(
+    'select ended_at as endedAt, id as place from process where ended_at < ? order by ended_at desc, id desc limit 1',
+  )
+  const beyond = db.prepare(
+    'select ended_at as endedAt, id as place from process where ended_at is not null order by ended_at desc, id desc limit 1 offset ?',
+  )
+  const inRange = db.prepare(`${FACTS} where p.ended_at >= ?1 and p.ended_at <= ?3
+    and (p.ended_at > ?1 or p.id > ?2) and (p.ended_at < ?3 or p.id <= ?4) order by p.ended_at, p.id limit ?5`)
+  const byPid = db.prepare(`${FACTS} where p.pid in (select value from json_each(?))`)
+  const ids = db.prepare('select id from process where pid in (select value from json_each(?))')
+  const lastPosition = db.prepare(
+    'select max(position) as position from event where process in (select value from json_each(?))',
+  )
+  const removals = ['event', 'notice'].map((table) =>
+    db.prepare(`delete from ${table} where process in (select value from json_each(?))`),
+  )
+  const removeGrants = db.prepare('delete from visible where pid in (select value from json_each(?))')
+  const removeProcesses = db.prepare('delete from process where id in (select value from json_each(?))')
+  const releaseEnvironments = db.prepare(
+    `delete from environment_use where used_by in (select 'process:' || value from json_each(?)) returning ref`,
+  )
+  const dropUnused = db.prepare(`delete from environment where ref in (select value from json_each(?))
+    and not exists (select 1 from environment_use where environment_use.ref = environment.ref)`)
+  const entomb = db.prepare(`insert into tombstone (pid, fence, ended_at, pruned_at)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?)`)
+  const tombstone = db.prepare(
+    'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
+  )
+  const oldTombstones = db.prepare('select pid from tombstone where pruned_at < ? order by pruned_at limit ?')
+  const dropTombstones = db.prepare('delete from tombstone where pid in (select value from json_each(?))')
+  const refer = db.prepare('insert into reference (pid, referrer) values (?, ?) on conflict do nothing')
+  const unrefer = db.prepare('delete from reference where pid = ? and referrer = ?')
+
+  return {
+    through({ endedBefore, keep }: Questions['pruneThrough'][0]): EndPlace | null {
+      const old = endedBefore === null ? undefined : before.get(endedBefore)
+      const many = keep === null ? undefined : beyond.get(keep)
+      const [first, second] = [old, many].filter((found) => found !== undefined).map(placeFrom)
+      if (first === undefined || second === undefined) return first ?? null
+      return isAfter(first, second) ? first : second
+    },
+
+    /** `justWritten`: processes with events of the transaction that asks. */
+    candidates(question: Questions['prunable'][0], justWritten: ReadonlySet<Pid>): PruneCandidate[] {
+      const found =
+        'pids' in question
+          ? byPid.all(JSON.stringify(question.pids))
+          : inRange.all(
+              question.after?.endedAt ?? 0,
+              question.after?.place ?? 0,
+              question.through.endedAt,
+              question.through.place,
+              question.limit,
+            )
+      return (found as unknown as Columns[]).map(
+        ({ hasLiveTree, isReferenced, hasAccount, ...facts }): PruneCandidate => ({
+          ...facts,
+          isCommitted: !justWritten.has(facts.pid),
+          hasLiveTree: hasLiveTree === 1,
+          isReferenced: isReferenced === 1,
+          hasAccount: hasAccount === 1,
+        }),
+      )
+    },
+
+    /** Removes these processes with all that is about them; answers with the last position that went with them. */
+    prune(tombstones: readonly Tombstone[]): number {
+      const pids = JSON.stringify(tombstones.map(({ pid }) => pid))
+      const found = ids.all(pids).map(({ id }) => id)
+      if (found.length !== tombstones.length) throw new Error('A process that is to be pruned is not there')
+      const numbers = JSON.stringify(found)
+      const last = Number(lastPosition.get(numbers)?.['position'] ?? 0)
+      for (const removal of removals) removal.run(numbers)
+      removeGrants.run(pids)
+      removeProcesses.run(numbers)
+      const refs = releaseEnvironments.all(pids).map(({ ref }) => ref)
+      if (refs.length > 0) dropUnused.run(JSON.stringify(refs))
+      const rows = tombstones.map(({ pid, fence, endedAt, prunedAt }) => [pid, fence, endedAt, prunedAt])
+      entomb.run(JSON.stringify(rows))
+      return last
+    },
+
+    tombstone(pid: Pid): Tombstone | null {
+      const found = tombstone.get(pid)
+      return found === undefined ? null : ({ ...found } as unknown as Tombstone)
+    },
+    oldTombstones: ({ prunedBefore, limit }: Questions['tombstones'][0]): Pid[] =>
+      oldTombstones.all(prunedBefore, limit).map(({ pid }) => String(pid)),
+    dropTombstones: (pids: readonly Pid[]) => dropTombstones.run(JSON.stringify(pids)),
+
+    changeReferences(
+      referrer: Pid,
+      { added, removed }: { readonly added: readonly Pid[]; readonly removed: readonly Pid[] },
+    ): void {
+      for (const pid of added) refer.run(pid, referrer)
+      for (const pid of removed) unrefer.run(pid, referrer)
+    },
+  }
+}
+
+function placeFrom(found: Record<string, unknown>): EndPlace {
+  return { endedAt: Number(found['endedAt']), place: Number(found['place']) }
+}
+
+function isAfter(a: EndPlace, b: EndPlace): boolean {
+  return a.endedAt > b.endedAt || (a.endedAt === b.endedAt && a.place > b.place)
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { TOMBSTONE_MS } from '../../core/process/prune.ts'
+import { claimAndStart } from '../../kernel/claim.ts'
+import { type PruneBatch, type PruneOptions, prune, pruneInBatches } from '../../kernel/prune.ts'
+import { accepted, type Behaves, type Bench, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
+
+/** What is never pruned, and for how long: a live process keeps what it refers to. */
+export function pruneExemptions(behaves: Behaves): void {
+  const abandon = (bench: Bench, text: string) =>
+    bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
+
+  behaves('an ended child of live code that may look for it again is kept until that ends', async (bench) => {
+    for (const kind of ['engine', 'tool'] as const) {
+      const parent = pidOf(kind)
+      const child = pidOf(`${kind}b`)
+      await bench.register({ kind, spec: { [kind]: 'work' } } as typeof TOOL, { pid: parent })
+      await bench.register({ ...OUTSIDE, parent }, { pid: child })
+      await abandon(bench, `${kind}b`)
+      assert.deepEqual(await keptBy(bench, { pids: [child] }), [[child, 'live_parent']])
+      await abandon(bench, kind)
+      assert.deepEqual(await prune(bench.edges, { keep: 0 }), [child])
+    }
+  })
+
+  behaves('an ended child of something outside, which looks for nothing, is pruned', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
+    await abandon(bench, 'b')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
+  })
+
+  behaves('what a live process waits for is kept while it waits', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await bench.register({ kind: 'engine', spec: { engine: 'work' } }, { pid: pidOf('w') })
+    await bench.announce('h1', 60_000)
+    const [claimed] = await claimAndStart(bench.edges, [pidOf('w')], 'h1')
+    const fence = { holder: 'h1', fence: claimed?.fence ?? 0 }
+    const wait = { on: 'child', name: pidOf('a'), ordinal: 1, place: 1 } as const
+    await bench.performed('appended', { type: 'enter_wait', pid: pidOf('w'), fence, wait, until: null })
+    await abandon(bench, 'a')
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), [[pidOf('a'), 'referenced']])
+    const leave = { type: 'leave_wait', pid: pidOf('w'), fence, wait, how: 'ended', value: null } as const
+    await bench.performed('appended', leave)
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
+  })
+
+  behaves('what a live process is the restart of is kept until that ends', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await abandon(bench, 'a')
+    await bench.register({ ...OUTSIDE, restartOf: pidOf('a') }, { pid: pidOf('b') })
+    assert.deepEqual(await keptBy(bench, { pids: [pidOf('a')] }), [[pidOf('a'), 'referenced']])
+    await abandon(bench, 'b')
+    assert.deepEqual((await prune(bench.edges, { keep: 0 })).sort(), [pidOf('a'), pidOf('b')])
+  })
+
+  behaves('a process is never pruned by the commit that ended it', async (bench) => {
+    const pid = pidOf('a')
+    await bench.register(OUTSIDE, { pid })
+    // A store that commits together what arrives together does so here. One that does not prunes in its next commit.
+    const [, [batch]] = await Promise.all([abandon(bench, 'a'), batchesOf(bench, { pids: [pid] })])
+    const isKept = (await bench.store.ask({ ask: 'process', pid })) !== null
+    assert.deepEqual(batch, {
+      pruned: isKept ? [] : [pid],
+      kept: isKept ? [{ pid, reason: 'just_ended' }] : [],
+    })
+    if (isKept) assert.deepEqual(await prune(bench.edges, { pids: [pid] }), [pid])
+    const { position, prunedThrough } = await bench.store.ask({ ask: 'changes', after: 0, limit: 1 })
+    assert.equal(prunedThrough, position, 'followers are told that the end is gone')
+  })
+
+  behaves('some are pruned by pid, and others are named with the reason why not', async (bench) => {
+    for (const text of ['a', 'b', 'c']) await bench.register(OUTSIDE, { pid: pidOf(text) })
+    for (const text of ['a', 'b']) await abandon(bench, text)
+    const pids = ['a', 'c', 'absent'].map(pidOf)
+    assert.deepEqual(await batchesOf(bench, { pids }), [
+      { pruned: [pidOf('a')], kept: [{ pid: pidOf('c'), reason: 'live' }] },
+    ])
+    assert.equal((await bench.row(pidOf('b'))).record.status, 'abandoned')
+    assert.deepEqual(await batchesOf(bench, { pids: [pidOf('a')] }), [{ pruned: [], kept: [] }])
+  })
+
+  behaves('what is kept does not keep those behind it from being pruned', async (bench) => {
+    await bench.register(TOOL, { pid: pidOf('parent') })
+    const kept = times(130).map((index) => pidOf(`k${index}`))
+    accepted(
+      await bench.tryRegister(kept.map((pid) => ({ pid, request: { ...OUTSIDE, parent: pidOf('parent') } }))),
+    )
+    for (const pid of kept) await abandon(bench, pid.slice(2).replace(/z+$/, ''))
+    bench.clock.advance(1_000)
+    await bench.register(OUTSIDE, { pid: pidOf('last') })
+    await abandon(bench, 'last')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('last')])
+  })
+
+  behaves('a pid is refused for 90 days after it was pruned, and then free', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await abandon(bench, 'a')
+    await prune(bench.edges, { keep: 0 })
+    bench.clock.advance(TOMBSTONE_MS)
+    await prune(bench.edges, { keep: 0 })
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: pidOf('a') }])), 'pruned_pid')
+    bench.clock.advance(1)
+    await prune(bench.edges, { keep: 0 })
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+  })
+}
+
+async function batchesOf(bench: Bench, options: PruneOptions): Promise<PruneBatch[]> {
+  const batches: PruneBatch[] = []
+  for await (const batch of pruneInBatches(bench.edges, options)) batches.push(batch)
+  return batches
+}
+
+/** Prunes; answers with what was kept and why, and nothing may be pruned. */
+async function keptBy(bench: Bench, options: PruneOptions): Promise<(readonly [string, string])[]> {
+  const batches = await batchesOf(bench, options)
+  assert.deepEqual(
+    batches.flatMap(({ pruned }) => pruned),
+    [],
+  )
+  return batches.flatMap(({ kept }) => kept.map(({ pid, reason }) => [pid, reason] as const))
+}
