@@ -23,6 +23,8 @@ export type {
   Recovery,
 } from './core/process/record.ts'
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
+export { decodeValue, encodeValue } from './core/value/stored-value.ts'
+export type { Value } from './core/value/value.ts'
 export type { Embedded, EmbedOptions } from './embed/embed.ts'
 export { StepError } from './engine/step-error.ts'
 export type { Durability, Store } from './store/contract.ts'

@@ -57,6 +57,7 @@ export type RefusalCode =
   | 'turn_unknown'
   | 'undeclared_event'
   | 'unknown_pid'
+  | 'unstorable_value'
 
 export function refusal(
   code: RefusalCode,

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { ReeveError, RefusedError } from '../core/errors.ts'
-import { type Json, notJson } from '../core/json/json.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { Json } from '../core/json/json.ts'
 import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { WaitOn } from '../core/process/record.ts'
+import { encodeThrown, messageOf } from '../core/value/thrown.ts'
 import type {
-  ChildOfEngine,
+  ChildToRegister,
   EngineOptions,
   RetryPolicy,
   StepInfo,
@@ -15,6 +16,7 @@ import type { Calls } from './calls.ts'
 import { BACKOFF, type Journal, stepEntry } from './journal.ts'
 import type { Ledger, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
+import { failedWith, isTooLarge, resultToStore } from './step-result.ts'
 import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
 import { isFinal, type Writing } from './writing.ts'
@@ -94,11 +96,13 @@ export class Acts {
     const { clock } = ledger
     const step = { place, kind: 'step', name, began: clock.now(), tries } as const
     const tried = await this.#try(step, run)
-    if (tried.type === 'done') return this.#unlessLeft({ ...step, how: 'done', ...tried.value })
+    // Outside of what is retried: the step has done its work, and a result that cannot be stored changes nothing about that.
+    if (tried.type === 'done') return this.#unlessLeft({ ...step, ...resultToStore(name, tried.value) })
     if (writing.isOver) return undefined
     const backoff = backoffAfter(tries, tried.error, retry)
     const error = messageOf(tried.error)
-    if (backoff === undefined) return this.#end({ ...step, how: 'failed', error })
+    if (backoff === undefined)
+      return this.#end({ ...step, how: 'failed', error, thrown: encodeThrown(tried.error) })
     const retryAt = clock.now() + backoff
     await writing.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
     return retryAt
@@ -160,7 +164,7 @@ export class Acts {
   }
 
   /** The child and its place in the log are written together. */
-  async spawn(place: number, request: ChildOfEngine): Promise<void> {
+  async spawn(place: number, request: ChildToRegister): Promise<void> {
     const { ledger, writing } = this.#options
     await writing.resumed
     if (writing.isOver) return
@@ -184,7 +188,7 @@ export class Acts {
     try {
       const info = { attempt: tries, signal, key: `${record.pid}:${place}` }
       const inside = { name, key: `${place}:${tries}`, charges: 0 }
-      return { type: 'done', value: storable(name, await insideStep.run(inside, () => run(info))) }
+      return { type: 'done', value: await insideStep.run(inside, () => run(info)) }
     } catch (error) {
       return { type: 'failed', error }
     }
@@ -198,8 +202,7 @@ export class Acts {
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
       const { place, kind, name, began, tries } = step
-      const said = error.code === 'payload_too_large' ? '' : `The result of step ${name} cannot be stored: `
-      await this.#end({ place, kind, name, began, tries, how: 'failed', error: `${said}${error.message}` })
+      await this.#end({ place, kind, name, began, tries, ...failedWith(name, error) })
     }
   }
 
@@ -258,31 +261,9 @@ export class Acts {
 const REFUSED = Symbol('refused')
 
 type Tried =
-  | { readonly type: 'done'; readonly value: { readonly value?: Json } }
+  | { readonly type: 'done'; readonly value: unknown }
   | { readonly type: 'failed'; readonly error: unknown }
 
 function kindOf(on: WaitOn): StepKind {
   return on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
-}
-
-/** Nothing is kept as nothing, so that the code gets the same from the log. */
-function storable(name: string, value: unknown): { readonly value?: Json } {
-  if (value === undefined) return {}
-  const wrong = notJson(value)
-  if (wrong !== undefined) throw new Error(`The result of step ${name} cannot be stored: ${wrong}.`)
-  return { value: value as Json }
-}
-
-/** Of a message so much is kept. */
-const LONGEST_MESSAGE = 10_000
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`
-}
-
-function isTooLarge(error: unknown): error is ReeveError {
-  return (
-    error instanceof ReeveError && (error.code === 'payload_too_large' || error.code === 'body_too_large')
-  )
 }

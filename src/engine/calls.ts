@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { Json } from '../core/json/json.ts'
 import type { StepKind } from '../core/process/event.ts'
-import type { Child } from '../verbs/durable-function.ts'
+import type { Value } from '../core/value/value.ts'
 import type { Entry } from './journal.ts'
 import { Nondeterminism, titleOf } from './nondeterminism.ts'
 import { StepError } from './step-error.ts'
@@ -14,7 +13,7 @@ const MOST_AFTER_STOP = 1_000
 
 interface Pending {
   readonly name: string
-  readonly resolve: (value: Json | Child | undefined) => void
+  readonly resolve: (value: Value) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -215,7 +214,7 @@ export class Calls {
     this.time = Math.max(this.time, at)
     this.#options.settled(place)
     if (result.type === 'value') pending.resolve(result.value)
-    else pending.reject(new StepError(name, result.message))
+    else pending.reject(new StepError(name, result.message, result.thrown))
   }
 
   /** The next one in the log is of a call that the code has not made; it may wait for one behind it. */

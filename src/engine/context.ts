@@ -3,9 +3,11 @@ import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { WaitOn } from '../core/process/record.ts'
+import type { Outcome, WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Child, ChildOutcome, EngineContext } from '../verbs/durable-function.ts'
+import { decode } from '../core/value/decode.ts'
+import { encodeInput } from '../core/value/encode-input.ts'
+import type { Child, ChildToRegister, EngineContext } from '../verbs/durable-function.ts'
 import { signalName } from '../verbs/shapes/scalars.ts'
 import { type Acts, insideStep } from './acts.ts'
 import type { Calls } from './calls.ts'
@@ -35,7 +37,7 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
 
   return {
     pid: record.pid,
-    input: record.spec['input'] ?? null,
+    input: decode(record.spec['input'] ?? null),
     abortSignal: signal,
     step: <Result>(
       name: string,
@@ -66,12 +68,15 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
     spawn: (request) =>
       heard(async () => {
         outside('spawn')
-        return (await calls.make('spawn', request.kind, (place) => acts.spawn(place, request))) as Child
+        const child = encodeInput<ChildToRegister>(request)
+        return (await calls.make('spawn', child.kind, (place) => acts.spawn(place, child))) as Child
       }),
     wait: (child: Child | Pid) =>
       heard(async () => {
         outside('wait')
-        return (await wait('child', typeof child === 'string' ? child : child.pid, null)) as ChildOutcome
+        const pid = typeof child === 'string' ? child : child.pid
+        const outcome = (await wait('child', pid, null)) as Outcome
+        return { ...outcome, result: decode(outcome.result) }
       }),
     charge: (amounts, { done = false } = {}) =>
       heard(async () => {

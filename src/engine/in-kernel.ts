@@ -6,12 +6,12 @@ import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
-import type { ChildOfEngine, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import type { ChildToRegister, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import type { Ledger } from './ledger.ts'
 import { Run } from './run.ts'
 
 /** Registers a child of the process that `work` is, for one of its steps. */
-export type SpawnStep = (work: Work, request: ChildOfEngine, place: number) => Promise<ProcessRecord>
+export type SpawnStep = (work: Work, request: ChildToRegister, place: number) => Promise<ProcessRecord>
 
 /** Events per question when a journal is read. */
 const PAGE = 1_000

@@ -1,6 +1,7 @@
 import type { Json } from '../core/json/json.ts'
 import type { ReservedEvent, StepEnded, StepKind, StepTried, StoredEvent } from '../core/process/event.ts'
-import type { Child } from '../verbs/durable-function.ts'
+import { decode } from '../core/value/decode.ts'
+import type { Value } from '../core/value/value.ts'
 
 /** How one call of the context came out, as the log has it. */
 export interface Entry {
@@ -12,8 +13,8 @@ export interface Entry {
 }
 
 type Result =
-  | { readonly type: 'value'; readonly value: Json | Child | undefined }
-  | { readonly type: 'error'; readonly message: string }
+  | { readonly type: 'value'; readonly value: Value }
+  | { readonly type: 'error'; readonly message: string; readonly thrown: Value }
 
 /** What the log says of a call that has not come out yet. */
 interface Begun {
@@ -117,9 +118,15 @@ export class Journal {
 
 export function stepEntry(step: StepEnded, at: number): Entry {
   const { place, kind, name } = step
-  const result: Result =
-    step.how === 'done' ? { type: 'value', value: step.value } : { type: 'error', message: step.error }
-  return { place, kind, name, at, result }
+  return { place, kind, name, at, result: resultOf(step) }
+}
+
+/** Decoded in the attempt that ran the step, too: the code gets the same value each time. Only steps are encoded. */
+function resultOf(step: StepEnded): Result {
+  if (step.how === 'failed')
+    return { type: 'error', message: step.error, thrown: decode(step.thrown ?? null) ?? undefined }
+  const { kind, value } = step
+  return { type: 'value', value: kind === 'step' && value !== undefined ? decode(value) : value }
 }
 
 function childEntry({ pid, kind, label, place }: Payload<'child_registered'>, at: number): Entry | undefined {

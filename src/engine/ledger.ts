@@ -6,7 +6,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, ProcessRecord } from '../core/process/record.ts'
 import type { Request } from '../kernel/executor.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
-import type { Child, ChildOfEngine } from '../verbs/durable-function.ts'
+import type { Child, ChildToRegister } from '../verbs/durable-function.ts'
 
 /** The one process that is run, as whoever keeps its log sees it: a kernel here, or a daemon elsewhere. */
 export interface Ledger {
@@ -23,7 +23,7 @@ export interface Ledger {
   /** Writes under the fence of this attempt. */
   write(intent: OwnIntent): Promise<Written>
   /** Registers a child for the step at this place, or finds the one that it registered before. */
-  spawn(request: ChildOfEngine, place: number): Promise<Child>
+  spawn(request: ChildToRegister, place: number): Promise<Child>
   /** When it has ended; rejects when `over` is aborted first. */
   outcomeOf(pid: Pid, over: AbortSignal): Promise<Outcome>
   /** How it ended, if it has. */

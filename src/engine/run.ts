@@ -1,7 +1,8 @@
 import { ReeveError, RefusedError } from '../core/errors.ts'
-import { type Json, notJson } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Ending, WaitRef } from '../core/process/intent.ts'
+import { encode } from '../core/value/encode.ts'
+import { unstorable } from '../core/value/stored-value.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import { Acts, insideStep, PARK_AFTER_MS } from './acts.ts'
@@ -138,10 +139,10 @@ export class Run {
     const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, seed)
     const result = await this.#resultOf(() => run(context, context.input))
     this.#calls.returned()
-    const wrong = notJson(result)
-    if (wrong !== undefined)
-      return { status: 'failed', reason: `The function's result cannot be stored: ${wrong}` }
-    return { status: 'completed', result: result as Json }
+    const encoded = encode(result)
+    if (encoded.type === 'encoded') return { status: 'completed', result: encoded.json }
+    const { code, message } = unstorable("The function's result", encoded.why)
+    return { status: 'failed', reason: message, result: { error: message, code } }
   }
 
   /** Spawned inside a step of another function, it is not inside that step. */

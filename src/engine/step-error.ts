@@ -1,9 +1,15 @@
-/** A step was tried for the last time. The message is the one of the error that it threw. */
+/**
+ * A step was tried for the last time. Message and `code` are those of the error that it threw; `cause` is that error, with its
+ * name, code and causes, as the log has it.
+ */
 export class StepError extends Error {
   override readonly name = 'StepError'
   readonly step: string
-  constructor(step: string, message: string) {
-    super(message)
+  readonly code: string | number | undefined
+  constructor(step: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
     this.step = step
+    const { code } = Object(cause) as { readonly code?: unknown }
+    this.code = typeof code === 'string' || typeof code === 'number' ? code : undefined
   }
 }

@@ -1,31 +1,36 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
-import { notJson } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
+import { decode } from '../core/value/decode.ts'
+import { encode } from '../core/value/encode.ts'
+import { encodeInput, type WithValueInput } from '../core/value/encode-input.ts'
+import { unstorable } from '../core/value/stored-value.ts'
+import type { Value } from '../core/value/value.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 import { signalName } from '../verbs/shapes/scalars.ts'
 
-/** A function of the embedding program, run as a `tool` process. What it returns is the result. */
-export type ToolHandler = (context: ToolContext) => Promise<Json | undefined> | Json | undefined
+/** A function of the embedding program, run as a `tool` process. What it returns is the result: JSON, or a `Value` that is encoded. */
+export type ToolHandler = (context: ToolContext) => Promise<Value> | Value
 
 /** What a handler may do, as the process that it is. Everything here survives a crash; plain variables do not. */
 export interface ToolContext {
   readonly pid: Pid
-  readonly input: Json
+  /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
+  readonly input: Value
   /** 1 at first; more when an earlier holder died. */
   readonly attempt: number
   readonly record: ProcessRecord
   /** Aborted when the process is to stop, or somebody else has taken it over. */
   readonly signal: AbortSignal
   /** Appends an event of a type that the process declared. */
-  append(type: string, payload: Json, options?: { readonly replayKey?: string }): Promise<void>
+  append(type: string, payload: Value, options?: { readonly replayKey?: string }): Promise<void>
   /** Starts a child. A later attempt that comes to the same call finds the same child. */
   spawn(request: ChildRequest): Promise<ProcessRecord>
   /** Waits for a process to end. */
@@ -45,8 +50,10 @@ export interface ToolContext {
   untilResumed(): Promise<void>
 }
 
-/** A registration without what the parent settles by itself. */
-export type ChildRequest = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
+/** A registration without what the parent settles by itself. The input of a tool or a durable function may be any `Value`. */
+export type ChildRequest = WithValueInput<ChildToRegister>
+
+type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
 
 export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | { readonly type: 'timed_out' }
 
@@ -62,10 +69,10 @@ export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs:
       if (handler === undefined)
         throw new Error(`This kernel has no tool ${String(work.record.spec['tool'])}`)
       const result = (await handler(new Context(work, kernel, spawnAs))) ?? null
-      const wrong = notJson(result)
-      if (wrong !== undefined)
-        return { status: 'failed', reason: `The tool's result cannot be stored: ${wrong}` }
-      return { status: 'completed', result }
+      const encoded = encode(result)
+      if (encoded.type === 'encoded') return { status: 'completed', result: encoded.json }
+      const { code, message } = unstorable("The tool's result", encoded.why)
+      return { status: 'failed', reason: message, result: { error: message, code } }
     },
   }
 }
@@ -73,7 +80,7 @@ export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs:
 /** Its acts are fields, not methods: a handler may take them out of the context, as in `({ input, append }) => …`. */
 class Context implements ToolContext {
   readonly pid: Pid
-  readonly input: Json
+  readonly input: Value
   readonly attempt: number
   readonly record: ProcessRecord
   readonly #work: Work
@@ -90,7 +97,7 @@ class Context implements ToolContext {
     this.#kernel = kernel
     this.record = work.record
     this.pid = work.record.pid
-    this.input = work.record.spec['input'] ?? null
+    this.input = decode(work.record.spec['input'] ?? null)
     this.attempt = work.record.attempts
   }
 
@@ -100,18 +107,19 @@ class Context implements ToolContext {
 
   readonly append = async (
     type: string,
-    payload: Json,
+    given: Value,
     options: { readonly replayKey?: string } = {},
   ): Promise<void> => {
-    const wrong = notJson(payload)
-    if (wrong !== undefined)
-      throw new RefusedError(
-        refusal('payload_mismatch', `The payload of ${type} cannot be stored: ${wrong}.`, 'Send plain JSON.'),
-      )
+    const payload = encode(given)
+    if (payload.type === 'unstorable')
+      throw new RefusedError({
+        ...unstorable(`The payload of ${type}`, payload.why),
+        code: 'payload_mismatch',
+      })
     await this.#perform({
       type: 'append',
       event: type,
-      payload,
+      payload: payload.json,
       replayKey: options.replayKey ?? null,
     })
   }
@@ -119,7 +127,7 @@ class Context implements ToolContext {
   readonly spawn = async (request: ChildRequest): Promise<ProcessRecord> => {
     this.#children += 1
     return this.#spawnAs(this.#work, {
-      ...request,
+      ...encodeInput<ChildToRegister>(request),
       parent: this.pid,
       idempotencyKey: `child:${this.#children}`,
     })

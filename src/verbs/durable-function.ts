@@ -2,6 +2,8 @@ import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome } from '../core/process/record.ts'
+import type { WithValueInput } from '../core/value/encode-input.ts'
+import type { Value } from '../core/value/value.ts'
 import type { InputOf } from './reeve.ts'
 
 /**
@@ -11,15 +13,19 @@ import type { InputOf } from './reeve.ts'
  */
 export type EngineFunction = {
   // A method, so that a function may say more exactly what its input is.
-  run(context: EngineContext, input: Json): unknown
+  run(context: EngineContext, input: Value): unknown
 }['run']
 
 export interface EngineContext {
   readonly pid: Pid
-  readonly input: Json
+  /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
+  readonly input: Value
   /** Aborted when the process is to stop, or somebody else has taken it over. */
   readonly abortSignal: AbortSignal
-  /** Does something once, and keeps its result, which must be JSON. If it was cut off by a crash it is done again. */
+  /**
+   * Does something once, and keeps its result: JSON, `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`, errors. If it was cut off by
+   * a crash it is done again.
+   */
   step<Result>(
     name: string,
     run: (step: StepInfo) => Promise<Result> | Result,
@@ -85,13 +91,16 @@ export interface EngineOptions {
   readonly graceMs?: number
 }
 
-/** A registration without what the parent settles by itself. */
-export type ChildOfEngine = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
+/** A registration without what the parent settles by itself. The input of a tool or a durable function may be any `Value`. */
+export type ChildOfEngine = WithValueInput<ChildToRegister>
+
+/** The same, with its input encoded. */
+export type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
 
 /** A child as its parent's log names it. */
 export type Child = { readonly pid: Pid; readonly kind: string; readonly label: string }
 
-/** How a child ended; plain JSON, so that it can be a result. */
-export type ChildOutcome = Outcome & { readonly [key: string]: Json }
+/** How a child ended, with its result decoded. */
+export type ChildOutcome = Omit<Outcome, 'result'> & { readonly result: Value }
 
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never

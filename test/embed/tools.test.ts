@@ -22,14 +22,23 @@ test('what a tool returns is its result, what it throws is its failure', async (
       fail: () => {
         throw new Error('no such file')
       },
-      strange: () => ({ at: new Date(0) }) as unknown as Json,
+      strange: () => ({ at: new URL('http://a') }) as never,
+      dated: () => ({ at: new Date(0) }),
     },
   })
   const ends = async (tool: string, input?: Json) => outcome(reeve, await run(reeve, tool, input))
   expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
   expect(await ends('nothing')).toMatchObject({ status: 'completed', result: null })
   expect(await ends('fail')).toMatchObject({ status: 'failed', reason: 'no such file' })
-  expect(await ends('strange')).toMatchObject({ status: 'failed', reason: expect.stringContaining('/at') })
+  expect(await ends('strange')).toMatchObject({
+    status: 'failed',
+    reason: "The tool's result cannot be stored: the value at /at is an instance of the class URL.",
+    result: { code: 'unstorable_value' },
+  })
+  expect(await ends('dated')).toMatchObject({
+    status: 'completed',
+    result: { at: { $reeve: 'Date', value: '1970-01-01T00:00:00.000Z' } },
+  })
   await reeve.close()
 })
 

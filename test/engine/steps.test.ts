@@ -190,11 +190,11 @@ onEachStore('time, chance and ids are the same in every attempt', async (place) 
 
 onEachStore('a result that cannot be stored fails the step, and says why', async (place) => {
   const reeve = await serve(await place(), async (ctx, input) =>
-    ctx.step('strange', () => (input === 'large' ? 'x'.repeat(2 ** 21) : new Map())),
+    ctx.step('strange', () => (input === 'large' ? 'x'.repeat(2 ** 21) : { at: [Symbol('s')] })),
   )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
     status: 'failed',
-    reason: 'The result of step strange cannot be stored: The value is not a plain object.',
+    reason: 'The result of step strange cannot be stored: the value at /at/0 is a symbol.',
   })
   expect(await outcomeOf(reeve, await start(reeve, 'large'))).toMatchObject({
     status: 'failed',

@@ -27,7 +27,7 @@ export function decideEndStep(
   if (refused !== undefined) return refuse(refused)
   if (replayed !== null) return { type: 'replay', event: replayed }
   const { step } = intent
-  const said = step.how === 'done' ? (step.value ?? null) : step.error
+  const said = step.how === 'done' ? (step.value ?? null) : [step.error, step.thrown ?? null]
   const tooLarge = refuseSize(`The result of step ${step.name}`, said, rules)
   if (tooLarge !== undefined) return refuse(tooLarge)
   return append({ type: 'step_ended', payload: step, replayKey: stepKey(step.place) })

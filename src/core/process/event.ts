@@ -137,8 +137,12 @@ export type StepEnded = {
   readonly began: number
   readonly tries: number
 } & (
-  | { readonly how: 'done' /** Absent where the step returned nothing. */; readonly value?: Json }
-  | { readonly how: 'failed'; readonly error: string }
+  | {
+      readonly how: 'done' /** Encoded (`core/value`). Absent where the step returned nothing. */
+      readonly value?: Json
+    }
+  /** `thrown` is the encoded error (`core/value`), with name, code and cause. Absent in logs of earlier versions. */
+  | { readonly how: 'failed'; readonly error: string; readonly thrown?: Json }
 )
 
 /** A step failed, and is tried again at a time. */

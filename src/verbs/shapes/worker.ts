@@ -23,7 +23,12 @@ export const act = z.discriminatedUnion('type', [
     type: z.literal('end_step'),
     step: z.discriminatedUnion('how', [
       z.strictObject({ ...ended, how: z.literal('done'), value: json.exactOptional() }),
-      z.strictObject({ ...ended, how: z.literal('failed'), error: z.string() }),
+      z.strictObject({
+        ...ended,
+        how: z.literal('failed'),
+        error: z.string(),
+        thrown: json.exactOptional(),
+      }),
     ]),
   }),
   z.strictObject({
