@@ -32,7 +32,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   /** Set while a program has the screen: nothing else is written there. */
   screenIsTaken = false
   #reeve: Reeve | undefined
-  #starting: Promise<void> | undefined
+  #starting: Promise<string> | undefined
   #stoppedSince: number | null = null
   #isForAgent = false
 
@@ -115,7 +115,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   }
 
   /** A daemon that was killed is followed by another. One that somebody stopped is not: they may start it themselves. */
-  async #revive(hasAnswered: boolean, wasHeard: boolean): Promise<void> {
+  async #revive(hasAnswered: boolean, wasHeard: boolean): Promise<string | undefined> {
     const wasStopped = hasAnswered && (await this.daemon.wasStopped(this.home))
     if (!wasStopped) {
       this.#stoppedSince = null
@@ -124,7 +124,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     this.#stoppedSince ??= Date.now()
     // An agent's call that was under way survives a restart of the daemon; a new one does not wait for that.
     const waits = wasHeard || !this.#isForAgent
-    if (waits && Date.now() - this.#stoppedSince < RETURN_MS) return
+    if (waits && Date.now() - this.#stoppedSince < RETURN_MS) return undefined
     throw new ReeveError(
       'daemon_unreachable',
       'The daemon was stopped by its user.',
@@ -133,19 +133,20 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     )
   }
 
-  /** Several calls may miss the daemon at once. */
-  #start(): Promise<void> {
+  /** Several calls may miss the daemon at once. Answers with its identity. */
+  #start(): Promise<string> {
     this.#starting ??= this.#startOne().finally(() => {
       this.#starting = undefined
     })
     return this.#starting
   }
 
-  async #startOne(): Promise<void> {
+  async #startOne(): Promise<string> {
     const before = await this.daemon.running(this.home)
-    const { osPid } = await this.daemon.start(this.home, {})
-    if (before?.osPid === osPid || !this.around.stderr.isTTY || this.screenIsTaken) return
-    this.print.aside(`Started a daemon, PID ${osPid}; reeve down stops it.`)
+    const { osPid, startTime } = await this.daemon.start(this.home, {})
+    if (before?.osPid !== osPid && this.around.stderr.isTTY && !this.screenIsTaken)
+      this.print.aside(`Started a daemon, PID ${osPid}; reeve down stops it.`)
+    return `${osPid} ${startTime}`
   }
 
   async close(): Promise<void> {

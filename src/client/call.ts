@@ -3,7 +3,7 @@ import { fromWire, requestTo } from '../verbs/request.ts'
 import { routes } from '../verbs/routes.ts'
 import { brokenWith } from './broken.ts'
 import { errorOf } from './problem.ts'
-import { isRepeatable, keyedCall, WAITS } from './repeatable.ts'
+import { isRead, isRepeatable, keyedCall, WAITS } from './repeatable.ts'
 import { retrying } from './retry.ts'
 import type { Answered, Transport } from './transport.ts'
 
@@ -12,7 +12,7 @@ export interface Line {
   readonly transport: Transport
   /** `Reeve-As`, or nothing. */
   readonly headers: Readonly<Record<string, string>>
-  readonly revive: ((wasHeard: boolean) => Promise<void>) | undefined
+  readonly revive: ((wasHeard: boolean) => Promise<string | undefined>) | undefined
   /** For how long a call that may be repeated is repeated. */
   readonly retryMs: number
   /** What the last answer said of the feed. */
@@ -33,6 +33,7 @@ export async function call(
     const options = {
       safe: isRepeatable(name, keyed.input),
       forMs: line.retryMs,
+      outlastsRestarts: WAITS.has(name) || isRead(name),
       signal,
       revive: line.revive,
     }

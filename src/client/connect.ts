@@ -14,9 +14,9 @@ const RETRY_MS = 10_000
 
 /**
  * Called when no daemon can be reached, until one can. `hasAnswered`: one was there before; `wasHeard`: it may have heard the
- * request that is to be repeated.
+ * request that is to be repeated. Answers with the identity of the daemon that is ready, if one is.
  */
-export type Revive = (hasAnswered: boolean, wasHeard: boolean) => Promise<void>
+export type Revive = (hasAnswered: boolean, wasHeard: boolean) => Promise<string | undefined>
 
 type Actor = Parameters<Reeve['as']>[0]
 

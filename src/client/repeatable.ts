@@ -16,11 +16,15 @@ const REPEATABLE: ReadonlySet<VerbName> = new Set([
  * answer are delivered again when their time is up.
  */
 export function isRepeatable(name: VerbName, input: Input): boolean {
-  if (routes[name].startsWith('GET ') || REPEATABLE.has(name)) return true
+  if (isRead(name) || REPEATABLE.has(name)) return true
   if (name === 'write' || name === 'submit') return input['seq'] !== undefined
   // An OS signal is sent as often as it is asked for.
   if (name === 'signal' && String(input['signal']).startsWith('SIG')) return false
   return input['replayKey'] !== undefined
+}
+
+export function isRead(name: VerbName): boolean {
+  return routes[name].startsWith('GET ')
 }
 
 /** A call that the daemon recognises when it is repeated. */

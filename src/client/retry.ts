@@ -8,8 +8,10 @@ export interface RetryOptions {
   /** How long to go on; a stream that is wanted goes on for ever. */
   readonly forMs: number
   readonly signal?: AbortSignal | undefined
-  /** Brings a daemon up again, where whoever connects can; throws where there is none to come. */
-  readonly revive?: ((wasHeard: boolean) => Promise<void>) | undefined
+  /** Go on as long as daemons come back, however often they go: the time counts from when the last one was there. */
+  readonly outlastsRestarts?: boolean
+  /** Starts a daemon where the client may, and answers with its identity; throws if none can be started. */
+  readonly revive?: ((wasHeard: boolean) => Promise<string | undefined>) | undefined
 }
 
 const FIRST_MS = 50
@@ -21,10 +23,11 @@ const MOST_MS = 2_000
  */
 export async function retrying<Answer>(
   attempt: () => Promise<Answer>,
-  { safe, forMs, signal, revive }: RetryOptions,
+  { safe, forMs, signal, outlastsRestarts = false, revive }: RetryOptions,
 ): Promise<Answer> {
   let missedSince: number | undefined
   let wasHeard = false
+  let daemon: string | undefined
   for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
     const began = Date.now()
     try {
@@ -33,14 +36,18 @@ export async function retrying<Answer>(
       if (!isBroken(error) || !mayRepeat(error, safe)) throw error
       wasHeard ||= mayBeSent(error)
       const now = Date.now()
-      // It was heard, and for a while: the daemon had been back.
-      if (mayBeSent(error) && now - began > MOST_MS) missedSince = undefined
-      if (missedSince === undefined) delay = FIRST_MS
+      const isSteady = mayBeSent(error) && now - began > MOST_MS
+      if (isSteady || missedSince === undefined) delay = FIRST_MS
+      // The daemon heard the call, so it had come back.
+      if (isSteady || (outlastsRestarts && mayBeSent(error))) missedSince = undefined
       missedSince ??= now
       if (now - missedSince + delay > forMs) throw error
       // Half of it by chance, so that the clients of a daemon that restarts do not come all at once.
       await sleep(delay / 2 + (Math.random() * delay) / 2, undefined, signal === undefined ? {} : { signal })
-      await revive?.(wasHeard)
+      const revived = await revive?.(wasHeard)
+      // One that is killed again before the next attempt had come back, too.
+      if (outlastsRestarts && revived !== daemon) missedSince = undefined
+      daemon = revived
     }
   }
 }

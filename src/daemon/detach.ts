@@ -24,6 +24,8 @@ export interface DetachOptions {
 const TIMEOUT_MS = 20_000
 const STOP_MS = 60_000
 const LOOK_MS = 10
+/** How long another daemon that was faster may take to be ready, until this program tries again: that one may be killed. */
+const RETRY_MS = 2_000
 const MOST_LAST_LINES = 3
 /** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
@@ -39,9 +41,7 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   await stopped(home)
   const there = readyDaemon(home)
   if (there !== null) return there
-  const log = openLog(home)
-  const logFrom = fstatSync(log).size
-  const child = start(home, log, env, options)
+  let { child, logFrom, startedAt } = start(home, env, options)
   const until = Date.now() + (options.timeoutMs ?? TIMEOUT_MS)
   for (;;) {
     const daemon = readyDaemon(home)
@@ -52,10 +52,13 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
     }
     if (hasEnded(child)) {
       const why = lastWords(home.log, logFrom)
-      if (why?.code !== 'daemon_already_running') throw why ?? silent(home, child)
-      // Another one was faster, and is about to be ready.
+      // Another one was faster, and is about to be ready; or this one was killed, which says nothing about the next.
+      const mayComeLater = child.signalCode === 'SIGKILL' || why?.code === 'daemon_already_running'
+      if (!mayComeLater) throw why ?? silent(home, child)
+      if (child.signalCode === 'SIGKILL' || Date.now() > startedAt + RETRY_MS)
+        ({ child, logFrom, startedAt } = start(home, env, options))
     }
-    if (Date.now() > until) throw tooSlow(home, child)
+    if (Date.now() > until) throw hasEnded(child) ? silent(home, child) : tooSlow(home, child)
     await sleep(LOOK_MS)
   }
 }
@@ -69,12 +72,20 @@ async function stopped(home: HomePaths): Promise<void> {
   }
 }
 
+interface Starting {
+  readonly child: ChildProcess
+  /** Where in the log its own lines begin. */
+  readonly logFrom: number
+  readonly startedAt: number
+}
+
 function start(
   home: HomePaths,
-  log: number,
   env: Readonly<Record<string, string | undefined>>,
   { args = [], program = ownProgram('main') }: DetachOptions,
-): ChildProcess {
+): Starting {
+  const log = openLog(home)
+  const logFrom = fstatSync(log).size
   // A daemon started from within a command is not part of it: neither by its marker, which the base leaves out, nor by
   // its cgroup.
   try {
@@ -87,7 +98,7 @@ function start(
     child.on('error', () => undefined)
     if (child.pid !== undefined) leaveLeaf(child.pid)
     child.unref()
-    return child
+    return { child, logFrom, startedAt: Date.now() }
   } finally {
     closeSync(log)
   }

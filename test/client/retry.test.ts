@@ -53,10 +53,34 @@ test('whoever brings the daemon back is told whether it may have heard the call'
     await retrying(attempt, {
       safe: true,
       forMs: 60_000,
-      revive: async (wasHeard) => void told.push(wasHeard),
+      revive: async (wasHeard) => {
+        told.push(wasHeard)
+        return undefined
+      },
     })
     return told
   }
   expect(await toldFor(false, false)).toEqual([false, false])
   expect(await toldFor(true, false)).toEqual([true, true])
+})
+
+test('a wait goes on for as long as daemons come back, however soon each of them is killed', async () => {
+  let calls = 0
+  const attempt = async () => {
+    calls += 1
+    // Every second daemon is killed before the call reaches it.
+    if (calls <= 12) throw away(calls % 2 === 0)
+    return 'done'
+  }
+  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true }
+  expect(await retrying(attempt, { ...options, revive: async () => `daemon ${calls}` })).toBe('done')
+})
+
+test('a wait gives up on a daemon that is said to be there and cannot be reached', async () => {
+  const attempt = async () => {
+    throw away(false)
+  }
+  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true }
+  const call = retrying(attempt, { ...options, revive: async () => 'the same daemon' })
+  await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
 })
