@@ -43,7 +43,10 @@ const mayImport: Record<string, readonly string[]> = {
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   worker: ['engine', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
-  server: [...['verbs', 'core', 'node:*', '!node:sqlite'], ...['hono', '@hono/node-server', 'ws', 'zod']],
+  server: [
+    ...['verbs', 'core', 'os', 'node:*', '!node:sqlite'],
+    ...['hono', '@hono/node-server', 'ws', 'zod'],
+  ],
   telemetry: ['type core', 'core/errors.ts', 'verbs', 'node:*', '!node:sqlite'],
   cli: ['client', 'verbs', 'core/errors.ts', 'os', 'node:*', '!node:sqlite'],
   mcp: [

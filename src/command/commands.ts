@@ -20,6 +20,7 @@ import { PassedSecrets } from './environment/passed.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import { leftoversOf } from './leftovers.ts'
 import { Cursors } from './output/cursors.ts'
 import { dropOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
@@ -265,6 +266,11 @@ export class Commands {
     if (answer === 'late') return false
     throwIfSurvived(pid, answer)
     return true
+  }
+
+  /** The processes that have ended and left programs running, as far as their keepers know. */
+  leftovers(): Promise<Pid[]> {
+    return leftoversOf(this.#keepers)
   }
 
   /** The processes are gone from the store: their output goes too. */

@@ -7,6 +7,7 @@ import type { HomePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import { configuration } from './config.ts'
+import { keeperFound } from './keeper-check.ts'
 import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
 
@@ -36,6 +37,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   const running = presentDaemon(home)
   if (running === null) {
     yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
+    yield await keeperFound(home)
     return
   }
   if (running.stopping === true) {
@@ -51,6 +53,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   } catch (error) {
     const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`
     yield { name: 'daemon', state: 'bad', found: (error as Error).message, fix }
+    yield await keeperFound(home)
   } finally {
     await reeve.close()
   }

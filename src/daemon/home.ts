@@ -72,9 +72,18 @@ export function announce({ daemon }: HomePaths, running: RunningDaemon): void {
   writeWhole(daemon, `${JSON.stringify(running, null, 2)}\n`)
 }
 
+/** Changes this daemon's note, and no other's: when the home was moved, its path may be that of another daemon's home. */
+export function announceAgain(paths: HomePaths, running: RunningDaemon): void {
+  if (isOwnNote(paths)) announce(paths, running)
+}
+
 /** Takes this daemon's note away, and no other's: the next one may have written its own by now. */
 export function withdraw(paths: HomePaths): void {
-  if (runningDaemon(paths)?.osPid === process.pid) rmSync(paths.daemon, { force: true })
+  if (isOwnNote(paths)) rmSync(paths.daemon, { force: true })
+}
+
+function isOwnNote(paths: HomePaths): boolean {
+  return runningDaemon(paths)?.osPid === process.pid
 }
 
 /** A reader sees the old text or the new one, never a part. For its owner alone. */

@@ -12,7 +12,7 @@ import type { Log } from '../server/served.ts'
 import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
-import { announce, prepareHome, withdraw } from './home.ts'
+import { announce, announceAgain, prepareHome, withdraw } from './home.ts'
 import { logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
 import { presentDaemon } from './running.ts'
@@ -184,15 +184,13 @@ function closer(
         log.error({ err: error, doing }, `trouble while ${doing}`)
       }
     }
-    await step('saying that it stops', () => announce(home, { ...announced, stopping: true }))
+    await step('saying that it stops', () => announceAgain(home, { ...announced, stopping: true }))
     if (!keep)
       await step('ending what lives as long as the daemon', async () => {
         await server.told(await reeve.endWithDaemon())
       })
     await step('leaving MCP clients', () => guests.close())
     await step('closing the doors', () => server.close())
-    // Before the lock is let go: the next daemon's must not be taken away.
-    await step('removing the socket', () => rmSync(home.socket, { force: true }))
     await step('telling the collector', () => telemetry?.close())
     await step('closing the store', () => reeve.close({ keep }))
     await step('taking its note away', () => withdraw(home))

@@ -2,6 +2,7 @@ import type { Commands } from '../command/commands.ts'
 import { alreadyEnded, notOurs, whileUp } from '../command/keeper-answer.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
+import type { Filter } from '../core/process/filter.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
@@ -30,7 +31,10 @@ const ASKED_MS = 2_000
 const ANSWER_MS = 1_000
 /** How many ends are waited for at once. */
 const WAITS_AT_ONCE = 64
-const LISTED = { ended: 'signalled', asked: 'asked', already_ended: 'alreadyEnded' } as const
+type Listed = Readonly<Record<OutputOf<'kill'>['answer'], 'signalled' | 'asked' | 'alreadyEnded'>>
+const LISTED: Listed = { ended: 'signalled', asked: 'asked', already_ended: 'alreadyEnded' }
+/** Of a command that had ended: what it left running was signalled. */
+const LISTED_LEFT: Listed = { ...LISTED, already_ended: 'signalled' }
 
 /** A process that was asked to end. `by`: until when its end is waited for. */
 interface KillAsked {
@@ -91,6 +95,19 @@ export function stopActs(
     return { answer: 'asked', record: await read(record.pid) }
   }
 
+  /** Commands that have ended, fit the filter, and of which programs still run. */
+  const leftBehind = async (
+    filter: Filter,
+    killedAlready: readonly ProcessRecord[],
+  ): Promise<ProcessRecord[]> => {
+    const known = new Set(killedAlready.map(({ pid }) => pid))
+    const pids = (await commands?.leftovers()) ?? []
+    const wanted = pids.filter((pid) => !known.has(pid) && (filter.pid?.includes(pid) ?? true))
+    if (wanted.length === 0) return []
+    const chosen = { ...filter, pid: wanted, status: filter.status ?? 'any' } as const
+    return (await visible(edges, actor, chosen, Number.POSITIVE_INFINITY)).filter(hasEnded)
+  }
+
   const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> =>
     killed(killAsked(await kernel.perform(killIntent(pid, reason, graceMs)), graceMs))
 
@@ -141,21 +158,19 @@ export function stopActs(
         if (performed.type !== 'refused') all.push(killAsked(performed, graceMs))
         else report.failed.push(failureOf(intent.pid, performed.refusal))
       }
-      const next = all.values()
-      const waitForSome = async () => {
-        for (const one of next) {
-          const { pid } = one.performed.row.record
-          try {
-            const { answer } = await killed(one)
-            report[LISTED[answer]].push(pid)
-          } catch (error) {
-            if (!(error instanceof ReeveError)) throw error
-            report.failed.push(failureOf(pid, error))
-          }
+      const reported = async (pid: Pid, ending: Promise<OutputOf<'kill'>>, listed: Listed) => {
+        try {
+          report[listed[(await ending).answer]].push(pid)
+        } catch (error) {
+          if (!(error instanceof ReeveError)) throw error
+          report.failed.push(failureOf(pid, error))
         }
       }
-      await Promise.all(Array.from({ length: WAITS_AT_ONCE }, waitForSome))
-      return inOrderOf(report, records)
+      await someAtOnce(all, (one) => reported(one.performed.row.record.pid, killed(one), LISTED))
+      const left = await leftBehind(filter ?? {}, records)
+      report.matched += left.length
+      await someAtOnce(left, ({ pid }) => reported(pid, kill(pid, reason, graceMs), LISTED_LEFT))
+      return inOrderOf(report, [...records, ...left])
     },
     async interrupt({ scope, reason, tree }) {
       const report = await interruptScope(kernel, actor, scope, {
@@ -186,6 +201,14 @@ export function stopActs(
       return { record }
     },
   }
+}
+
+async function someAtOnce<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+  const next = items.values()
+  const actOnSome = async () => {
+    for (const item of next) await act(item)
+  }
+  await Promise.all(Array.from({ length: WAITS_AT_ONCE }, actOnSome))
 }
 
 function failureOf(pid: Pid, { code, message }: { readonly code: string; readonly message: string }) {

@@ -17,8 +17,8 @@ import { type Lock, takeLock } from './protocol/lock.ts'
 import { type KeeperIdentity, PROTOCOL } from './protocol/messages.ts'
 import { prepareHome } from './protocol/prepare-home.ts'
 import { Recovery } from './recover.ts'
+import { Presence } from './server/presence.ts'
 import { Server } from './server/server.ts'
-import { listen, withdraw } from './server/socket.ts'
 import { Stay } from './stay.ts'
 import { Cgroups } from './tree/cgroups.ts'
 
@@ -67,12 +67,13 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     went: () => stay.look(),
     left: () => stay.leave(),
   })
+  const presence = new Presence({ home, server, identity: keeper, note })
   const stay = new Stay({
     lingerMs,
     keeps: () => !programs.isEmpty,
     hasDaemon: () => server.hasDaemon,
     go: async () => {
-      withdraw(home, server)
+      presence.withdraw()
       place.fifos.close()
       await cgroups?.close()
       lock.release()
@@ -82,7 +83,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
 
   followSignals(programs, stay)
   await recovery.run()
-  await listen(home, server, keeper)
+  await presence.show()
   stay.begin(FIRST_LINGER_MS)
 }
 

@@ -19,6 +19,7 @@ import type {
   Usage,
 } from './protocol/messages.ts'
 import { cgroupMembers, isLeaf } from './tree/cgroup-files.ts'
+import { markedPids } from './tree/members.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
 /** What the table of programs needs of the keeper. */
@@ -130,6 +131,23 @@ export class Programs {
     const { homeId, cgroups } = this.#place
     const tree = new ProgramTree(identity, markerOf(homeId, pid), cgroups)
     return tree.end({ signal, graceMs })
+  }
+
+  /** The pids of programs that have ended, and of whose trees OS processes live. */
+  leftovers(): string[] {
+    const { live, homeId } = this.#place
+    const table = ProcTable.read(0)
+    const ended = [...this.#present.values()].filter((program) => !program.isRunning)
+    const isInUse = (pid: string) => {
+      const program = live.leftOf(pid)
+      return program?.boot === bootId() && hasLeft(program)
+    }
+    const found = new Set([
+      ...ended.filter(({ tree }) => !tree.isEmpty(table)).map(({ pid }) => pid),
+      ...live.lefts().filter(isInUse),
+      ...markedPids(homeId, table),
+    ])
+    return [...found].filter((pid) => !this.#starting.has(pid) && this.stateOf(pid)?.state !== 'running')
   }
 
   usages(pids: readonly string[]): Record<string, Usage | null> {

@@ -12,6 +12,7 @@ import { limitHandshakes } from './handshakes.ts'
 import type { LateTerminals } from './late-terminals.ts'
 import { problemResponse } from './problem.ts'
 import { endWith } from './raw-answer.ts'
+import { SocketFile } from './socket-file.ts'
 
 export interface Limits extends ConnectionLimits {
   readonly bodyBytes: number
@@ -56,6 +57,7 @@ const END_MS = 500
 export class Listener {
   readonly server: Server
   readonly #open: Connections
+  readonly #socketFile: SocketFile | null
   readonly #busy = new Map<Socket, number>()
   /** Requests that are not answered yet. */
   readonly #asking = new Set<IncomingMessage>()
@@ -64,9 +66,10 @@ export class Listener {
   #whenDone: (() => void) | undefined
   #whenQuiet: (() => void) | undefined
 
-  private constructor(server: Server, open: Connections) {
+  private constructor(server: Server, open: Connections, socketFile: SocketFile | null) {
     this.server = server
     this.#open = open
+    this.#socketFile = socketFile
   }
 
   static async open(
@@ -90,14 +93,15 @@ export class Listener {
         : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
     // Only the user can open the socket file, so a connection there needs no token.
     const open = new Connections(limits, { needsToken: !('path' in place) })
-    const listener = new Listener(server, open)
+    const socketFile = 'path' in place ? new SocketFile(place.path) : null
+    const listener = new Listener(server, open, socketFile)
     server.keepAliveTimeout = KEEP_ALIVE_MS
     server.timeout = limits.stallMs
     listener.#limitConnections(tls === undefined ? 'connection' : 'secureConnection')
     if (tls !== undefined) limitHandshakes(server, limits.unauthenticated)
     server.on('timeout', (socket) => listener.#stalled(socket))
     server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
-    await listening(server, place)
+    await listening(server, place, socketFile)
     const door = doorAt('path' in place ? 0 : (server.address() as AddressInfo).port)
     const answer = getRequestListener(
       (request, bindings) => {
@@ -142,6 +146,7 @@ export class Listener {
     if (this.#asking.size > 0) await within(END_MS, (quiet) => (this.#whenQuiet = quiet))
     for (const socket of this.#open) socket.destroy()
     await closed
+    this.#socketFile?.remove()
   }
 
   #begin(request: IncomingMessage): void {
@@ -194,27 +199,17 @@ async function within(ms: number, tell: (over: () => void) => void): Promise<voi
   clearTimeout(timer)
 }
 
-async function listening(server: Server, place: Place): Promise<void> {
+async function listening(server: Server, place: Place, socketFile: SocketFile | null): Promise<void> {
   const failed = Promise.withResolvers<never>()
   server.once('error', failed.reject)
   const listens = once(server, 'listening')
-  if ('path' in place) listenForOwner(server, place.path)
+  if ('path' in place) socketFile?.listen(server)
   else server.listen({ host: place.host, port: place.port })
   try {
     await Promise.race([listens, failed.promise])
   } catch (error) {
     listens.catch(() => undefined)
     throw unusable(place, error as NodeJS.ErrnoException)
-  }
-}
-
-/** The socket is made within the call, and at no moment for anybody but its owner. */
-function listenForOwner(server: Server, path: string): void {
-  const before = process.umask(0o177)
-  try {
-    server.listen({ path })
-  } finally {
-    process.umask(before)
   }
 }
 

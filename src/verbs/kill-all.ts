@@ -4,7 +4,7 @@ import { duration, reason } from './shapes/scalars.ts'
 import { killReport } from './shapes/stop-report.ts'
 import { verb } from './verb.ts'
 
-/** Everything that lives, or what a filter selects of it. */
+/** Everything that lives, or what a filter selects of it; also what commands that have ended left running. */
 export const killAll = verb({
   summary: 'Ends all live processes, and counts.',
   route: 'POST /kill-all',

@@ -1,9 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { CommandLine } from './command-line.ts'
 
@@ -80,3 +83,32 @@ testIf(canMount, NEEDS_USER_NAMESPACE)(
     expect(found?.fix).toContain('remount')
   },
 )
+
+test('the doctor says that a keeper runs without a daemon, and that it cannot be reached', async () => {
+  const line = new CommandLine()
+  const { home } = line.dwelling
+  await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sleep', '1000'])
+  await line.run(['down'])
+  const { keeper } = homeAt(home.commands, PROTOCOL)
+  const identity = JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
+  expect(await check(line, 'keeper')).toMatchObject({
+    state: 'good',
+    found: expect.stringContaining(`PID ${identity.osPid}`),
+  })
+  // While it is stopped it cannot make its socket again.
+  expect(startTimeOf(identity.osPid)).toBe(identity.startTime)
+  process.kill(identity.osPid, 'SIGSTOP')
+  try {
+    rmSync(keeper.socket)
+    expect(await check(line, 'keeper')).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining('is missing'),
+      fix: expect.stringContaining('makes a lost socket again'),
+    })
+    expect((await line.run(['doctor'])).code).not.toBe(0)
+  } finally {
+    process.kill(identity.osPid, 'SIGCONT')
+  }
+  await until('the socket is there again', () => existsSync(keeper.socket))
+  expect(await check(line, 'keeper')).toMatchObject({ state: 'good' })
+})

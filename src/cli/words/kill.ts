@@ -18,7 +18,10 @@ export const kill = word({
       about: 'how long it may take before it is forced; 0: it is never forced',
     },
     reason: { type: 'text', value: 'text', about: 'why, for the record' },
-    all: { type: 'flag', about: 'everything that runs and fits the options below' },
+    all: {
+      type: 'flag',
+      about: 'everything that runs and fits the options below, and what ended commands left running',
+    },
     quiet: { type: 'flag', short: 'q', about: 'print nothing' },
     ...FILTER_OPTIONS,
   },

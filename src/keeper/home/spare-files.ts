@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -21,6 +22,8 @@ import { removeFile } from '../remove-file.ts'
 export class SpareFiles {
   readonly #folder: string
   readonly #spare: string[] = []
+  /** When the folder was moved, its path may be another keeper's: names are this one's alone. */
+  readonly #own = randomBytes(4).toString('hex')
   #made = 0
 
   /** The folder is this keeper's alone, and on the same disk as what the files are for. */
@@ -32,7 +35,7 @@ export class SpareFiles {
 
   /** The path of a file with just this in it. It is for the caller to move it to where it belongs. */
   fill(text: string, durable: boolean): string {
-    const path = this.#spare.pop() ?? join(this.#folder, String(++this.#made))
+    const path = this.#spare.pop() ?? this.#next()
     const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
     try {
       const bytes = Buffer.from(text)
@@ -55,7 +58,7 @@ export class SpareFiles {
       removeFile(path)
       return
     }
-    const spare = join(this.#folder, String(++this.#made))
+    const spare = this.#next()
     try {
       renameSync(path, spare)
     } catch (error) {
@@ -63,6 +66,10 @@ export class SpareFiles {
       throw error
     }
     this.#spare.push(spare)
+  }
+
+  #next(): string {
+    return join(this.#folder, `${this.#own}.${++this.#made}`)
   }
 }
 

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../error-text.ts'
 import { removeFile } from '../remove-file.ts'
 
 /**
@@ -11,6 +12,8 @@ import { removeFile } from '../remove-file.ts'
 export class FifoPool {
   readonly folder: string
   readonly #prefix: string
+  /** When the folder was moved, its path may be another keeper's: names are this one's alone. */
+  readonly #own = randomBytes(4).toString('hex')
   readonly #ready: string[] = []
   #making: Promise<void> | null = null
   #closed = false
@@ -52,8 +55,14 @@ export class FifoPool {
       removeFile(path)
       return
     }
-    const again = join(this.folder, `${this.#prefix}${this.#used++}`)
-    renameSync(path, again)
+    const again = join(this.folder, `${this.#prefix}${this.#own}.${this.#used++}`)
+    try {
+      renameSync(path, again)
+    } catch (error) {
+      // Its folder was moved away: then there is nothing to use again, and the program has ended all the same.
+      if (codeOf(error) === 'ENOENT') return
+      throw error
+    }
     this.#ready.push(again)
   }
 

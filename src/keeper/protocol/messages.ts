@@ -187,6 +187,11 @@ export interface Asks {
     },
     EndAnswer,
   ]
+  /**
+   * The pids whose programs have ended and left others running, as far as those can be found. A keeper of earlier days has no
+   * such question (`bad_ask`).
+   */
+  leftovers: [Record<string, never>, { readonly pids: readonly string[] }]
   signal: [
     { readonly pid: string; readonly signal: string; readonly to: 'process' | 'group' },
     { readonly sent: 'sent' | 'ended' | 'not_ours' },

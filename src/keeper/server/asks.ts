@@ -49,6 +49,7 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
       if (answer === null) throw unknownPid(pid)
       return answer
     },
+    leftovers: () => ({ pids: programs.leftovers() }),
     signal: ({ pid, signal, to }) => {
       checkSignal(signal)
       return settledOr<Asks['signal'][1]>(pid, { sent: 'ended' }, (program) => ({

@@ -39,28 +39,36 @@ interface Daemon {
 /** Serves one daemon at a time. */
 export class Server {
   readonly #options: ServerOptions
-  readonly #net: NetServer
   readonly #answers: ReturnType<typeof answersOf>
   readonly #connections = new Set<Connection>()
+  #net: NetServer | null = null
   #daemon: Daemon | null = null
   #isClosed = false
 
   constructor(options: ServerOptions) {
     this.#options = options
     this.#answers = answersOf(options.programs, options.recover)
-    this.#net = createServer((socket) => this.#connected(socket))
   }
 
   get hasDaemon(): boolean {
     return this.#daemon !== null
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** On this path from now on, and on no other. Connections that are open stay so. */
   async listen(path: string): Promise<void> {
+    const net = createServer((socket) => this.#connected(socket))
     await new Promise<void>((resolve, reject) => {
-      this.#net.once('error', reject)
-      this.#net.listen(path, resolve)
+      net.once('error', reject)
+      net.listen(path, resolve)
     })
-    this.#net.on('error', (error) => this.#options.note(`The socket: ${error.message}`))
+    net.on('error', (error) => this.#options.note(`The socket: ${error.message}`))
+    this.#net?.close()
+    this.#net = net
+    if (this.#isClosed) net.close()
   }
 
   tell(tell: Tell): void {
@@ -74,7 +82,7 @@ export class Server {
   /** What was answered still arrives; what is asked from now on goes unheard. */
   close(): void {
     this.#isClosed = true
-    this.#net.close()
+    this.#net?.close()
     for (const connection of this.#connections) connection.close()
   }
 

@@ -1,5 +1,6 @@
 import { bootId } from '../../os/boot.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
+import { markerOf } from '../protocol/home.ts'
 import type { ProgramIdentity } from '../protocol/messages.ts'
 import { cgroupMembers, isLeaf } from './cgroup-files.ts'
 import { ownLine } from './own-line.ts'
@@ -68,6 +69,18 @@ export function findByMarker(marker: string, table: ProcTable = ProcTable.read(0
     if (!isOver(stat) && !table.ownLine.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
   }
   return topMostFirst(living(found))
+}
+
+/** The pids of a home whose marker a living OS process carries. */
+export function markedPids(homeId: string, table: ProcTable): ReadonlySet<string> {
+  const ending = markerOf(homeId, '')
+  const pids = new Set<string>()
+  for (const [osPid, stat] of table.processes) {
+    if (isOver(stat) || table.ownLine.has(osPid)) continue
+    for (const marker of table.markersOf(osPid))
+      if (marker.endsWith(ending)) pids.add(marker.slice(0, -ending.length))
+  }
+  return pids
 }
 
 /** Who inherited the marker cannot be older than the program: most processes are, and need not be asked. */

@@ -60,8 +60,12 @@ export class ProcTable {
   }
 
   hasMarker(osPid: number, marker: string): boolean {
+    return this.markersOf(osPid).includes(marker)
+  }
+
+  markersOf(osPid: number): readonly string[] {
     if (!this.#markersOf.has(osPid)) this.#readMarkers(osPid)
-    return this.#markersOf.get(osPid)?.includes(marker) === true
+    return this.#markersOf.get(osPid) ?? []
   }
 
   /** True when nobody can have been overlooked. */

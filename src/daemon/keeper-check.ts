@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { Check } from '../cli/daemon-words.ts'
+import type { HomePaths } from '../client/home.ts'
+import { KeeperLink } from '../command/keeper-link.ts'
+import { homeAt } from '../keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
+import { bootId } from '../os/boot.ts'
+import { isAlive } from '../os/identity.ts'
+
+const name = 'keeper'
+
+/** The keeper of a home as it can be seen without its daemon. One that cannot be reached keeps every daemon from starting. */
+export async function keeperFound(paths: HomePaths): Promise<Check> {
+  const { keeper } = homeAt(paths.commands, PROTOCOL)
+  const identity = identityIn(keeper.identity)
+  const isAnswering = await isAnswered(keeper.socket)
+  if (identity === null || identity.boot !== bootId() || !isAlive(identity.osPid, identity.startTime))
+    return isAnswering
+      ? unknown(keeper.identity)
+      : { name, state: 'good', found: 'none runs; a daemon starts it' }
+  const { osPid } = identity
+  if (isAnswering)
+    return { name, state: 'good', found: `PID ${osPid} runs without a daemon, and keeps what runs` }
+  const found = existsSync(keeper.socket)
+    ? `PID ${osPid} runs, but does not answer on ${keeper.socket}`
+    : `PID ${osPid} runs, but its socket ${keeper.socket} is missing`
+  const fix = `It makes a lost socket again within seconds. If this stays so, look at ${keeper.log}; kill -9 ${osPid} makes the next daemon start another, which takes over what runs.`
+  return { name, state: 'bad', found, fix }
+}
+
+/** Nothing is said to it. */
+async function isAnswered(socket: string): Promise<boolean> {
+  try {
+    const link = await KeeperLink.open(
+      socket,
+      () => {},
+      () => {},
+    )
+    link.close()
+    return true
+  } catch {
+    // It is missing, or nothing listens there.
+    return false
+  }
+}
+
+function unknown(identity: string): Check {
+  return {
+    name,
+    state: 'poor',
+    found: `one answers, but ${identity} does not say which`,
+    fix: 'It writes that file again within seconds.',
+  }
+}
+
+function identityIn(path: string): KeeperIdentity | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as KeeperIdentity
+  } catch {
+    // No keeper has said that it is here.
+    return null
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { type FileIdentity, fileAt, removeOwnFile } from '../os/file-identity.ts'
+
+/**
+ * The file of a Unix socket, for its owner alone. It is made under a name of its own and then renamed: when a server closes,
+ * Node removes the name that it was given, and by then the path may be that of another server, because the folder was moved.
+ */
+export class SocketFile {
+  readonly #path: string
+  #file: FileIdentity | null = null
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** The file is made within the call, and at no moment for another user. What goes wrong is the server's `error`. */
+  listen(server: Server): void {
+    const isTaken = existsSync(this.#path)
+    // No longer than the usual names, since the system bounds the whole path.
+    const draft = join(dirname(this.#path), `.${process.pid.toString(36)}`)
+    rmSync(draft, { force: true })
+    const before = process.umask(0o177)
+    try {
+      server.listen({ path: isTaken ? this.#path : draft })
+    } finally {
+      process.umask(before)
+    }
+    if (isTaken || !existsSync(draft)) return
+    renameSync(draft, this.#path)
+    this.#file = fileAt(this.#path)
+  }
+
+  /** If it is still this server's. */
+  remove(): void {
+    removeOwnFile(this.#path, this.#file)
+  }
+}

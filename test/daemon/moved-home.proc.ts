@@ -1,0 +1,119 @@
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client/connect.ts'
+import type { ProcessRecord } from '../../src/index.ts'
+import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import { CommandLine } from '../cli/command-line.ts'
+import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
+import { startTimeOf, until } from '../keeper/client.ts'
+import { Dwelling } from './dwelling.ts'
+
+function moveAway({ home }: Dwelling): void {
+  const away = `${home.folder}.old`
+  onTestFinished(() => rmSync(away, { recursive: true, force: true }))
+  renameSync(home.folder, away)
+}
+
+function keeperOf({ home }: Dwelling): KeeperIdentity {
+  const { keeper } = homeAt(home.commands, PROTOCOL)
+  return JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
+}
+
+/** What carries the marker of one process, and is ended with the test. */
+function programsOf(pid: string, { home }: Dwelling): { osPid: number; startTime: string }[] {
+  const { id } = JSON.parse(readFileSync(homeAt(home.commands, PROTOCOL).identity, 'utf8')) as { id: string }
+  const found = markedWith(`${pid}@${id}`).map((osPid) => ({ osPid, startTime: startTimeOf(osPid) }))
+  onTestFinished(async () => {
+    for (const one of found) await endForCertain(one)
+  })
+  return found
+}
+
+/** It runs until the test is over. */
+async function sleeping({ home }: Dwelling): Promise<ProcessRecord> {
+  const reeve = await connect({ socket: home.socket })
+  const spec = { argv: ['sleep', '1000'] as [string, ...string[]] }
+  const { record } = await reeve.spawn({ kind: 'command', spec, lifetime: 'detached' })
+  await reeve.close()
+  return record
+}
+
+async function shown({ home }: Dwelling, pid: string): Promise<ProcessRecord> {
+  const reeve = await connect({ socket: home.socket })
+  try {
+    return await reeve.show({ pid })
+  } finally {
+    await reeve.close()
+  }
+}
+
+const LEAVES = 'setsid sleep 1000 & exit 0'
+
+test('after kill --all and down nothing is left of a home, also of what commands left behind', async () => {
+  const line = new CommandLine()
+  const { dwelling } = line
+  const started = await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sh', '-c', LEAVES])
+  const pid = started.stdout.trim()
+  await line.run(['wait', pid])
+  const left = programsOf(pid, dwelling)
+  expect(left).toHaveLength(1)
+  const keeper = keeperOf(dwelling)
+
+  const report = await line.json('kill', '--all')
+  expect(report).toMatchObject({ matched: 1, signalled: [pid], failed: [] })
+  expect(left.filter(isAlive)).toEqual([])
+  expect(await line.json('kill', '--all')).toMatchObject({ matched: 0, signalled: [] })
+  expect((await line.run(['down'])).code).toBe(0)
+  await until('the keeper is gone', () => !isAlive(keeper))
+})
+
+test('a home that was moved away, with programs left behind in it, takes nothing from the new one', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const reeve = await connect({ socket: dwelling.home.socket })
+  const { record } = await reeve.spawn({ kind: 'command', spec: { run: LEAVES }, lifetime: 'detached' })
+  await reeve.wait({ pid: record.pid, timeoutMs: 30_000 })
+  await reeve.close()
+  const left = programsOf(record.pid, dwelling)
+  expect(left).toHaveLength(1)
+  const formerKeeper = keeperOf(dwelling)
+  first.signal('SIGTERM')
+  await first.ended()
+  expect(isAlive(formerKeeper)).toBe(true)
+  moveAway(dwelling)
+
+  const second = await dwelling.start()
+  const { pid } = await sleeping(dwelling)
+  for (const one of left) await endForCertain(one)
+  await until('the former keeper is gone', () => !isAlive(formerKeeper))
+  expect(existsSync(homeAt(dwelling.home.commands, PROTOCOL).keeper.socket)).toBe(true)
+  await second.kill()
+  await dwelling.start()
+  expect(await shown(dwelling, pid)).toMatchObject({ status: 'running' })
+})
+
+test('a daemon whose home was moved away takes nothing from the daemon that has its path now', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.up()
+  const formerKeeper = keeperOf(dwelling)
+  moveAway(dwelling)
+  const second = await dwelling.start()
+  await first.close()
+  await until('the former keeper is gone', () => !isAlive(formerKeeper))
+  expect(dwelling.announced()).toMatchObject({ osPid: second.osPid })
+  expect(dwelling.announced()?.stopping).toBeUndefined()
+  const reeve = await connect({ socket: dwelling.home.socket })
+  expect((await reeve.status()).keeper).toMatchObject({ available: true, osPid: keeperOf(dwelling).osPid })
+  await reeve.close()
+})
+
+test('a daemon starts although the socket of its keeper was lost, and finds what runs', async () => {
+  const dwelling = new Dwelling()
+  const first = await dwelling.start()
+  const { pid } = await sleeping(dwelling)
+  await first.kill()
+  rmSync(homeAt(dwelling.home.commands, PROTOCOL).keeper.socket)
+  await dwelling.start()
+  expect(await shown(dwelling, pid)).toMatchObject({ status: 'running' })
+})
