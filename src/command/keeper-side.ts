@@ -120,13 +120,12 @@ export class KeeperSide implements Executor, Keeping {
     return this.#connection.isUp
   }
 
-  found(pid: Pid): 'adopted' | 'completed' | 'abandoned' {
-    const state = this.#told.get(pid)?.state
-    return state === 'lost'
-      ? 'abandoned'
-      : state === 'exited' || state === 'failed_start'
-        ? 'completed'
-        : 'adopted'
+  found({ pid, program }: ProcessRecord): 'adopted' | 'completed' | 'abandoned' {
+    const told = this.#told.get(pid)
+    // A program that the keeper does not know is lost; one that was never begun is begun now.
+    if (told === undefined) return program === null ? 'adopted' : 'abandoned'
+    if (told.state === 'running') return told.leaving === true ? 'abandoned' : 'adopted'
+    return told.state === 'lost' ? 'abandoned' : 'completed'
   }
 
   /** From now on its kernel hears of a change of keeper. */

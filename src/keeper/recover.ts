@@ -155,6 +155,7 @@ function takeBack(
   const { plan, at } = intent ?? { plan: planWithout(place, pid, identity), at: Date.now() }
   const program: Program = takeOver(place, { pid, plan, at }, identity, programs.eventsOf(pid))
   programs.add(program)
+  if (!lives || plan.pty !== null) program.leave()
   if (!lives) return [program.vanished()]
   orphans.add(identity, () => void program.vanished())
   return plan.pty === null ? [] : [program.end(plan.endSignal, plan.graceMs || TERMINAL_GRACE_MS, 'asked')]

@@ -28,11 +28,14 @@ export class Adoption {
     this.#executions = executions
   }
 
-  /** All that a keeper holds, and all that its dead forerunners held. */
-  async kept(forerunners: readonly string[]): Promise<Pid[]> {
+  /** All that a keeper holds, and all that its dead forerunners held. `before` sees each of them before it is begun. */
+  async kept(forerunners: readonly string[], before?: (record: ProcessRecord) => void): Promise<Pid[]> {
     const adopted: Pid[] = []
     for (const holder of [this.#executions.holder(), ...forerunners])
-      for await (const row of this.#heldBy(holder)) if (await this.#keptOne(row)) adopted.push(row.record.pid)
+      for await (const row of this.#heldBy(holder)) {
+        before?.(row.record)
+        if (await this.#keptOne(row)) adopted.push(row.record.pid)
+      }
     return adopted
   }
 

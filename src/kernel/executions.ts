@@ -163,8 +163,8 @@ export class Executions {
   }
 
   /** Goes on with all that the keeper holds, and all that its dead forerunners held. */
-  adoptKept(forerunners: readonly string[]): Promise<Pid[]> {
-    return this.#adoption.kept(forerunners)
+  adoptKept(forerunners: readonly string[], before?: (record: ProcessRecord) => void): Promise<Pid[]> {
+    return this.#adoption.kept(forerunners, before)
   }
 
   /** The keeper died, and another one has its programs. May be called again if it was cut short. */

@@ -34,8 +34,8 @@ export interface Keeping {
   /** How many processes it runs at once; one more is refused, so that nobody waits unawares. */
   readonly most: number
   readonly full: Refusal
-  /** What a starting kernel found of a process that is held: still running, ended meanwhile, or lost. */
-  found(pid: Pid): 'adopted' | 'completed' | 'abandoned'
+  /** What a starting kernel finds of a process that is held, before it goes on with it: still running, ended, or lost. */
+  found(record: ProcessRecord): 'adopted' | 'completed' | 'abandoned'
 }
 
 /** It is gone, and nobody saw how. */

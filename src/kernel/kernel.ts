@@ -400,9 +400,12 @@ export class Kernel {
         .filter(({ role, incarnation }) => role === 'keeper' && incarnation === keeping.holder.incarnation)
         .map(({ id }) => id)
         .filter((id) => !current.includes(id))
-      const pids = await executions.adoptKept(forerunners)
+      const found = new Map<Pid, ReturnType<typeof keeping.found>>()
+      const pids = await executions.adoptKept(forerunners, (record) =>
+        found.set(record.pid, keeping.found(record)),
+      )
       report.checked.push(...pids)
-      for (const pid of pids) report[keeping.found(pid)].push(pid)
+      for (const pid of pids) report[found.get(pid) ?? 'adopted'].push(pid)
       for (const id of forerunners) await retire(this.edges, id)
     }
     return report

@@ -78,6 +78,25 @@ test('what is told of one watch is limited, the rest is counted, and too much of
   })
 })
 
+test('matches that are held back when a command ends are counted by its completion, also with notify none', async () => {
+  await using house = new Household()
+  const reeve = await opened(house, { everyMs: 3_600_000 })
+  const go = join(house.folder, 'go')
+  const wait = `while [ ! -e ${go} ]; do sleep 0.02; done`
+  const run = `echo ERROR 1; ${wait}; echo ERROR 2; echo ERROR 3; echo ERROR 4`
+  const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }], notify: 'none' }, IN_S1)
+  await notices(reeve, 1)
+  writeFileSync(go, '')
+  await ended(reeve, pid)
+  const told = await notices(reeve, 2)
+  expect(told.map(short)).toEqual([
+    ['watch_match', 0, ['ERROR 1'], 0],
+    ['completion', 'completed'],
+  ])
+  expect(told[1]?.payload).toMatchObject({ heldBack: { ERROR: 3 } })
+  expect(told[1]?.text).toContain('the watch ERROR held back 3 lines')
+})
+
 test('lines that were printed while no daemon was there are told by the next, once', async () => {
   await using house = new Household()
   const go = join(house.folder, 'go')

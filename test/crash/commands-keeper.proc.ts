@@ -131,6 +131,9 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
 
   const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
   expect(house.keeper().id).not.toBe(former.id)
+  const { boot } = await reeve.status()
+  expect(boot.adopted).toEqual([counted])
+  expect(boot.abandoned.toSorted()).toEqual([gone, terminal].toSorted())
   expect((await ended(reeve, gone)).outcome).toMatchObject(unseen)
   expect((await ended(reeve, terminal)).outcome).toMatchObject(unseen)
   expect((await reeve.show({ pid: counted })).status).toBe('running')
@@ -140,6 +143,37 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
   expect((await ended(reeve, counted)).outcome).toMatchObject(unseen)
   expectWhole(await textOf(reeve, counted))
   expect((await reeve.events({ pid: counted })).events.map(({ type }) => type)).toContain('taken_over')
+})
+
+test('the boot report of a daemon whose keeper and commands were killed counts every one of them as abandoned', async () => {
+  await using house = new Household()
+  const daemon = await startDaemon(house)
+  const kinds = [
+    {},
+    { output: 'tagged' },
+    { output: 'direct' },
+    { stdin: 'pipe' },
+    { pty: true },
+    { pty: { cols: 100, rows: 30 } },
+  ] as const
+  const pids: string[] = []
+  for (const spec of kinds)
+    pids.push(
+      (await daemon.call('spawn', { kind: 'command', spec: { argv: ['sleep', '1000'], ...spec } })).record
+        .pid,
+    )
+  await house.killKeeper()
+  await daemon.kill()
+  for (const pid of pids) for (const osPid of house.programs(pid)) process.kill(osPid, 'SIGKILL')
+  await until('all of them are gone', () => house.programs().length === 0)
+  const reeve = await house.open()
+  const { boot } = await reeve.status()
+  expect({ ...boot, abandoned: boot.abandoned.toSorted() }).toMatchObject({
+    adopted: [],
+    completed: [],
+    abandoned: pids.toSorted(),
+  })
+  for (const pid of pids) expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
 })
 
 test('a keeper that is killed amid spawns begins none of them twice, and none is left without an outcome', async () => {

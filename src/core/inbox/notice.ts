@@ -96,12 +96,13 @@ function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, gro
 }
 
 /**
- * What a command's spec says of its end. A watch that was disabled, or has not seen everything, is made up for by the
- * completion, whatever it says.
+ * Whether the end is told: the spec decides, unless a watch was disabled, missed output or still holds matches back. The
+ * completion then carries their count, even with `notify: none`.
  */
 function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Outcome): boolean {
   if (Object.values(watches).some(({ disabled }) => disabled)) return true
-  if (kind === 'command' && objectOf(result)['missed'] !== undefined) return true
+  const { missed, heldBack } = objectOf(result)
+  if (kind === 'command' && (missed !== undefined || heldBack !== undefined)) return true
   if (spec['notify'] === 'none') return false
   return spec['notify'] !== 'failure' || status !== 'completed'
 }

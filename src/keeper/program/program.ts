@@ -58,6 +58,7 @@ export class Program {
   #because: EndedBecause | null = null
   #hasExceeded = false
   #isPaused: boolean
+  #isLeaving = false
   /** Because the disk can't take what it writes by itself. */
   #isStopped = false
   /** The last numbered writes and their bytes, in order. */
@@ -98,7 +99,13 @@ export class Program {
 
   get state(): Extract<ProgramState, { state: 'running' }> {
     const { pid, tree, orphaned } = this.#parts
-    return { state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused }
+    const leaving = this.#isLeaving ? { leaving: true } : {}
+    return { state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused, ...leaving }
+  }
+
+  /** Of one that is taken over: its end is certain, and takes a moment to be on record. */
+  leave(): void {
+    this.#isLeaving = true
   }
 
   get tree(): ProgramTree {

@@ -76,6 +76,8 @@ export type ProgramState =
       /** Taken over from a dead keeper: its exit code will not be known. */
       readonly orphaned: boolean
       readonly paused: boolean
+      /** It is gone already, or is being ended because its terminal is: it will be `lost` in a moment. */
+      readonly leaving?: boolean
     }
   | { readonly state: 'exited'; readonly pid: string; readonly program: ProgramIdentity; readonly exit: Exit }
   | {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Ending } from '../../core/process/intent.ts'
-import type { Pid } from '../../core/process/pid.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
 import { refusal } from '../../core/refusal.ts'
 import type { Keeping, Request } from '../../kernel/executor.ts'
@@ -258,6 +257,6 @@ function keeperNamed(id: string): Keeping {
     available: true,
     most: 10,
     full: refusal('too_many_commands', 'Full.', 'Wait.'),
-    found: (_pid: Pid) => 'adopted',
+    found: () => 'adopted',
   }
 }
