@@ -196,6 +196,7 @@ const MOST_NAMED = 4
 /** What a record has that is no text of its own: much of it, and looked at often. What is not named here is masked. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...['pid', 'kind', 'parent', 'root', 'restartOf', 'group', 'owner', 'originator', 'lifetime', 'recovery'],
+  'placement',
   ...['envRef', 'registrationHash', 'wakeTarget', 'limits', 'status', 'pausedFrom', 'wait', 'signals'],
   ...[
     'firstStarted',

@@ -1,6 +1,7 @@
 import { RefusedError } from '../core/errors.ts'
 import type { HolderRow } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
+import { placementsOf } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -113,10 +114,11 @@ async function claimFor(
   const executed = new Set(known)
   const forgotten = items.filter(({ record }) => !executed.has(record.pid))
   if (forgotten.length > 0 || lost.length > 0) return { rows: forgotten, lost, due: null }
-  const asked = { serves: holder.serves, at: clock.now() }
+  const here = placementsOf([holder])
+  const asked = { serves: holder.serves, here, at: clock.now() }
   if (holder.serves.length === 0) return { rows: [], lost, due: null }
   const pids = await store.ask({ ask: 'claimable', ...asked, limit })
-  const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker)
+  const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker, here)
   for (const { record } of rows) kernel.limitRun(record)
   return { rows, lost, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
 }

@@ -1,4 +1,4 @@
-import { decideClaim, decideReclaim } from '../core/lease/decide-claim.ts'
+import { type Claimant, type ClaimRefusal, decideClaim, decideReclaim } from '../core/lease/decide-claim.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import { decide } from '../core/process/decide.ts'
 import { fold } from '../core/process/fold.ts'
@@ -15,12 +15,12 @@ export type Claimed =
   | { readonly type: 'busy'; readonly holder: string }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** Takes the lease of one process, without beginning it. */
-export function claim(edges: Edges, pid: Pid, holder: string): Promise<Claimed> {
+/** Takes the lease of one process, without beginning it. `here`: where the claimant is. */
+export function claim(edges: Edges, pid: Pid, holder: string, here: Claimant['here'] = []): Promise<Claimed> {
   return edges.store.write<Claimed>(function* () {
     const row = yield* know({ ask: 'process', pid })
     if (row === null) return { answer: { type: 'refused', refusal: yield* unknownPid(pid) }, changes: [] }
-    const decision = decideClaim(row, holder, edges.clock.now())
+    const decision = decideClaim(row, { holder, here }, edges.clock.now())
     switch (decision.type) {
       case 'busy':
         return { answer: { type: 'busy', holder: decision.holder }, changes: [] }
@@ -38,7 +38,12 @@ export function claim(edges: Edges, pid: Pid, holder: string): Promise<Claimed> 
 }
 
 /** Claims and starts in one transaction: of several kernels that saw the same work, each process goes to one. */
-export function claimAndStart(edges: Edges, pids: readonly Pid[], holder: string): Promise<ProcessRow[]> {
+export function claimAndStart(
+  edges: Edges,
+  pids: readonly Pid[],
+  holder: string,
+  here: Claimant['here'] = [],
+): Promise<ProcessRow[]> {
   const at = edges.clock.now()
   const actor = `kernel:${holder}` as const
   return edges.store.write(function* () {
@@ -46,7 +51,7 @@ export function claimAndStart(edges: Edges, pids: readonly Pid[], holder: string
     const started: ProcessRow[] = []
     for (const pid of pids) {
       const was = yield* rows.process(pid)
-      const granted = was === null ? undefined : decideClaim(was, holder, at)
+      const granted = was === null ? undefined : decideClaim(was, { holder, here }, at)
       if (was === null || granted?.type !== 'granted') continue
       const { lease } = granted
       const decision = decide(
@@ -77,7 +82,7 @@ export function reclaim(edges: Edges, pid: Pid, holder: string, attempt?: number
   })
 }
 
-function notClaimable({ record }: ProcessRow, why: 'ended' | 'external' | 'not_ready' | 'not_due'): Refusal {
+function notClaimable({ record }: ProcessRow, why: ClaimRefusal): Refusal {
   switch (why) {
     case 'ended':
       return refusal(
@@ -91,6 +96,12 @@ function notClaimable({ record }: ProcessRow, why: 'ended' | 'external' | 'not_r
         'not_claimable',
         `${record.pid} is external: nobody here executes it.`,
         'Whoever runs it reports its end.',
+      )
+    case 'elsewhere':
+      return refusal(
+        'not_claimable',
+        `${record.pid} is placed at ${record.placement}, and the program that claims it is not there.`,
+        'Start a program there: on that host, or with that data folder.',
       )
     case 'not_ready':
       return refusal(

@@ -2,10 +2,17 @@ import { ReeveError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
+import { isPlacedAt, type Placement } from '../core/placement/placement.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
 import type { Ending, Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type Kind, type ProcessRecord, targetOf } from '../core/process/record.ts'
+import {
+  hasEnded,
+  type Kind,
+  type ProcessRecord,
+  type Registration,
+  targetOf,
+} from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
@@ -22,6 +29,14 @@ const RETRY_MS = 200
 const RETRY_MAX_MS = 5_000
 /** How long a close waits for what ends with it. What takes longer is told to stop, and found by the next kernel. */
 const DRAIN_MS = 15_000
+
+interface ExecutionOptions {
+  /** How many at once. */
+  readonly concurrency: number
+  /** Where this kernel is. */
+  readonly here: readonly Placement[]
+  readonly mayClaim: () => boolean
+}
 
 /**
  * The processes that this kernel executes: it claims what is due and served, up to `concurrency`, runs it, and
@@ -44,6 +59,8 @@ export class Executions {
   /** Of the one executor whose processes somebody else holds. */
   readonly #keeping: Keeping | undefined
   readonly #concurrency: number
+  /** Where this kernel is. */
+  readonly #here: readonly Placement[]
   /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
   readonly #mayClaim: () => boolean
   readonly #kernel: Kernel
@@ -69,8 +86,7 @@ export class Executions {
     kernel: Kernel,
     holder: string,
     executors: readonly Executor[],
-    concurrency: number,
-    mayClaim: () => boolean,
+    { concurrency, here, mayClaim }: ExecutionOptions,
   ) {
     this.#edges = edges
     this.#kernel = kernel
@@ -78,6 +94,7 @@ export class Executions {
     this.#executors = executors
     this.#keeping = executors[0]?.keeping
     this.#concurrency = concurrency
+    this.#here = here
     this.#mayClaim = mayClaim
     this.#adoption = new Adoption(edges, kernel, {
       holder: () => this.#holder,
@@ -340,17 +357,18 @@ export class Executions {
     if (serves.length === 0) return 'none'
     if (free <= 0) return 'some'
     const at = clock.now()
-    const pids = await store.ask({ ask: 'claimable', serves, at, limit: free })
+    const here = this.#here
+    const pids = await store.ask({ ask: 'claimable', serves, here, at, limit: free })
     if (this.#closed || !this.#mayClaim()) return 'none'
     if (pids.length === 0) {
-      const due = await store.ask({ ask: 'nextDue', serves, at })
+      const due = await store.ask({ ask: 'nextDue', serves, here, at })
       if (due !== null) this.#lookout.lookAt(due)
       return 'none'
     }
     const holder = this.#holder
     this.#grants.begin(holder)
     try {
-      for (const row of await claimAndStart(this.#edges, pids, holder)) this.begin(row)
+      for (const row of await claimAndStart(this.#edges, pids, holder, here)) this.begin(row)
     } finally {
       this.#grants.end(holder)
     }
@@ -521,8 +539,8 @@ export class Executions {
 
   #wouldServe(event: StoredEvent): boolean {
     if (this.#running.has(event.pid)) return false
-    const { kind, spec } = event.payload as unknown as { kind: Kind; spec: JsonObject }
-    return this.#executorOf(kind, spec) !== undefined
+    const { kind, spec, placement } = event.payload as unknown as Registration
+    return isPlacedAt(placement ?? null, this.#here) && this.#executorOf(kind, spec) !== undefined
   }
 
   /** A keeper that is given nothing new still has what it began. */

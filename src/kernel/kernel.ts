@@ -3,6 +3,7 @@ import { ReeveError, RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
+import { type Placement, placementsOf } from '../core/placement/placement.ts'
 import type { StoredEvent, WatchMatch } from '../core/process/event.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -60,6 +61,8 @@ export class Kernel {
   /** What this kernel itself holds, and for each keeper what that one does. */
   readonly #executions: readonly Executions[]
   readonly #defaultEnvRef: string
+  /** Where this kernel is: its host, and the data folders of its keepers. */
+  readonly #here: readonly Placement[]
   #cancels = new Map<string, () => void>()
   readonly #carriers: Carriers
   readonly #releases: Releases
@@ -94,13 +97,17 @@ export class Kernel {
     )
     const inLease = () => !this.#mayHaveLapsed()
     const own = executors.filter(({ keeping }) => keeping === undefined)
+    const keepers = executors.flatMap(({ keeping }) => (keeping === undefined ? [] : [keeping.holder]))
+    const here = placementsOf([holder, ...keepers])
+    this.#here = here
     this.#executions = [
-      new Executions(edges, this, holder.id, own, concurrency, inLease),
+      new Executions(edges, this, holder.id, own, { concurrency, here, mayClaim: inLease }),
       ...executors.flatMap((executor) => {
         const { keeping } = executor
         if (keeping === undefined) return []
         const mayClaim = () => inLease() && keeping.available
-        return [new Executions(edges, this, keeping.holder.id, [executor], keeping.most, mayClaim)]
+        const { most, holder: keeper } = keeping
+        return [new Executions(edges, this, keeper.id, [executor], { concurrency: most, here, mayClaim })]
       }),
     ]
     this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
@@ -174,7 +181,8 @@ export class Kernel {
       request.notBefore === undefined ? this.#reserve(request.kind, request.spec) : {},
     )
     try {
-      const asked = registering.map((one, index) => ({ ...one, ...reserved[index]?.start }))
+      const here = this.#here
+      const asked = registering.map((one, index) => ({ ...one, here, ...reserved[index]?.start }))
       const registered = await register(this.edges, asked, this.#defaultEnvRef)
       if (isRefusal(registered)) throw new RefusedError(registered)
       for (const [index, one] of registered.entries())

@@ -1,6 +1,7 @@
 import { groupKeyOf } from '../core/group/group.ts'
 import { ownListenerOf } from '../core/inbox/notice.ts'
 import type { Fence } from '../core/lease/lease.ts'
+import type { Placement } from '../core/placement/placement.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
@@ -26,6 +27,8 @@ export interface Registering {
   /** Given by the caller; otherwise it comes from the idempotency key, or is new. */
   readonly pid?: Pid
   readonly idempotencyKey?: string
+  /** Where the program is that registers it. */
+  readonly here?: readonly Placement[]
   /** Whoever serves it here begins it in the same transaction. */
   readonly startBy?: string
   /** Nothing new can be taken: only a process that is there already is an answer. */
@@ -104,7 +107,18 @@ function toIntent(
   defaultEnvRef: string,
   at: number,
 ) {
-  const { request, actor, pid, idempotencyKey, startBy, refuseNew, fence, place, succeeds } = registering
+  const {
+    request,
+    actor,
+    pid,
+    idempotencyKey,
+    here = [],
+    startBy,
+    refuseNew,
+    fence,
+    place,
+    succeeds,
+  } = registering
   const given = pid ?? keyed
   // The pid that version 0.1 gave to a key: anybody could work it out.
   const formerPid = keyed === undefined ? undefined : edges.pidOf(`${actor} ${idempotencyKey}`)
@@ -117,6 +131,7 @@ function toIntent(
     actor,
     at,
     defaultEnvRef,
+    here,
     startBy: startBy ?? null,
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
@@ -162,7 +177,8 @@ function* registerOne(
   const decision = decideRegister(facts, intent, edges.rules)
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
-  const lease = intent.startBy === null ? { holder: null, fence: 0 } : { holder: intent.startBy, fence: 1 }
+  const { startedBy } = decision
+  const lease = { holder: startedBy, fence: startedBy === null ? 0 : 1 }
   const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
   rows.add(child.changes)
   rows.add(carvedChanges(facts.account, decision.carved))

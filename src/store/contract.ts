@@ -6,6 +6,7 @@ import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
 import type { Notice } from '../core/inbox/notice.ts'
 import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
+import type { Placement } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -109,13 +110,21 @@ export interface Questions {
     },
     Page<ProcessRow>,
   ]
-  /** Ready, held by nobody, due, and of a kind (and name) that is served; the first registered first. */
+  /** Ready, not held, due, of a kind (and name) that is served, and placed `here` or nowhere; the first registered first. */
   claimable: [
-    { readonly serves: readonly Served[]; readonly at: number; readonly limit: number },
+    {
+      readonly serves: readonly Served[]
+      readonly here: readonly Placement[]
+      readonly at: number
+      readonly limit: number
+    },
     readonly Pid[],
   ]
   /** When the next one of these becomes due, if later than `at`. */
-  nextDue: [{ readonly serves: readonly Served[]; readonly at: number }, number | null]
+  nextDue: [
+    { readonly serves: readonly Served[]; readonly here: readonly Placement[]; readonly at: number },
+    number | null,
+  ]
   held: [{ readonly holder: string; readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
   holders: [object, readonly HolderRow[]]
   /** Holders of leases that have no row (any more). */

@@ -68,7 +68,9 @@ type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] }
 export function recordFrom(registered: string, createdAt: number, moving: string): ProcessRecord {
   const { label, definition, ...fixed } = JSON.parse(registered) as Registration
   const moved = JSON.parse(moving) as Pick<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
-  return { ...fixed, identity: { label, definition }, createdAt, ...USUAL, ...moved }
+  // Those that were registered before there were placements have none.
+  const placement = fixed.placement ?? null
+  return { ...fixed, placement, identity: { label, definition }, createdAt, ...USUAL, ...moved }
 }
 
 function isEmpty(map: object): boolean {

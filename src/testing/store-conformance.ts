@@ -14,6 +14,7 @@ import { leases } from './conformance/leases.ts'
 import { lifetimes } from './conformance/lifetimes.ts'
 import { order } from './conformance/order.ts'
 import { outbox } from './conformance/outbox.ts'
+import { placement } from './conformance/placement.ts'
 import { plans } from './conformance/plans.ts'
 import { pruning } from './conformance/prune.ts'
 import { pruneExemptions } from './conformance/prune-exemptions.ts'
@@ -38,6 +39,7 @@ export function storeConformance(suite: Suite): void {
   replayKeys(behaves)
   ends(behaves)
   leases(behaves)
+  placement(behaves)
   recovery(behaves)
   lapses(behaves)
   keeping(behaves)

@@ -16,6 +16,8 @@ export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost>
 export interface TestKernelOptions {
   /** Its id as a holder. */
   readonly id: string
+  /** The name of its host. */
+  readonly host?: string
   readonly clock?: Clock
   readonly seed?: number
   readonly prove?: (holder: HolderRow) => Proof
@@ -84,7 +86,7 @@ export async function testKernel(store: Store, options: TestKernelOptions): Prom
       : { onTrouble: (error, doing) => (life.over ? undefined : onTrouble(error, doing)) }),
   })
   const kernel = new Kernel(edges, {
-    holder: holderNamed(options.id),
+    holder: { ...holderNamed(options.id), ...(options.host === undefined ? {} : { host: options.host }) },
     executors: [executor],
     concurrency: options.concurrency ?? 100,
     times: TIMES,

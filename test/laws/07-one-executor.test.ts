@@ -107,6 +107,7 @@ test('an executor that was overtaken has no more children', async () => {
         actor: `process:${record.pid}`,
         at: record.createdAt,
         defaultEnvRef: 'e',
+        here: [],
         startBy: null,
         refuseNew: null,
         place: null,

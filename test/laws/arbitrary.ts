@@ -50,6 +50,7 @@ function begin(request: RegistrationRequest): History {
       actor: 'host',
       at: 1_000,
       defaultEnvRef: 'e',
+      here: [],
       startBy: null,
       refuseNew: null,
       place: null,

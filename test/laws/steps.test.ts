@@ -107,7 +107,7 @@ function play(
 ): { readonly row: ProcessRow; readonly events: readonly ProcessEvent[] } {
   let [was, intent] = [row, asked]
   if (one.do === 'claim') {
-    const claim = decideClaim(row, one.holder, at)
+    const claim = decideClaim(row, { holder: one.holder, here: [] }, at)
     if (claim.type !== 'granted' || row.holder !== null) return { row, events }
     was = { ...row, ...claim.lease }
     intent = { type: 'start', pid: PID, actor: 'kernel:k1', at, fence: claim.lease }
@@ -132,7 +132,7 @@ function registering() {
   const decision = decideRegister(
     facts,
     {
-      ...{ pid: PID, bytes: 1, hash: 'h', actor: 'host', at: 0, defaultEnvRef: 'e', startBy: null },
+      ...{ pid: PID, bytes: 1, hash: 'h', actor: 'host', at: 0, defaultEnvRef: 'e', here: [], startBy: null },
       ...{ refuseNew: null, fence: null, place: null, fits: false },
       request: { kind: 'engine', spec: { engine: 'work' } },
     },

@@ -4,7 +4,9 @@ import type { Clock } from '../../src/core/clock.ts'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
+import { isPlacedAt } from '../../src/core/placement/placement.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
+import type { ProcessRecord } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { Engines } from '../../src/engine/in-kernel.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
@@ -37,6 +39,7 @@ export interface Neighbourhood {
 
 export interface PeerOptions {
   readonly name: string
+  readonly host: string
   readonly serves: readonly ('tool' | 'agent' | 'engine')[]
   readonly concurrency: number
 }
@@ -121,7 +124,9 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     return this.#options.concurrency
   }
 
-  serves(kind: string): boolean {
+  /** Whether it would execute this one. */
+  serves({ kind, placement }: Pick<ProcessRecord, 'kind' | 'placement'>): boolean {
+    if (!isPlacedAt(placement, [`host:${this.#options.host}`])) return false
     return (this.#options.serves as readonly string[]).includes(kind)
   }
 
@@ -243,7 +248,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     return {
       id: this.holder,
       role: 'kernel',
-      host: 'simulated',
+      host: this.#options.host,
       boot: '1',
       pidNamespace: '1',
       osPid: 1,
@@ -310,10 +315,11 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
 
   #executors(): Executor[] {
     const executors: Executor[] = []
-    if (this.serves('tool'))
+    const serves: readonly string[] = this.#options.serves
+    if (serves.includes('tool'))
       executors.push(this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs)))
-    if (this.serves('engine')) executors.push(this.#watch(this.#engines()))
-    if (this.serves('agent')) executors.push(this.#watch(this.#agent()))
+    if (serves.includes('engine')) executors.push(this.#watch(this.#engines()))
+    if (serves.includes('agent')) executors.push(this.#watch(this.#agent()))
     return executors
   }
 

@@ -5,10 +5,11 @@ import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
-import type { Change, Commit, Plan, Question, Verdict } from '../../src/store/contract.ts'
+import type { Change, Commit, Plan, Question, Store, Verdict } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import type { ProcessChange } from './ledger.ts'
 import type { Plant } from './plant.ts'
+import { HOSTS } from './world.ts'
 
 /** Bugs that somebody might make, each put in where the kernel meets something that is passed in. */
 export const plants: readonly Plant[] = [
@@ -91,6 +92,12 @@ export const plants: readonly Plant[] = [
       ),
   },
   {
+    name: 'claim ignores placement',
+    laws: ['it runs where it was placed'],
+    plan: (plan) => ignoringPlacement(plan),
+    kernel: (edges, options) => new Kernel({ ...edges, store: seeingEverywhere(edges.store) }, options),
+  },
+  {
     name: 'a refused write that leaves a grant',
     laws: ['rejected writes change nothing'],
     plan: (plan) =>
@@ -102,6 +109,40 @@ export const plants: readonly Plant[] = [
       }),
   },
 ]
+
+/** Work is looked for as if this kernel were on every host. */
+function seeingEverywhere(store: Store): Store {
+  const here = HOSTS.map((host) => `host:${host}` as const)
+  return {
+    durability: store.durability,
+    ask: (question) => store.ask(question.ask === 'claimable' ? { ...question, here } : question),
+    write: (plan) => store.write(plan),
+    onCommit: (listener) => store.onCommit(listener),
+    close: () => store.close(),
+  }
+}
+
+/** A claim is not told where a process is placed. */
+function ignoringPlacement<Answer>(plan: Plan<Answer>): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const truth = new Map<Pid, ProcessRow>()
+    const verdict = yield* misinformed(plan, (row) => {
+      if (row.record.placement === null) return row
+      truth.set(row.record.pid, row)
+      return { ...row, record: { ...row.record, placement: null } }
+    })
+    const isClaimed = (change: Change) =>
+      change.type === 'process' && change.events.some(({ type }) => type === 'started')
+    if (!verdict.changes.some(isClaimed)) return yield* plan()
+    const changes = verdict.changes.map((change) => {
+      const was = change.type === 'process' ? truth.get(change.row.record.pid) : undefined
+      if (change.type !== 'process' || was === undefined) return change
+      const { placement } = was.record
+      return { ...change, was, row: { ...change.row, record: { ...change.row.record, placement } } }
+    })
+    return { ...verdict, changes }
+  }
+}
 
 /** Whoever takes from an inbox is not told what others have taken. */
 function unaware<Answer>(plan: Plan<Answer>): Plan<Answer> {

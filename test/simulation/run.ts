@@ -5,7 +5,7 @@ import type { Plant } from './plant.ts'
 import { Random } from './random.ts'
 import type { Violation } from './stage.ts'
 import { bootSome, upsets } from './upsets.ts'
-import { World } from './world.ts'
+import { HOSTS, World } from './world.ts'
 
 export interface RunOptions {
   readonly steps?: number
@@ -118,7 +118,7 @@ async function comeToRest(world: World): Promise<void> {
   stage.say('world', 'comes to rest')
   await pass(world, WATCHERS_MS)
   if (stage.violations.length === 0) checkWatchers(world)
-  world.boot({ serves: ['tool', 'agent', 'engine'], concurrency: 1_000 })
+  for (const _host of HOSTS) world.boot({ serves: ['tool', 'agent', 'engine'], concurrency: 1_000 })
   await pass(world, restMs)
   if (stage.violations.length > 0) return
   world.ledger.checkAll()

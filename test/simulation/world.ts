@@ -11,6 +11,7 @@ import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
 import { checkNotices } from './checks/notices.ts'
+import { checkPlacement } from './checks/placement.ts'
 import { checkPrunes } from './checks/prunes.ts'
 import { checkRefold } from './checks/refold.ts'
 import { checkSignals } from './checks/signals.ts'
@@ -23,6 +24,9 @@ import type { Plant } from './plant.ts'
 import { ramFolder } from './ram-folder.ts'
 import type { Random } from './random.ts'
 import { Stage } from './stage.ts'
+
+/** Where kernels run. */
+export const HOSTS = ['h0', 'h1'] as const
 
 /** Somebody outside who waits for an end. */
 export interface ClientWait {
@@ -70,6 +74,7 @@ export class World implements Neighbourhood {
       checkEvents(stage, ledger),
       checkLeases(stage, ledger),
       checkPrunes(stage, ledger),
+      checkPlacement(stage),
       checkRefold(stage, ledger),
       checkNotices(stage, ledger),
       checkDeliveries(stage),
@@ -99,9 +104,11 @@ export class World implements Neighbourhood {
     return this.peers.filter((peer) => peer.awake && peer.ready)
   }
 
-  boot(options: Omit<PeerOptions, 'name'>): Peer {
+  /** On each host in turn. */
+  boot(options: Omit<PeerOptions, 'name' | 'host'>): Peer {
     this.#booted += 1
-    const peer = new Peer(this, { ...options, name: `k${this.#booted}` })
+    const host = HOSTS[this.#booted % HOSTS.length] ?? HOSTS[0]
+    const peer = new Peer(this, { ...options, host, name: `k${this.#booted}` })
     this.peers.push(peer)
     this.stage.say(
       peer.name,

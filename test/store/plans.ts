@@ -34,6 +34,7 @@ export function registration(pid: Pid, more: Partial<Registration> = {}): Regist
     replyTo: null,
     lifetime: 'daemon',
     recovery: 'rerunnable',
+    placement: null,
     envRef: null,
     cwd: null,
     eventTypes: { note: { schema: {} }, count: { schema: {}, facet: 'count' } },

@@ -1,11 +1,20 @@
+import { isPlacedAt, type Placement } from '../placement/placement.ts'
 import { hasEnded, type ProcessRecord, wakesAt } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import type { Lease } from './lease.ts'
 
+/** Who claims, and where it is. */
+export interface Claimant {
+  readonly holder: string
+  readonly here: readonly Placement[]
+}
+
+export type ClaimRefusal = 'ended' | 'external' | 'not_ready' | 'not_due' | 'elsewhere'
+
 export type ClaimDecision =
   | { readonly type: 'granted'; readonly lease: Lease & { readonly holder: string } }
   | { readonly type: 'busy'; readonly holder: string; readonly fence: number }
-  | { readonly type: 'refused'; readonly why: 'ended' | 'external' | 'not_ready' | 'not_due' }
+  | { readonly type: 'refused'; readonly why: ClaimRefusal }
 
 /**
  * Who may execute.
@@ -15,16 +24,18 @@ export type ClaimDecision =
  * | held              | its own holder | granted, the fence it has                  |
  * | held              | anyone else    | busy, with the holder                      |
  *
+ * What is placed elsewhere is refused, free or not.
  * A claim never passes over a dead holder: recovery settles what that one had first, so that what happened to the
  * process is an event, and then its lease is free.
  */
-export function decideClaim(row: ProcessRow, claimant: string, at: number): ClaimDecision {
+export function decideClaim(row: ProcessRow, { holder, here }: Claimant, at: number): ClaimDecision {
   const refused = whyNot(row.record, at)
-  if (row.holder === claimant) return { type: 'granted', lease: { holder: claimant, fence: row.fence } }
+  if (row.holder === holder) return { type: 'granted', lease: { holder, fence: row.fence } }
   if (refused === 'ended' || refused === 'external') return { type: 'refused', why: refused }
+  if (!isPlacedAt(row.record.placement, here)) return { type: 'refused', why: 'elsewhere' }
   if (row.holder !== null) return { type: 'busy', holder: row.holder, fence: row.fence }
   if (refused !== undefined) return { type: 'refused', why: refused }
-  return { type: 'granted', lease: { holder: claimant, fence: row.fence + 1 } }
+  return { type: 'granted', lease: { holder, fence: row.fence + 1 } }
 }
 
 /** A holder whose row lapsed and came back: what is still its own it takes again, with a higher fence. */
@@ -34,7 +45,7 @@ export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefi
     : undefined
 }
 
-function whyNot(record: ProcessRecord, at: number) {
+function whyNot(record: ProcessRecord, at: number): Exclude<ClaimRefusal, 'elsewhere'> | undefined {
   if (hasEnded(record)) return 'ended'
   if (record.recovery === 'external') return 'external'
   const due = wakesAt(record)

@@ -3,7 +3,7 @@ import type { RegistrationRequest } from './register.ts'
 
 /** The same once more, under what of its surroundings is still there. */
 export function anew(old: ProcessRecord, hasParent: boolean): RegistrationRequest {
-  const { kind, spec, name, owner, lifetime, recovery, envRef, cwd, eventTypes, wakeTarget } = old
+  const { kind, spec, name, owner, lifetime, recovery, placement, envRef, cwd, eventTypes, wakeTarget } = old
   // What was given may have been half of what was left: given back since, it is asked for again.
   const { allowance, ...limits } = old.limits
   return {
@@ -11,6 +11,7 @@ export function anew(old: ProcessRecord, hasParent: boolean): RegistrationReques
     ...{ label: old.identity.label, definition: old.identity.definition, replyTo: old.replyTo },
     ...(allowance === undefined ? {} : { allowance }),
     ...(name === null ? {} : { name }),
+    ...(placement === null ? {} : { placement }),
     ...(envRef === null ? {} : { envRef }),
     ...(cwd === null ? {} : { cwd }),
     ...(wakeTarget === null ? {} : { wakeTarget }),

@@ -108,6 +108,8 @@ function begin(event: ProcessEvent): ProcessRecord {
   const { label, definition, ...registration } = event.payload as unknown as Registration
   return {
     ...registration,
+    // Those that were registered before there were placements.
+    placement: registration.placement ?? null,
     identity: { label, definition },
     status: 'ready',
     pausedFrom: null,

@@ -1,5 +1,6 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { Placement } from '../placement/placement.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, Status } from './status.ts'
 
@@ -178,6 +179,8 @@ export interface Registration {
   readonly replyTo: Json
   readonly lifetime: Lifetime
   readonly recovery: Recovery
+  /** Where it is executed; null: anywhere that serves it. */
+  readonly placement: Placement | null
   readonly envRef: string | null
   readonly cwd: string | null
   readonly eventTypes: { readonly [type: string]: EventType }

@@ -6,6 +6,13 @@ import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { type Fence, holds } from '../lease/lease.ts'
+import {
+  isPlacedAt,
+  type Placement,
+  type PlacementRequest,
+  refusePlacement,
+  resolvePlacement,
+} from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
@@ -50,6 +57,7 @@ export interface RegistrationRequest {
   readonly replyTo?: Json
   readonly lifetime?: Lifetime
   readonly recovery?: Recovery
+  readonly placement?: PlacementRequest
   readonly envRef?: string
   /** Of a command that names no environment: what its client runs in. Like `defaultCwd`, no part of what was asked. */
   readonly baseEnvRef?: string
@@ -74,7 +82,9 @@ export interface RegisterIntent {
   readonly at: number
   /** The environment of kinds that need one and were given none. */
   readonly defaultEnvRef: string
-  /** A kernel that serves it begins it in the same transaction. */
+  /** Where the program is that registers it. */
+  readonly here: readonly Placement[]
+  /** A kernel that serves it begins it in the same transaction, if it is placed there. */
   readonly startBy: string | null
   /** Whoever would begin it can take no more: only a process that is there already is an answer. */
   readonly refuseNew: Refusal | null
@@ -109,6 +119,8 @@ export type RegisterDecision =
   | {
       readonly type: 'register'
       readonly registration: Registration
+      /** Who begins it in this transaction, if anybody does. */
+      readonly startedBy: string | null
       readonly events: readonly NewEvent[]
       readonly parentEvents: readonly NewEvent[]
       readonly carved: Extract<Carved, { type: 'carved' }>
@@ -140,12 +152,14 @@ export function decideRegister(
       ),
     )
   }
-  if (intent.refuseNew !== null) return no(intent.refuseNew)
-  if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const unlimited = withDefaults(facts, intent)
+  const isHere = isPlacedAt(unlimited.placement, intent.here)
+  if (intent.refuseNew !== null && isHere) return no(intent.refuseNew)
+  if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const refused =
     refuseParent(facts, intent) ??
     refuseKind(facts, unlimited) ??
+    refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseScope(facts, unlimited) ??
     refuseGroup(facts, unlimited) ??
@@ -166,10 +180,11 @@ export function decideRegister(
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
+  const startedBy = isHere ? intent.startBy : null
   const events =
-    intent.startBy === null
+    startedBy === null
       ? [registered, ...(notBefore === undefined ? [] : [postponed(notBefore)])]
-      : [registered, newEvent({ type: 'started', payload: { holder: intent.startBy, attempt: 1 } })]
+      : [registered, newEvent({ type: 'started', payload: { holder: startedBy, attempt: 1 } })]
   const parentEvents =
     facts.parent === null
       ? []
@@ -184,7 +199,7 @@ export function decideRegister(
             },
           }),
         ]
-  return { type: 'register', registration, events, parentEvents, carved }
+  return { type: 'register', registration, startedBy, events, parentEvents, carved }
 }
 
 function withAllowance(registration: Registration, account: Account | null): Registration {
@@ -243,6 +258,7 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
     lifetime:
       request.lifetime ?? (owner.session !== undefined ? 'session' : parent !== null ? 'parent' : 'daemon'),
     recovery: request.recovery ?? defaultRecovery(request.kind),
+    placement: resolvePlacement(request.placement, request.kind, parent?.placement ?? null, intent.here),
     envRef: environmentOf(request) ?? (needsEnvironment ? (parent?.envRef ?? intent.defaultEnvRef) : null),
     cwd: request.cwd ?? parent?.cwd ?? request.defaultCwd ?? null,
     eventTypes: request.eventTypes ?? {},

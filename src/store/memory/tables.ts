@@ -2,6 +2,7 @@ import type { Account } from '../../core/allowance/account.ts'
 import { isVisible, type Visibility } from '../../core/authority/visibility.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import { type HolderRow, isServed } from '../../core/lease/holder.ts'
+import { isPlacedAt } from '../../core/placement/placement.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { matches } from '../../core/process/filter.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -103,14 +104,14 @@ export class Tables implements Transaction {
       case 'processes':
         return this.#list(question)
       case 'claimable':
-        return this.#due(question.serves)
+        return this.#due(question)
           .filter(({ due }) => due <= question.at)
           .sort((a, b) => a.id - b.id)
           .slice(0, question.limit)
           .map(({ pid }) => pid)
       case 'nextDue':
         return earliest(
-          this.#due(question.serves)
+          this.#due(question)
             .map(({ due }) => due)
             .filter((due) => due > question.at),
         )
@@ -426,11 +427,12 @@ export class Tables implements Transaction {
     return [...new Set(holding)].filter((id) => !this.#tables.holders.has(id))
   }
 
-  #due(serves: Questions['claimable'][0]['serves']) {
+  #due({ serves, here }: Questions['nextDue'][0]) {
     return this.#rows().flatMap(({ id, row }) => {
-      const { pid, kind, spec } = row.record
+      const { pid, kind, spec, placement } = row.record
       const due = dueOf(row)
-      return due !== null && isServed(serves, kind, targetOf(kind, spec)) ? [{ id, pid, due }] : []
+      if (due === null || !isPlacedAt(placement, here)) return []
+      return isServed(serves, kind, targetOf(kind, spec)) ? [{ id, pid, due }] : []
     })
   }
 

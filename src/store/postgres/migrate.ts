@@ -7,6 +7,7 @@ import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
+import { sql as placement } from './migrations/0007-placement.ts'
 
 /** Only the functions differ, which are replaced with every migration. */
 const functionsAlone = () => ''
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   visibility,
   environmentUse,
   prune,
+  placement,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

@@ -6,9 +6,18 @@ import { sql as allowance } from './migrations/0003-allowance.ts'
 import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
+import { sql as placement } from './migrations/0007-placement.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [process, inbox, allowance, visibility, environmentUse, prune]
+const MIGRATIONS: readonly string[] = [
+  process,
+  inbox,
+  allowance,
+  visibility,
+  environmentUse,
+  prune,
+  placement,
+]
 
 /** The schema that this code knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -274,7 +274,7 @@ function step(place: number, value: string | number): StepEnded {
 
 /** What could be claimed now, and when the next could. */
 async function due(bench: Bench) {
-  const asked = { serves: SERVES, at: bench.clock.now() }
+  const asked = { serves: SERVES, here: [], at: bench.clock.now() }
   return {
     now: await bench.store.ask({ ask: 'claimable', ...asked, limit: 10 }),
     next: await bench.store.ask({ ask: 'nextDue', ...asked }),

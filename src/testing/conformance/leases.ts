@@ -153,7 +153,7 @@ export function leases(behaves: Behaves): void {
 
   behaves('what is ready, free and served is found, the first registered first', async (bench) => {
     const find = (serves: readonly Served[], limit = 10) =>
-      bench.store.ask({ ask: 'claimable', serves, at: bench.clock.now(), limit })
+      bench.store.ask({ ask: 'claimable', serves, here: [], at: bench.clock.now(), limit })
     for (const [text, request] of [
       ['one', { kind: 'tool', spec: { tool: 'one' } }],
       ['two', { kind: 'tool', spec: { tool: 'two' } }],
@@ -188,7 +188,7 @@ export function leases(behaves: Behaves): void {
     assert.deepEqual(await find([{ kind: 'external', targets: null }]), [])
     assert.deepEqual(await find([]), [])
     const next = (serves: readonly Served[]) =>
-      bench.store.ask({ ask: 'nextDue', serves, at: bench.clock.now() })
+      bench.store.ask({ ask: 'nextDue', serves, here: [], at: bench.clock.now() })
     assert.equal(await next(ones), due)
     assert.equal(await next(mixed), null)
     bench.clock.advance(5_000)

@@ -30,6 +30,7 @@ export function registration(behaves: Behaves): void {
       replyTo: null,
       lifetime: 'daemon',
       recovery: 'external',
+      placement: null,
       envRef: null,
       cwd: null,
       eventTypes: {},

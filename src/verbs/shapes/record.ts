@@ -7,6 +7,9 @@ import { count, duration, time } from './scalars.ts'
 export const kind = z.enum(['command', 'agent', 'engine', 'tool', 'external'])
 export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
 export const recovery = z.enum(['rerunnable', 'bound', 'external'])
+export const placementRequest = z
+  .string()
+  .regex(/^(parent|(host|folder):[^\s]{1,200})$/, 'must be host:…, folder:… or parent')
 const liveStatus = z.enum(['ready', 'running', 'waiting', 'paused', 'stopping'])
 const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
 export const status = z.enum([...liveStatus.options, ...endStatus.options])
@@ -81,6 +84,7 @@ const schema = z.strictObject({
   replyTo: json,
   lifetime,
   recovery,
+  placement: text,
   envRef: text,
   cwd: text,
   eventTypes: z.record(z.string(), eventType),

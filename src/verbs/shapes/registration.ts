@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
-import { eventType, lifetime, recovery } from './record.ts'
+import { eventType, lifetime, placementRequest, recovery } from './record.ts'
 import { duration, eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
@@ -33,6 +33,11 @@ const common = {
   replyTo: json.optional(),
   lifetime: lifetime.exactOptional(),
   recovery: recovery.exactOptional(),
+  placement: placementRequest
+    .exactOptional()
+    .describe(
+      'where it is executed: host:<name>, folder:<id>, or parent; of a command: where it was asked for',
+    ),
   envRef: environmentRef.exactOptional(),
   cwd: folder.exactOptional(),
   eventTypes: z.record(eventTypeName, eventType).exactOptional(),

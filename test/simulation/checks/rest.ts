@@ -114,7 +114,7 @@ function checkParked(world: World, entry: Entry): void {
 
 function checkReady(world: World, entry: Entry): void {
   const idle = world.open.find(
-    (peer) => peer.serves(entry.record.kind) && peer.kernel.executing.length < peer.concurrency,
+    (peer) => peer.serves(entry.record) && peer.kernel.executing.length < peer.concurrency,
   )
   if (idle !== undefined)
     broke(world, 'nothing is left lying', entry, `is ready, and ${idle.name} could run it`)

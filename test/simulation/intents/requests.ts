@@ -5,7 +5,7 @@ import type { ChildRequest } from '../../../src/tool/in-process.ts'
 import type { FlowStep } from '../flow.ts'
 import type { Random } from '../random.ts'
 import type { Step } from '../script.ts'
-import type { World } from '../world.ts'
+import { HOSTS, type World } from '../world.ts'
 
 /** Every process may append these: a plain one, one that is a facet, one that wakes, one that ends. */
 export const EVENT_TYPES: { readonly [type: string]: EventType } = {
@@ -30,6 +30,12 @@ export function someRequest(world: World): RegistrationRequest {
   const grants = random.maybe(0.15 * sessions, () => [
     { session: someSession(world), descriptor: { n: random.between(1, 9) } },
   ])
+  const placement = random.maybe(0.15, () =>
+    random.pick([
+      ...HOSTS.map((host) => `host:${host}` as const),
+      ...(parent === undefined ? [] : ['parent' as const]),
+    ]),
+  )
   const name = random.maybe(0.2, () => random.pick(['web', 'build']))
   return {
     ...someKind(random, 2),
@@ -41,6 +47,7 @@ export function someRequest(world: World): RegistrationRequest {
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(grants === undefined ? {} : { grants }),
     ...(name === undefined ? {} : { name }),
+    ...(placement === undefined ? {} : { placement }),
     ...(random.chance(0.3) ? { replyTo: { thread: random.between(1, 99) } } : {}),
     ...(random.chance(0.3) ? { cwd: '/work' } : {}),
     ...(random.chance(0.05) ? { notBefore: world.stage.now + random.between(0, 5_000) } : {}),

@@ -20,8 +20,8 @@ type StagedProcess = StagedRow<ProcessRow>
 
 /** No JSON text contains it: control characters are always escaped. */
 const RECORD_SEPARATOR = '\x1e'
-const PARAMETERS = 54
-const PARAMETERS_OF_ONE = 27
+const PARAMETERS = 55
+const PARAMETERS_OF_ONE = 28
 
 export function commitStatements(link: Link, at: string) {
   const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`
@@ -101,9 +101,9 @@ function processCells({ version, value }: StagedProcess): Value[] {
     ...[record.pid, version, record.revision, fence, holder, carry, dueOf(value)],
     ...[record.owner.session ?? null, record.wakeTarget, record.outcome?.endedAt ?? null, movingText(record)],
   ]
-  if (version > 0) return [...changing, null, null, null, null, null, null]
-  const { kind, spec, name, parent, root, createdAt } = record
-  return [...changing, kind, targetOf(kind, spec), name, parent, root, createdAt]
+  if (version > 0) return [...changing, null, null, null, null, null, null, null]
+  const { kind, spec, name, parent, root, createdAt, placement } = record
+  return [...changing, kind, targetOf(kind, spec), name, parent, root, createdAt, placement]
 }
 
 /** All of one process, the last with its revision. */
@@ -167,6 +167,7 @@ function newProcesses({ processes }: Staged): Value[] {
     ({ record }) => record.wakeTarget,
     ({ record }) => record.createdAt,
     ({ record }) => record.outcome?.endedAt ?? null,
+    ({ record }) => record.placement,
   ]).concat(packed(rows.map(({ record }) => movingText(record))))
 }
 

@@ -91,24 +91,28 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
         limit,
       ]),
 
-    async claimable({ serves, at: time, limit }: Questions['claimable'][0]): Promise<Pid[]> {
+    async claimable({ serves, here, at: time, limit }: Questions['claimable'][0]): Promise<Pid[]> {
       if (serves.length === 0) return []
       const values = new Values()
       const [until, most] = [values.add(time), values.add(limit)]
+      const placed = placedAt(here, values)
       const parts = serves.map(
-        (served) => `(select id, pid from ${at}process where ${servedBy(served, values)} and due <= ${until}
+        (served) => `(select id, pid from ${at}process where ${servedBy(served, values)} and ${placed}
+          and due <= ${until}
           order by id limit ${most})`,
       )
       return pids(`select pid from (${parts.join(' union ')}) as found order by id limit ${most}`, values.all)
     },
 
-    async nextDue({ serves, at: time }: Questions['nextDue'][0]): Promise<number | null> {
+    async nextDue({ serves, here, at: time }: Questions['nextDue'][0]): Promise<number | null> {
       if (serves.length === 0) return null
       const values = new Values()
       const after = values.add(time)
+      const placed = placedAt(here, values)
       const parts = serves.map(
         (served) =>
-          `(select min(due) from ${at}process where ${servedBy(served, values)} and due > ${after})`,
+          `(select min(due) from ${at}process where ${servedBy(served, values)} and ${placed}
+            and due > ${after})`,
       )
       return (
         (await one<{ due: number | null }>(`select least(${parts.join(', ')}) as due`, values.all))?.due ??
@@ -166,6 +170,10 @@ class Values {
   add(value: Value): string {
     return `$${this.all.push(value)}`
   }
+}
+
+function placedAt(here: Questions['claimable'][0]['here'], values: Values): string {
+  return `(placement is null or placement = any (${values.add(here)}))`
 }
 
 function servedBy({ kind, targets }: Served, values: Values): string {

@@ -40,8 +40,8 @@ const SHAPES_KEPT = 100
 export function processStatements(db: DatabaseSync) {
   const byPid = db.prepare(`select ${COLUMNS} from ${FROM} where pid = ?`)
   const insert = db.prepare(`insert into process
-    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, moving)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, moving, placement)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
     wake_target = ?, ended_at = ?, moving = ? where id = ?`)
@@ -97,6 +97,7 @@ export function processStatements(db: DatabaseSync) {
         record.createdAt,
         record.outcome?.endedAt ?? null,
         movingText(record),
+        record.placement,
       )
       return Number(lastInsertRowid)
     },
@@ -145,9 +146,9 @@ export function processStatements(db: DatabaseSync) {
     waking: (question: Questions['waking'][0]): Pid[] =>
       waking.all(question.session, question.limit).map((found) => String(found['pid'])),
 
-    claimable({ serves, at, limit }: Questions['claimable'][0]): Pid[] {
+    claimable({ serves, here, at, limit }: Questions['claimable'][0]): Pid[] {
       const found = serves.flatMap((served) => {
-        const { where, values } = servedBy(served)
+        const { where, values } = servedBy(served, here)
         const sql = `select id, pid from process where ${where} and due <= ? order by id limit ?`
         return prepared(sql).all(...values, at, limit) as { id: number; pid: Pid }[]
       })
@@ -157,9 +158,9 @@ export function processStatements(db: DatabaseSync) {
         .map(({ pid }) => pid)
     },
 
-    nextDue({ serves, at }: Questions['nextDue'][0]): number | null {
+    nextDue({ serves, here, at }: Questions['nextDue'][0]): number | null {
       const times = serves.flatMap((served) => {
-        const { where, values } = servedBy(served)
+        const { where, values } = servedBy(served, here)
         const found = prepared(`select min(due) as due from process where ${where} and due > ?`).get(
           ...values,
           at,
@@ -213,12 +214,14 @@ const NOBODY = { live: 0, newestAt: null }
 
 type Serving = Questions['claimable'][0]['serves'][number]
 
-function servedBy({ kind, targets }: Serving): { where: string; values: SQLInputValue[] } {
-  if (targets === null) return { where: 'kind = ? and due is not null', values: [kind] }
-  return {
-    where: `kind = ? and due is not null and target in (${marks(targets)})`,
-    values: [kind, ...targets],
-  }
+function servedBy(
+  { kind, targets }: Serving,
+  here: Questions['claimable'][0]['here'],
+): { where: string; values: SQLInputValue[] } {
+  const placed = `(placement is null or placement in (${marks(here)}))`
+  const ofKind = `kind = ? and due is not null and ${placed}`
+  if (targets === null) return { where: ofKind, values: [kind, ...here] }
+  return { where: `${ofKind} and target in (${marks(targets)})`, values: [kind, ...here, ...targets] }
 }
 
 interface Condition {
