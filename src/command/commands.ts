@@ -5,7 +5,8 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { type Home, homeAt } from '../keeper/protocol/home.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
-import { PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
+import { type HeldBack, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
+import { makeReserve } from '../keeper/protocol/reserve.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
@@ -56,6 +57,8 @@ const DEFAULTS = { most: 500, graceMs: 2_000, headBytes: 256 * 1024, tailBytes: 
 const TOTAL_BYTES = 4 * 1024 * MiB
 const MIN_FREE_BYTES = 128 * MiB
 const SEGMENT_BYTES = MiB
+/** How often the disk reserve is made again after it was given up. */
+const RESERVE_LOOK_MS = 5_000
 
 /** Everything a kernel needs to run commands, and its verbs to look at them. */
 export class Commands {
@@ -72,6 +75,7 @@ export class Commands {
   readonly #environment: BaseEnvironment
   #kernel: Kernel | undefined
   #tidying: NodeJS.Timeout | undefined
+  #reserving: NodeJS.Timeout | undefined
 
   private constructor(parts: {
     readonly home: Home
@@ -224,6 +228,19 @@ export class Commands {
     return this.#keepers.find((keeper) => keeper.runs(pid)) ?? this.keeper
   }
 
+  /** Since when and how much of its output is held back, because the disk does not take it. */
+  heldBack(pid: Pid): HeldBack | undefined {
+    return this.keeperOf(pid).held.of(pid)
+  }
+
+  /** What is held back or not recorded now, over all commands. */
+  get backlog(): { readonly held: readonly HeldBack[]; readonly unrecordedEnds: number } {
+    return {
+      held: this.#keepers.flatMap(({ held }) => held.all()),
+      unrecordedEnds: this.#keepers.reduce((sum, keeper) => sum + keeper.unrecordedEnds, 0),
+    }
+  }
+
   graceOf(record: ProcessRecord): number {
     return (record.spec as unknown as CommandSpec).graceMs ?? this.#settings.graceMs
   }
@@ -293,8 +310,11 @@ export class Commands {
     if (pids.length > 0) await this.passed.forget(pids)
   }
 
-  /** Looks after the logs' size from time to time, until `close`. */
+  /** Looks after the logs' size from time to time, and after the disk reserve, until `close`. */
   tidy(kernel: Kernel, everyMs: number): void {
+    this.#keepReserve()
+    this.#reserving = setInterval(() => this.#keepReserve(), RESERVE_LOOK_MS)
+    this.#reserving.unref()
     this.#tidying = setInterval(() => {
       this.prune(kernel).catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
     }, everyMs)
@@ -306,8 +326,17 @@ export class Commands {
     return this.#environment.refresh()
   }
 
+  #keepReserve(): void {
+    try {
+      makeReserve(this.home.reserve)
+    } catch (error) {
+      this.#onTrouble(error, 'reserving disk space')
+    }
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#tidying)
+    clearInterval(this.#reserving)
     try {
       for (const keeper of this.#keepers) await keeper.close()
     } finally {

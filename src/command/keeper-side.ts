@@ -3,7 +3,6 @@ import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { hasEnded } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type {
   AskName,
@@ -15,19 +14,21 @@ import type {
   Tell,
   Usage,
 } from '../keeper/protocol/messages.ts'
-import type { Executor, Keeping, Lost, Work } from '../kernel/executor.ts'
+import type { Executor, Keeping, Lost, StopRequest, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance, Untold } from './attend/attend.ts'
 import { endingOf, neverBegun, withRestart } from './ending.ts'
+import { HeldOutput } from './held-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import { type LimitWatch, watchLimits } from './limit-watch.ts'
 import { LogFollowers } from './log-followers.ts'
 import { timeoutOf } from './plan.ts'
-import { ProgramRequests, type Running, runningOf, type StopRequest } from './program-requests.ts'
+import { ProgramRequests, type Running, runningOf } from './program-requests.ts'
 import { type Ended, failedStart, lost, outputEndOf, programOf } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
 import { SpareReaders } from './spare-readers.ts'
+import { standingOf } from './standing.ts'
 import { succeed } from './succeed.ts'
 import { UsageAsks } from './usage-asks.ts'
 import { goneOf } from './work-gone.ts'
@@ -62,6 +63,7 @@ export class KeeperSide implements Executor, Keeping {
   readonly serves: readonly Served[]
   readonly most: number
   readonly full: Refusal
+  readonly held = new HeldOutput()
   readonly #options: KeeperSideOptions
   readonly #spares: SpareReaders
   readonly #running = new Map<Pid, Running>()
@@ -216,6 +218,11 @@ export class KeeperSide implements Executor, Keeping {
     return this.#requests.endAnswer(pid)
   }
 
+  /** How many programs have ended whose ends are not in the store yet. */
+  get unrecordedEnds(): number {
+    return [...this.#told.values()].filter(({ state }) => state !== 'running').length
+  }
+
   runs(pid: Pid): boolean {
     return this.#running.has(pid)
   }
@@ -341,6 +348,9 @@ export class KeeperSide implements Executor, Keeping {
       case 'grew':
         this.#followers.wake(tell.pid as Pid)
         return
+      case 'held':
+        this.held.told(tell.pid as Pid, tell.heldBack)
+        return
       case 'trouble':
         this.#options.onTrouble(
           new Error(tell.message),
@@ -368,6 +378,7 @@ export class KeeperSide implements Executor, Keeping {
   /** What became of the programs, then what they were asked meanwhile. */
   #up({ hello }: Reached): void {
     const there = new Map(hello.programs.map((state) => [state.pid as Pid, state]))
+    this.held.reset(hello.programs)
     for (const state of hello.programs) this.#know(state)
     for (const [pid, running] of this.#running) {
       if (!running.begun) continue
@@ -394,14 +405,6 @@ export class KeeperSide implements Executor, Keeping {
       if (!(error instanceof LinkLost)) this.#options.onTrouble(error, doing)
     })
   }
-}
-
-/** How the store knows it: as one that is held by somebody, as one that is over, or not at all. */
-async function standingOf(kernel: Kernel, pid: Pid): Promise<'over' | 'unknown' | { holder: string | null }> {
-  const { store } = kernel.edges
-  const row = await store.ask({ ask: 'process', pid })
-  if (row !== null) return hasEnded(row.record) ? 'over' : { holder: row.holder }
-  return (await store.ask({ ask: 'tombstone', pid })) === null ? 'unknown' : 'over'
 }
 
 /** The keeper could not even read it: nothing was begun. */

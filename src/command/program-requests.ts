@@ -1,13 +1,11 @@
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { EndAnswer } from '../keeper/protocol/messages.ts'
-import type { Request } from '../kernel/executor.ts'
+import type { Request, StopRequest } from '../kernel/executor.ts'
 import type { KeeperConnection } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { OwnLimits } from './plan.ts'
 import type { Ended } from './program-state.ts'
-
-export type StopRequest = Extract<Request, { type: 'stop' }>
 
 /** What this kernel asks of one command's program while it runs. Before it has begun, that is remembered only. */
 export interface Running {

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { type Home, MARKER } from '../keeper/protocol/home.ts'
+import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { ownProgram } from '../package/own-files.ts'
 
 /** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
 export function startKeeper(home: Home): () => string | undefined {
+  releaseReserve(home.reserve)
   const main = ownProgram('keeper/main')
   // One that was started by a command is no part of it by its marker. By its cgroup, or by its parents while those live, it is.
   const { [MARKER]: _, ...env } = process.env

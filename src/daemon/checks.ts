@@ -46,9 +46,11 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   }
   const reeve = connectUnasked({ home: home.folder })
   try {
-    await reeve.status({}, { signal: AbortSignal.timeout(ANSWER_MS) })
+    const { troubles = [] } = await reeve.status({}, { signal: AbortSignal.timeout(ANSWER_MS) })
     yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
     yield await keeper(reeve)
+    for (const { message, remedy } of troubles)
+      yield { name: 'trouble', state: 'bad', found: message, fix: remedy }
     yield await records(reeve)
   } catch (error) {
     const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`
@@ -251,7 +253,8 @@ async function records(reeve: Reeve): Promise<Check> {
     // One that changes while it is looked at, or has a very long past, says nothing.
     if (count > events.length || now.revision !== count || now.revision !== events.length) continue
     looked++
-    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(refold(events))), now)) wrong.push(record.pid)
+    const { heldBack: _, ...folded } = now
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(refold(events))), folded)) wrong.push(record.pid)
   }
   if (wrong.length === 0) return { name, state: 'good', found: `${looked} of them are what their events say` }
   const fix = 'This should not happen: please report it, with reeve events of one of them.'

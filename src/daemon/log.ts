@@ -1,22 +1,40 @@
 import { openSync, renameSync, statSync } from 'node:fs'
 import { pino } from 'pino'
 import type { HomePaths } from '../client/home.ts'
+import { LineLog, type LogTrouble } from '../keeper/line-log.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import type { Settings } from './settings.ts'
 
 const MOST_LOG_BYTES = 10 * 1024 * 1024
 
-/** JSON lines, without secrets. Written at once, so that the last words of a daemon that dies are there. */
-export function logAt(redaction: Redaction, level: Settings['logLevel'] = 'info', fd = 2): Log {
-  const file = pino.destination({ fd, sync: true })
-  if (!redaction.isOn) return pino({ name: 'reeve', level }, file)
-  const write = (line: string) => file.write(redaction.masker().text(line))
-  return pino({ name: 'reeve', level }, { write })
+/** The daemon's own log. */
+export interface DaemonLog extends Log {
+  /** Why lines wait or were lost; null while all are written. */
+  trouble?(): LogTrouble | null
 }
 
-/** Where a daemon logs of which nobody said it: stderr; but at a terminal, where a person reads, a file in its home. */
-export function logOf(home: HomePaths, { logLevel }: Settings, redaction: Redaction): Log {
+/** JSON lines, without secrets. Written at once, so that the last words of a daemon that dies are there. */
+export function logAt(redaction: Redaction, level: Settings['logLevel'] = 'info', fd = 2): DaemonLog {
+  const file = new LineLog(fd, { lostLine })
+  const write = (line: string) => file.write(redaction.isOn ? redaction.masker().text(line) : line)
+  const log = pino({ name: 'reeve', level }, { write })
+  return {
+    debug: (facts, words) => log.debug(facts, words),
+    info: (facts, words) => log.info(facts, words),
+    warn: (facts, words) => log.warn(facts, words),
+    error: (facts, words) => log.error(facts, words),
+    trouble: () => file.trouble,
+  }
+}
+
+function lostLine(lost: number): string {
+  const facts = { level: 40, time: Date.now(), pid: process.pid, name: 'reeve', lost }
+  return JSON.stringify({ ...facts, msg: 'lines of this log were lost while it could not be written' })
+}
+
+/** The default log destination: stderr; but at a terminal, where a person reads, a file in its home. */
+export function logOf(home: HomePaths, { logLevel }: Settings, redaction: Redaction): DaemonLog {
   return logAt(redaction, logLevel, process.stderr.isTTY ? openLog(home) : 2)
 }
 

@@ -13,7 +13,7 @@ import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
 import { announce, announceAgain, prepareHome, withdraw } from './home.ts'
-import { logAt, logOf } from './log.ts'
+import { type DaemonLog, logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
 import { presentDaemon } from './running.ts'
 import type { Settings } from './settings.ts'
@@ -26,7 +26,7 @@ export interface UpOptions {
   readonly flags?: Flags
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Where it logs; JSON lines on stderr by default, or at a terminal in a file of its home. */
-  readonly log?: Log
+  readonly log?: DaemonLog
   /** Further protocols, by path. */
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: ServeOptions['limits']
@@ -106,7 +106,7 @@ function tellWhyNot(log: Log | undefined, error: unknown): void {
 async function start(
   home: HomePaths,
   config: Configuration,
-  log: Log,
+  log: DaemonLog,
   redaction: Redaction,
   options: UpOptions,
 ): Promise<Daemon> {
@@ -232,7 +232,7 @@ async function embedded(parts: EmbeddedParts): Promise<Embedded> {
 interface EmbeddedParts {
   readonly home: HomePaths
   readonly values: Settings
-  readonly log: Log
+  readonly log: DaemonLog
   readonly redaction: Redaction
   readonly times: EmbedOptions['times'] | undefined
 }
@@ -264,7 +264,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
     onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
   }
-  return embedWith(options, redaction)
+  return embedWith(options, { redaction, logTrouble: () => log.trouble?.() ?? null })
 }
 
 function second(home: HomePaths, osPid: number | null): ReeveError {

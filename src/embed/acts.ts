@@ -7,6 +7,7 @@ import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
+import type { Trouble } from '../core/trouble/trouble.ts'
 import { grant } from '../kernel/grants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
@@ -17,7 +18,7 @@ import type { VerbName } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { allowanceActs } from './allowance-acts.ts'
 import { readChanges } from './changes.ts'
-import { served } from './command-in.ts'
+import { heldBackIn, served } from './command-in.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
@@ -36,6 +37,7 @@ export function actsOf(
   waits: WaitTimes,
   reveals: Reveals,
   effects: ReadEffects,
+  troubles: () => Trouble[],
 ): ActsFor<VerbName> {
   const { edges } = kernel
   const { store, clock } = edges
@@ -66,7 +68,7 @@ export function actsOf(
     async show({ pid, reveal }) {
       const record = await read(pid)
       await reveals.viewFor(actor, record, 'show', reveal)
-      return record
+      return { ...record, ...heldBackIn(commands, record) }
     },
     async list({ filter, after, limit, newestFirst, ports: withPorts, budgets, turn }) {
       const page = await store.ask({
@@ -91,7 +93,12 @@ export function actsOf(
             const found = ports?.get(one.record.pid)
             const budget = budgets ? await sums.of(one.record) : null
             const listening = found === undefined ? {} : { ports: found }
-            return { ...one, ...listening, ...(budget === null ? {} : { budget }) }
+            return {
+              ...one,
+              ...heldBackIn(commands, one.record),
+              ...listening,
+              ...(budget === null ? {} : { budget }),
+            }
           }),
         ),
         next: page.next === null ? null : `c${page.next}`,
@@ -251,6 +258,7 @@ export function actsOf(
         keeper: identity === null ? null : { id: identity.id, osPid: identity.osPid, available },
         live,
         boot: kernel.boot,
+        troubles: troubles(),
       }
     },
     async whoami() {

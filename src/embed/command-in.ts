@@ -2,6 +2,7 @@ import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
+import type { HeldBack } from '../keeper/protocol/messages.ts'
 
 /** What only commands have, and only where they are run. */
 export function commandIn(commands: Commands | undefined, { kind, pid }: ProcessRecord): Commands {
@@ -28,4 +29,13 @@ export function served(commands: Commands | undefined): Commands {
     )
   }
   return commands
+}
+
+/** Of a command that runs: since when and how much of its output is held back, because the disk does not take it. */
+export function heldBackIn(
+  commands: Commands | undefined,
+  { kind, pid, outcome }: ProcessRecord,
+): { readonly heldBack?: HeldBack } {
+  const heldBack = kind === 'command' && outcome === null ? commands?.heldBack(pid) : undefined
+  return heldBack === undefined ? {} : { heldBack }
 }

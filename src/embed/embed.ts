@@ -6,12 +6,17 @@ import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
+import { type Trouble, type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
 import { Engines } from '../engine/in-kernel.ts'
+import { homeAt } from '../keeper/protocol/home.ts'
+import { PROTOCOL } from '../keeper/protocol/messages.ts'
+import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
+import { systemClock } from '../store/system-clock.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
 import type { EngineFunction, RetryPolicy } from '../verbs/durable-function.ts'
 import { followInbox } from '../verbs/follow-inbox.ts'
@@ -32,6 +37,7 @@ import { redactionOf } from './redaction-of.ts'
 import { type Revealed, Reveals } from './reveal.ts'
 import { type Manner, Shown } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
+import { StoreWatch } from './store-watch.ts'
 import type { WaitTimes } from './wait-acts.ts'
 import { followNamed } from './while-readable.ts'
 
@@ -96,9 +102,17 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   return embedWith(options)
 }
 
-/** The same, for whoever has to keep the same secrets elsewhere: what becomes known here is known there. */
-export async function embedWith(options: EmbedOptions, known?: Redaction): Promise<Embedded> {
+/** What a daemon shares with the kernel inside it. */
+export interface DaemonParts {
+  /** What becomes known as a secret here is known to the daemon's log, too. */
+  readonly redaction?: Redaction
+  /** What is wrong with the daemon's log. */
+  readonly logTrouble?: () => TroubleFacts['log']
+}
+
+export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}): Promise<Embedded> {
   parse(OPTIONS, options, 'embed')
+  if (options.commands !== undefined) releaseReserve(homeAt(options.commands.home, PROTOCOL).reserve)
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   let unlock: (() => void) | undefined
@@ -108,7 +122,7 @@ export async function embedWith(options: EmbedOptions, known?: Redaction): Promi
   }
   try {
     unlock = store.locks?.hold(holder.id)
-    return await start(store, holder, leave, options, known ?? redactionOf(options))
+    return await start(store, holder, leave, options, parts)
   } catch (error) {
     await leave()
     throw error
@@ -116,12 +130,14 @@ export async function embedWith(options: EmbedOptions, known?: Redaction): Promi
 }
 
 async function start(
-  store: Store,
+  opened: Store,
   holder: Holder,
   leave: () => Promise<void>,
   options: EmbedOptions,
-  redaction: Redaction,
+  { redaction = redactionOf(options), logTrouble = () => null }: DaemonParts,
 ): Promise<Embedded> {
+  const watch = new StoreWatch(opened, systemClock)
+  const { store } = watch
   const shown = new Shown(
     () => kernel,
     redaction,
@@ -167,7 +183,11 @@ async function start(
     await commands?.close()
     throw error
   }
-  const parts: ActingParts = { kernel, commands, waits, shown, reveals }
+  const troubles = () => {
+    const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
+    return troublesOf({ store: watch.failed, log: logTrouble(), ...backlog })
+  }
+  const parts: ActingParts = { kernel, commands, waits, shown, reveals, troubles }
   return {
     async engine(name, run, given = {}) {
       const engine = parse(ENGINE, { name, run, options: given }, 'engine')
@@ -217,15 +237,16 @@ interface ActingParts {
   readonly waits: WaitTimes
   readonly shown: Shown
   readonly reveals: Reveals
+  readonly troubles: () => Trouble[]
 }
 
 /** The one place that every answer and every error passes on its way out: here secrets are left behind. */
 function acting(
-  { kernel, commands, waits, shown, reveals }: ActingParts,
+  { kernel, commands, waits, shown, reveals, troubles }: ActingParts,
   actor: Actor,
   effects: ReadEffects = effectsFor(kernel, actor),
 ): Acting {
-  const acts = actsOf(kernel, actor, commands, waits, reveals, effects) as Record<
+  const acts = actsOf(kernel, actor, commands, waits, reveals, effects, troubles) as Record<
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >

@@ -3,7 +3,7 @@ import { whileUp } from '../command/keeper-answer.ts'
 import { type Actor, hasEnded } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ActsFor, readerFor } from './act.ts'
-import { commandIn } from './command-in.ts'
+import { commandIn, heldBackIn } from './command-in.ts'
 import type { ReadEffects } from './read-effects.ts'
 import { type Reveals, terminalView } from './reveal.ts'
 
@@ -38,7 +38,13 @@ export function outputActs(
       if (turn !== undefined && hasEnded(record)) await effects.observe(record.pid, turn)
       const { startedAt, endedAt } = record.outcome ?? { startedAt: null, endedAt: null }
       const from = startedAt ?? record.firstStarted?.at ?? record.createdAt
-      return { record, ...since, uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from) }
+      const held = heldBackIn(commands, record)
+      return {
+        record,
+        ...since,
+        ...held,
+        uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from),
+      }
     },
     async log({ pid, reveal, reader, ...options }, { signal }) {
       const { record, output, view } = await find(pid)

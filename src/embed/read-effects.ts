@@ -1,3 +1,4 @@
+import { StoreError } from '../core/errors.ts'
 import type { Reader } from '../core/inbox/readers.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -18,8 +19,17 @@ export interface ReadEffects {
 export function effectsFor(kernel: Kernel, actor: Actor): ReadEffects {
   return {
     areKept: true,
-    observe: (pid, turn) => observe(kernel.edges, actor, pid, turn),
-    consume: (pid, reader) => consume(kernel.edges, actor, pid, reader),
+    observe: (pid, turn) => unlessUnwritable(observe(kernel.edges, actor, pid, turn)),
+    consume: (pid, reader) => unlessUnwritable(consume(kernel.edges, actor, pid, reader)),
+  }
+}
+
+/** A store that cannot be written does not keep anyone from reading: the actor is told once more instead. */
+async function unlessUnwritable(writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Commands } from '../command/commands.ts'
 import { alreadyEnded, notOurs, whileUp } from '../command/keeper-answer.ts'
-import { ReeveError, RefusedError } from '../core/errors.ts'
+import { RefusedError } from '../core/errors.ts'
 import { anew } from '../core/process/anew.ts'
 import type { Filter } from '../core/process/filter.ts'
-import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { otherRestart } from '../core/process/restart.ts'
@@ -12,12 +11,14 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
 import { resolve } from '../kernel/resolve.ts'
 import {
+  failureOf,
   interruptScope,
   mostUrgentFirst,
   performInPages,
   type StopReport,
   visible,
 } from '../kernel/stop-scope.ts'
+import { type StopIntent, stopUnrecorded } from '../kernel/unrecorded-stop.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
@@ -31,14 +32,23 @@ const ASKED_MS = 2_000
 const ANSWER_MS = 1_000
 /** How many ends are waited for at once. */
 const WAITS_AT_ONCE = 64
-type Listed = Readonly<Record<OutputOf<'kill'>['answer'], 'signalled' | 'asked' | 'alreadyEnded'>>
-const LISTED: Listed = { ended: 'signalled', asked: 'asked', already_ended: 'alreadyEnded' }
+type Listed = Readonly<
+  Record<OutputOf<'kill'>['answer'], 'signalled' | 'asked' | 'alreadyEnded' | 'unrecorded'>
+>
+const LISTED: Listed = {
+  ended: 'signalled',
+  asked: 'asked',
+  already_ended: 'alreadyEnded',
+  unrecorded: 'unrecorded',
+}
 /** Of a command that had ended: what it left running was signalled. */
 const LISTED_LEFT: Listed = { ...LISTED, already_ended: 'signalled' }
 
 /** A process that was asked to end. `by`: until when its end is waited for. */
 interface KillAsked {
-  readonly performed: Done
+  readonly record: ProcessRecord
+  /** `unrecorded`: the store could not take it, but the keeper was asked. */
+  readonly how: Done['type'] | 'unrecorded'
   readonly graceMs: number
   readonly by: number
 }
@@ -59,7 +69,7 @@ export function stopActs(
     return (await edges.store.ask({ ask: 'process', pid })) === null ? null : read(pid)
   }
 
-  const killIntent = (pid: Pid, reason: string, graceMs: number | undefined): Intent => ({
+  const killIntent = (pid: Pid, reason: string, graceMs: number | undefined): StopIntent => ({
     ...asked(pid),
     type: 'stop',
     how: 'kill',
@@ -69,17 +79,20 @@ export function stopActs(
     ...(graceMs === undefined ? {} : { graceMs }),
   })
 
-  const killAsked = (performed: Done, given: number | undefined): KillAsked => {
-    const { record } = performed.row
+  const killAsked = (
+    { how, record }: Pick<KillAsked, 'how' | 'record'>,
+    given: number | undefined,
+  ): KillAsked => {
     // Nothing here can force an external process: a grace would be waited for in vain.
     const graceMs = record.recovery === 'external' ? 0 : (given ?? commands?.graceOf(record) ?? 0)
-    return { performed, graceMs, by: clock.now() + (graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS) }
+    return { how, record, graceMs, by: clock.now() + (graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS) }
   }
 
-  const killed = async ({ performed, graceMs, by }: KillAsked): Promise<OutputOf<'kill'>> => {
-    const { record } = performed.row
+  const killed = async (one: KillAsked): Promise<OutputOf<'kill'>> => {
+    const { how, record, graceMs, by } = one
+    if (how === 'unrecorded') return killedUnrecorded(one)
     const leftMs = () => Math.max(0, by - clock.now())
-    if (hasEnded(record) && performed.type === 'kept') {
+    if (hasEnded(record) && how === 'kept') {
       const timeoutMs = graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS
       const isOver = (await commands?.endLeftBehind(record, graceMs, timeoutMs)) ?? true
       return { answer: isOver ? 'already_ended' : 'asked', record }
@@ -108,21 +121,40 @@ export function stopActs(
     return (await visible(edges, actor, chosen, Number.POSITIVE_INFINITY)).filter(hasEnded)
   }
 
+  const killedUnrecorded = async ({ record, by }: KillAsked): Promise<OutputOf<'kill'>> => {
+    const isOver = (await commands?.isEndOver(record, Math.max(0, by - clock.now()))) ?? true
+    // The store may have come back meanwhile.
+    const now = await read(record.pid)
+    if (hasEnded(now)) return { answer: 'ended', record: now }
+    return { answer: isOver ? 'unrecorded' : 'asked', record: now }
+  }
+
+  const performStop = async (intent: StopIntent): Promise<Pick<KillAsked, 'how' | 'record'>> => {
+    try {
+      const { type: how, row } = await kernel.perform(intent)
+      return { how, record: row.record }
+    } catch (error) {
+      return { how: 'unrecorded', record: await stopUnrecorded(kernel, intent, error) }
+    }
+  }
+
   const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> =>
-    killed(killAsked(await kernel.perform(killIntent(pid, reason, graceMs)), graceMs))
+    killed(killAsked(await performStop(killIntent(pid, reason, graceMs)), graceMs))
 
   return {
     async signal({ pid, signal, to, reason, replayKey }) {
       const found = await resolve(edges, actor, pid)
-      if (signal === 'pause' || signal === 'resume')
-        return signalAnswer(await kernel.perform({ ...asked(found), type: signal }))
+      if (signal === 'pause' || signal === 'resume') {
+        const { type, row } = await kernel.perform({ ...asked(found), type: signal })
+        return signalAnswer(type, row.record)
+      }
       if (signal !== 'interrupt' && signal !== 'cancel' && signal !== 'kill') {
         const record = await read(found)
         const denied = edges.authorize(actor, 'signal', { type: 'process', record })
         if (denied !== undefined) throw new RefusedError(denied)
         return osSignal(commandIn(commands, record), record, signal, to)
       }
-      const performed = await kernel.perform({
+      const { how, record } = await performStop({
         ...asked(found),
         type: 'stop',
         how: signal,
@@ -130,8 +162,7 @@ export function stopActs(
         cause: null,
         replayKey: replayKey ?? `${signal}:${edges.newId()}`,
       })
-      const { record } = performed.row
-      if (!hasEnded(record) || performed.type !== 'kept') return signalAnswer(performed)
+      if (!hasEnded(record) || how !== 'kept') return signalAnswer(how, record)
       if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
       return { answer: 'already_ended', record }
     },
@@ -147,6 +178,7 @@ export function stopActs(
         asked: [],
         alreadyEnded: [],
         stale: [],
+        unrecorded: [],
         failed: [],
       }
       const all: KillAsked[] = []
@@ -155,18 +187,24 @@ export function stopActs(
         records.map(({ pid }) => killIntent(pid, reason, graceMs)),
       )
       for await (const { intent, performed } of stopped) {
-        if (performed.type !== 'refused') all.push(killAsked(performed, graceMs))
-        else report.failed.push(failureOf(intent.pid, performed.refusal))
+        if (performed.type === 'refused')
+          report.failed.push(failureOf(intent.pid, new RefusedError(performed.refusal)))
+        else if (performed.type !== 'unwritten')
+          all.push(killAsked({ how: performed.type, record: performed.row.record }, graceMs))
+        else
+          await stopUnrecorded(kernel, intent, performed.error).then(
+            (record) => all.push(killAsked({ how: 'unrecorded', record }, graceMs)),
+            (error: unknown) => report.failed.push(failureOf(intent.pid, error)),
+          )
       }
       const reported = async (pid: Pid, ending: Promise<OutputOf<'kill'>>, listed: Listed) => {
         try {
           report[listed[(await ending).answer]].push(pid)
         } catch (error) {
-          if (!(error instanceof ReeveError)) throw error
           report.failed.push(failureOf(pid, error))
         }
       }
-      await someAtOnce(all, (one) => reported(one.performed.row.record.pid, killed(one), LISTED))
+      await someAtOnce(all, (one) => reported(one.record.pid, killed(one), LISTED))
       const left = await leftBehind(filter ?? {}, records)
       report.matched += left.length
       await someAtOnce(left, ({ pid }) => reported(pid, kill(pid, reason, graceMs), LISTED_LEFT))
@@ -211,10 +249,6 @@ async function someAtOnce<Item>(items: readonly Item[], act: (item: Item) => Pro
   await Promise.all(Array.from({ length: WAITS_AT_ONCE }, actOnSome))
 }
 
-function failureOf(pid: Pid, { code, message }: { readonly code: string; readonly message: string }) {
-  return { pid, code, message }
-}
-
 /** Waits end in any order; a report names its processes in the order in which they were asked. */
 function inOrderOf<Report extends StopReport & { readonly asked: Pid[] }>(
   report: Report,
@@ -222,7 +256,8 @@ function inOrderOf<Report extends StopReport & { readonly asked: Pid[] }>(
 ): Report {
   const places = new Map(records.map(({ pid }, place) => [pid, place]))
   const byPlace = (a: Pid, b: Pid) => (places.get(a) ?? 0) - (places.get(b) ?? 0)
-  for (const pids of [report.signalled, report.asked, report.alreadyEnded]) pids.sort(byPlace)
+  for (const pids of [report.signalled, report.asked, report.alreadyEnded, report.unrecorded])
+    pids.sort(byPlace)
   report.failed.sort((a, b) => byPlace(a.pid, b.pid))
   return report
 }
@@ -243,8 +278,9 @@ async function osSignal(
   return { answer: 'signalled', record }
 }
 
-function signalAnswer({ type, row }: Done): OutputOf<'signal'> {
-  return { answer: type === 'appended' ? 'signalled' : 'unchanged', record: row.record }
+function signalAnswer(how: KillAsked['how'], record: ProcessRecord): OutputOf<'signal'> {
+  const answer = how === 'unrecorded' ? how : how === 'appended' ? 'signalled' : 'unchanged'
+  return { answer, record }
 }
 
 function stillThere(pid: Pid) {

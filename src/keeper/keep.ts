@@ -8,6 +8,7 @@ import { startTimeOf } from '../os/identity.ts'
 import { messageOf, traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
+import { LineLog } from './line-log.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { UsageSamples } from './program/usage-samples.ts'
@@ -141,7 +142,12 @@ function shortenLog(path: string): void {
 
 const MOST_LOG_BYTES = 1024 * 1024
 
-/** Whoever started this keeper has pointed its standard error at a log. */
+/** The daemon that started this keeper has pointed its standard error at a log. */
+const log = new LineLog(2, {
+  lostLine: (count) => `${new Date().toISOString()} ${count} lines of this log were lost.`,
+})
+
+/** Never throws: it is what uncaught errors are handled with. */
 function note(message: string): void {
-  console.error(`${new Date().toISOString()} ${message}`)
+  log.write(`${new Date().toISOString()} ${message}\n`)
 }

@@ -183,6 +183,7 @@ export class Programs {
         this.#place.changed()
       },
       grew: (end) => this.#place.grew(pid, end),
+      held: (heldBack) => this.#place.tell({ tell: 'held', pid, heldBack }),
     }
   }
 

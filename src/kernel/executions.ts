@@ -18,7 +18,7 @@ import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
-import type { Executor, Keeping, Left, Lost, Parked, Request } from './executor.ts'
+import type { Executor, Keeping, Left, Lost, Parked, StopRequest } from './executor.ts'
 import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
 import { type Looked, Lookout } from './lookout.ts'
@@ -495,7 +495,15 @@ export class Executions {
     )
   }
 
-  #stop(attempt: Attempt, stop: Omit<Extract<Request, { type: 'stop' }>, 'type'>): void {
+  /** Of what a keeper holds: it is ended by its executor, and its end is written when the store takes it. */
+  askToStop(pid: Pid, stop: Omit<StopRequest, 'type'>): boolean {
+    const attempt = this.#keeping === undefined ? undefined : this.#running.get(pid)
+    if (attempt === undefined || attempt.over) return false
+    this.#stop(attempt, stop)
+    return true
+  }
+
+  #stop(attempt: Attempt, stop: Omit<StopRequest, 'type'>): void {
     attempt.stop(new Stopped(stop.how, stop.reason))
     const { how, reason, source, graceMs } = stop
     attempt.request({ type: 'stop', how, reason, source, ...(graceMs === undefined ? {} : { graceMs }) })

@@ -68,13 +68,12 @@ export interface Work {
   onRequest(listener: (request: Request) => void): () => void
 }
 
-export type Request =
-  | {
-      readonly type: 'stop'
-      readonly how: StopHow
-      readonly reason: string
-      readonly source: Actor
-      readonly graceMs?: number
-    }
-  | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
+export interface StopRequest {
+  readonly type: 'stop'
+  readonly how: StopHow
+  readonly reason: string
+  readonly source: Actor
+  readonly graceMs?: number
+}
+
+export type Request = StopRequest | { readonly type: 'pause' } | { readonly type: 'resume' }

@@ -19,7 +19,7 @@ import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
 import { putEnvironment } from './environments.ts'
 import { Executions } from './executions.ts'
-import type { Executor, Keeping, Work } from './executor.ts'
+import type { Executor, Keeping, StopRequest, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { revoke, transfer } from './grants.ts'
 import { type HolderTimes, renew, retire } from './holders.ts'
@@ -213,6 +213,11 @@ export class Kernel {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     this.carryOn(performed.row)
     return performed
+  }
+
+  /** Asks the keeper of a command to stop it, without a write. False: no keeper has it here. */
+  askToStop(pid: Pid, stop: Omit<StopRequest, 'type'>): boolean {
+    return this.#executions.some((executions) => executions.askToStop(pid, stop))
   }
 
   /** From now on it is stopped when it has run for as long as it may. */

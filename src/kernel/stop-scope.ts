@@ -1,7 +1,7 @@
 import { visibilityOf } from '../core/authority/visibility.ts'
+import { ReeveError, StoreError } from '../core/errors.ts'
 import { isDead } from '../core/lease/holder.ts'
 import type { Filter } from '../core/process/filter.ts'
-import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type Owner, type ProcessRecord, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -10,6 +10,7 @@ import type { Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import { type Performed, performEach } from './perform.ts'
+import { type StopIntent, stopUnrecorded } from './unrecorded-stop.ts'
 
 /** What became of each process that matched. */
 export interface StopReport {
@@ -17,6 +18,8 @@ export interface StopReport {
   readonly signalled: Pid[]
   readonly alreadyEnded: Pid[]
   readonly stale: Pid[]
+  /** Asked to stop, though the store could not take it: recorded when it can. */
+  readonly unrecorded: Pid[]
   readonly failed: { readonly pid: Pid; readonly code: string; readonly message: string }[]
 }
 
@@ -71,9 +74,16 @@ async function stopAll(
     cause: null,
     replayKey: `${how}:${edges.newId()}`,
   }
-  const intents = mostUrgentFirst(records).map(({ pid }): Intent => ({ type: 'stop', pid, ...stop }))
+  const intents = mostUrgentFirst(records).map(({ pid }): StopIntent => ({ type: 'stop', pid, ...stop }))
   for await (const { intent, performed } of performInPages(kernel, intents)) {
     const { pid } = intent
+    if (performed.type === 'unwritten') {
+      await stopUnrecorded(kernel, intent, performed.error).then(
+        () => report.unrecorded.push(pid),
+        (error: unknown) => report.failed.push(failureOf(pid, error)),
+      )
+      continue
+    }
     if (performed.type === 'refused') {
       const { code, message } = performed.refusal
       report.failed.push({ pid, code, message })
@@ -95,14 +105,33 @@ function urgency(record: ProcessRecord): number {
   return record.kind === 'external' ? 3 : 1
 }
 
+/** The store could not take the stop. */
+interface Unwritten {
+  readonly type: 'unwritten'
+  readonly error: StoreError
+}
+
+/** Why one could not be stopped, as a report says it. */
+export function failureOf(pid: Pid, error: unknown): StopReport['failed'][number] {
+  if (!(error instanceof ReeveError)) throw error
+  return { pid, code: error.code, message: error.message }
+}
+
 /** Performs one transaction per page; a stop is carried on to the children it concerns. */
 export async function* performInPages(
   kernel: Kernel,
-  intents: readonly Intent[],
-): AsyncGenerator<{ readonly intent: Intent; readonly performed: Performed }, void, void> {
+  intents: readonly StopIntent[],
+): AsyncGenerator<{ readonly intent: StopIntent; readonly performed: Performed | Unwritten }, void, void> {
   for (let from = 0; from < intents.length; from += PAGE) {
     const page = intents.slice(from, from + PAGE)
-    const answers = await performEach(kernel.edges, page)
+    const answers = await performEach(kernel.edges, page).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error
+      return error
+    })
+    if (answers instanceof StoreError) {
+      for (const intent of page) yield { intent, performed: { type: 'unwritten', error: answers } }
+      continue
+    }
     for (const performed of answers) if (performed.type !== 'refused') kernel.carryOn(performed.row)
     for (const [index, intent] of page.entries()) {
       const performed = answers[index]
@@ -162,5 +191,5 @@ async function listFor(
 }
 
 function none(): StopReport {
-  return { matched: 0, signalled: [], alreadyEnded: [], stale: [], failed: [] }
+  return { matched: 0, signalled: [], alreadyEnded: [], stale: [], unrecorded: [], failed: [] }
 }

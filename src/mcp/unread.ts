@@ -18,6 +18,8 @@ export interface Unread {
   readonly lost: readonly { readonly from: number; readonly to: number }[]
   /** How far into the output this is, in bytes: `until.from` for what comes behind it. */
   readonly readTo: number
+  /** Since when the disk takes no output of it. */
+  readonly heldBackSince: number | null
 }
 
 export interface Reading {
@@ -50,7 +52,7 @@ export async function readUnread(acting: Acting, pid: string, reading: Reading):
   } catch (error) {
     if (!(error instanceof ReeveError) || !NO_OUTPUT.includes(error.code)) throw error
     const process = viewOf(await acting.show({ pid }))
-    return { process, output: '', more: false, lost: [], readTo: 0, askedAgain: false }
+    return { process, output: '', more: false, lost: [], readTo: 0, askedAgain: false, heldBackSince: null }
   }
 }
 
@@ -88,6 +90,7 @@ function unreadOf(process: ProcessView, first: Polled, second?: Polled | { reado
     // A cursor of output is an offset with a letter before it.
     readTo: Number(last.cursor.slice(1)),
     askedAgain: first.askedAgain || last.askedAgain,
+    heldBackSince: last.heldBack?.since ?? null,
   }
 }
 
@@ -99,7 +102,8 @@ export interface UnreadShown {
   readonly notes: readonly string[]
 }
 
-export function shown({ output, more, lost, readTo, process, askedAgain }: Unread): UnreadShown {
+export function shown(unread: Unread): UnreadShown {
+  const { output, more, lost, readTo, process, askedAgain, heldBackSince } = unread
   const isRunning = process.endedAt === null
   const notes = [
     ...(more && !output.includes(LEFT_OUT) ? ['there is more: process_poll'] : []),
@@ -112,11 +116,26 @@ export function shown({ output, more, lost, readTo, process, askedAgain }: Unrea
   return {
     above: above.map((line) => `\n${line}`).join(''),
     body: output.trim() === '' ? '(no new output)' : output.trimEnd(),
-    notes: [...(notes.length === 0 ? [] : [`[${notes.join('; ')}]`]), ...leftBehindNote(process)],
+    notes: [
+      ...(notes.length === 0 ? [] : [`[${notes.join('; ')}]`]),
+      ...heldBackNote(heldBackSince),
+      ...leftBehindNote(process),
+    ],
   }
 }
 
+/** A command that waits for the disk looks as if it hangs. */
+function heldBackNote(since: number | null): string[] {
+  if (since === null) return []
+  const time = new Date(since).toISOString()
+  return [
+    `[Its output has been held back since ${time}, because the disk is full or nearly so: it waits. Free disk space and it goes on.]`,
+  ]
+}
+
 /** The same for programs. */
-export function structuredUnread({ process, output, more, lost, readTo }: Unread): object {
-  return { process: structuredView(process), output, more, lost, readTo }
+export function structuredUnread(unread: Unread): object {
+  const { process, output, more, lost, readTo, heldBackSince } = unread
+  const held = heldBackSince === null ? {} : { heldBackSince: new Date(heldBackSince).toISOString() }
+  return { process: structuredView(process), output, more, lost, readTo, ...held }
 }

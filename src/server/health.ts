@@ -14,8 +14,12 @@ export function addHealth(app: Hono<Env>, reeve: Served): void {
 
 async function readiness(reeve: Served): Promise<{ store: string; keeper: string }> {
   try {
-    const { keeper } = await reeve.status()
-    return { store: 'ok', keeper: keeper === null || keeper.available ? 'ok' : 'unavailable' }
+    const { keeper, troubles } = await reeve.status()
+    const isWritable = troubles.every(({ code }) => code !== 'store_unwritable')
+    return {
+      store: isWritable ? 'ok' : 'unwritable',
+      keeper: keeper === null || keeper.available ? 'ok' : 'unavailable',
+    }
   } catch {
     // Why is in the answers to those who have a token.
     return { store: 'unavailable', keeper: 'unknown' }

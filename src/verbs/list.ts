@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { budgetShape } from './shapes/allowance.ts'
 import { filter } from './shapes/filter.ts'
+import { heldBack } from './shapes/held-back.ts'
 import { reveal } from './shapes/output.ts'
 import { record } from './shapes/record.ts'
 import { count, cursor, pageSize, turnId } from './shapes/scalars.ts'
@@ -31,6 +32,7 @@ export const list = verb({
       z.strictObject({
         record,
         shared: z.boolean(),
+        heldBack,
         /** Of commands that listen on any, where they were asked for. */
         ports: z.array(count).exactOptional(),
         /** Of those that have an allowance or were charged, or anybody below them; where they were asked for. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { heldBack } from './shapes/held-back.ts'
 import { ansi, gaps, outputCursor, readCodes, reveal } from './shapes/output.ts'
 import { reader } from './shapes/reader.ts'
 import { record } from './shapes/record.ts'
@@ -28,6 +29,7 @@ export const poll = verb({
     /** There is more already: poll again. */
     more: z.boolean(),
     truncated: gaps,
+    heldBack,
     uptimeMs: count,
   }),
   codes: [...readCodes],

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { reveal } from './shapes/output.ts'
-import { record } from './shapes/record.ts'
+import { shownRecord } from './shapes/record.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -9,6 +9,6 @@ export const show = verb({
   route: 'GET /processes/{pid}',
   needs: 'read',
   input: z.strictObject({ pid: processRef, reveal }),
-  output: record,
+  output: shownRecord,
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
 })

@@ -25,7 +25,10 @@ export const signal = verb({
     reason: reason.exactOptional(),
     replayKey: replayKey.exactOptional(),
   }),
-  output: z.strictObject({ answer: z.enum(['signalled', 'unchanged', 'already_ended']), record }),
+  output: z.strictObject({
+    answer: z.enum(['signalled', 'unchanged', 'already_ended', 'unrecorded']),
+    record,
+  }),
   codes: [
     ...(['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_paused', 'stopping', 'denied'] as const),
     ...(['not_command', 'not_served', 'not_ours', 'not_begun'] as const),

@@ -17,6 +17,16 @@ export const status = verb({
       .describe('null where no commands are run'),
     live: count,
     boot: recoveryReport,
+    troubles: z
+      .array(
+        z.strictObject({
+          code: z.enum(['store_unwritable', 'output_held_back', 'log_unwritten']),
+          since: count,
+          message: z.string(),
+          remedy: z.string(),
+        }),
+      )
+      .describe('what is wrong now, the worst first'),
   }),
   codes: ['denied'],
 })

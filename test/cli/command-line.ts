@@ -31,7 +31,11 @@ interface StartOptions {
 
 /** `reeve` in a home of its own, as a person or a script calls it. Daemons start by themselves, and end with the test. */
 export class CommandLine {
-  readonly dwelling = new Dwelling()
+  readonly dwelling: Dwelling
+
+  constructor(dwelling = new Dwelling()) {
+    this.dwelling = dwelling
+  }
 
   get env(): Record<string, string> {
     const { REEVE_PROCESS: _, FORCE_COLOR: __, ...here } = process.env as Record<string, string>

@@ -6,15 +6,9 @@ import { expect, onTestFinished } from 'vitest'
 import { ended, Household, start, textOf } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
+import { canMount } from '../small-disk.ts'
 
 const MiB = 1024 * 1024
-
-/** Whether this user may mount a small disk. */
-const canMount = (() => {
-  if (process.getuid?.() !== 0) return false
-  const probe = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d'])
-  return probe.status === 0
-})()
 
 /** A household whose data folder is a disk of its own; the store is not on it. */
 function onSmallDisk(bytes: number): Household {
@@ -63,10 +57,16 @@ for (const [name, minFreeBytes, leave] of [
     expect(await heldBack(house, reeve, pid)).toBeLessThan(WHOLE.length)
     expect((await reeve.show({ pid })).status).toBe('running')
     expect((await reeve.show({ pid: other.pid })).status).toBe('running')
-    expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
+    const polled = await reeve.poll({ pid, cursor: 'o0' })
+    expect(polled.text).toMatch(/^1\n2\n3\n/)
+    const { processes } = await reeve.list()
+    const held = processes.flatMap(({ record, heldBack }) => (heldBack === undefined ? [] : [record.pid]))
+    expect([polled.heldBack?.since, held]).toEqual([(await reeve.show({ pid })).heldBack?.since, [pid]])
+    expect((await reeve.status()).troubles).toMatchObject([{ code: 'output_held_back' }])
     makeRoom()
     expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
     expect((await textOf(reeve, pid)) === WHOLE).toBe(true)
+    await until('no trouble is left', async () => (await reeve.status()).troubles.length === 0)
     expect((await reeve.kill({ pid: other.pid })).answer).toBe('ended')
   })
 }

@@ -23,8 +23,8 @@ export class Dwelling {
   readonly #daemons: Daemon[] = []
   readonly #children: { osPid: number; startTime: string }[] = []
 
-  constructor() {
-    const folder = mkdtempSync(join(quickFolder, 'reeve-home-'))
+  constructor({ parent = quickFolder }: { readonly parent?: string } = {}) {
+    const folder = mkdtempSync(join(parent, 'reeve-home-'))
     this.home = homePaths(folder)
     onTestFinished(() => this.#tidy(folder))
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync }
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
+import type { HeldBack } from '../../src/keeper/protocol/messages.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
 import { Estate, exitOf, until } from './client.ts'
 
@@ -45,13 +46,15 @@ for (const [name, pty] of [
 
     await daemon.sh('p_full', 'seq 1 400000', { caps, pty })
     await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
-    expect(await daemon.ask('state', { pid: 'p_full' })).toMatchObject({ state: 'running' })
+    const { heldBack } = (await daemon.ask('state', { pid: 'p_full' })) as { heldBack: HeldBack }
+    expect(heldBack.bytes).toBeGreaterThan(0)
     rmSync(ballast)
     const expected = 2_688_895 + (pty === null ? 0 : 400_000)
     expect(await daemon.exit('p_full')).toMatchObject({ exitCode: 0, outputEnd: expected })
     const lines = estate.output('p_full').text.split(/\r?\n/)
     expect(lines.findIndex((line, at) => at < 400_000 && line !== String(at + 1))).toBe(-1)
     expect(daemon.tells.filter((tell) => tell.tell === 'trouble').length).toBe(1)
+    expect(daemon.tells.filter((tell) => tell.tell === 'held').at(-1)).toMatchObject({ heldBack: null })
   })
 
 test('a program that ends while the disk is full has its last output written when there is space', async (context) => {
@@ -150,9 +153,12 @@ test('a program that writes its log by itself is stopped at its first output if 
   await daemon.sh('p_silent', 'exec sleep 300', direct)
   await daemon.sh('p_prints', 'while :; do echo x; sleep 0.01; done', direct)
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
+  await until('it is told to be held back', () => daemon.tells.length > 1)
   expect(daemon.tells).toMatchObject([
     { tell: 'trouble', pid: 'p_prints', message: expect.stringContaining('nearly full') },
+    { tell: 'held', pid: 'p_prints', heldBack: { bytes: 0 } },
   ])
+  expect(await daemon.ask('state', { pid: 'p_prints' })).toMatchObject({ heldBack: { bytes: 0 } })
 })
 
 test('descendants of a program that was stopped because the disk is nearly full go on when it is gone', async (context) => {

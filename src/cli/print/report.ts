@@ -1,7 +1,11 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { FAILED } from '../exit-code.ts'
 
-type StopReport = OutputOf<'interrupt'> & { readonly asked?: readonly string[] }
+type StopReport = Omit<OutputOf<'interrupt'>, 'unrecorded'> & {
+  readonly asked?: readonly string[]
+  /** Daemons of earlier versions don't say. */
+  readonly unrecorded?: readonly string[]
+}
 
 /** What became of many that were to stop: counts first, then what went wrong with whom. */
 export function reportText(report: StopReport, done: string): string[] {
@@ -9,6 +13,7 @@ export function reportText(report: StopReport, done: string): string[] {
     [report.signalled.length, done],
     [report.alreadyEnded.length, 'had ended already'],
     [report.asked?.length ?? 0, 'asked to end'],
+    [report.unrecorded?.length ?? 0, 'stopped, recorded when the store can be written'],
     [report.stale.length, 'silent: nobody knows whether they run'],
     [report.failed.length, 'failed'],
   ]

@@ -44,6 +44,8 @@ export interface Picture {
   readonly askedAt: number | null
   /** Why nothing can be learnt just now. */
   readonly trouble: string | null
+  /** What is wrong where the daemon runs, as it says itself. */
+  readonly warning: string | null
   readonly daemon: { readonly id: string; readonly osPid: number } | null
   /** False until the processes have been read once. */
   readonly isLoaded: boolean
@@ -63,6 +65,7 @@ export const EMPTY: Picture = {
   said: null,
   askedAt: null,
   trouble: null,
+  warning: null,
   daemon: null,
   isLoaded: false,
 }
@@ -127,10 +130,14 @@ export function listening(
 }
 
 /** Another daemon than before is worth a word: whoever looks may wonder what the pause was. */
-export function answeredBy(picture: Picture, daemon: Picture['daemon']): Picture {
+export function answeredBy(
+  picture: Picture,
+  daemon: Picture['daemon'],
+  warning: string | null = null,
+): Picture {
   const isNew = picture.daemon !== null && daemon !== null && picture.daemon.id !== daemon.id
   const said = isNew ? `The daemon was replaced; the new one has the PID ${daemon.osPid}.` : picture.said
-  return { ...picture, daemon: daemon ?? picture.daemon, said, askedAt: null, trouble: null }
+  return { ...picture, daemon: daemon ?? picture.daemon, said, askedAt: null, trouble: null, warning }
 }
 
 export function figuresFor({ figures, records }: Picture, pid: string): Figures {

@@ -78,7 +78,7 @@ const AWAY_MS = 1_500
 const MOST_SAID_LINES = 3
 
 function foot(picture: Picture, { cols }: Size, colours: Colours, now: number): string[] {
-  const { mode, filter, said, records } = picture
+  const { mode, filter, said, warning, records } = picture
   const wrapped = (text: string, paint: (text: string) => string) => wrap(onOneLine(text), cols).map(paint)
   if (mode.in === 'kill') {
     const record = records.get(mode.pid)
@@ -91,6 +91,7 @@ function foot(picture: Picture, { cols }: Size, colours: Colours, now: number): 
   const trouble = troubleText(picture, now)
   if (trouble !== null) return wrapped([...only, trouble].join(' · '), colours.yellow)
   if (said !== null) return wrapped([...only, said].join(' · '), colours.cyan)
+  if (warning !== null) return wrapped([...only, warning].join(' · '), colours.yellow)
   return [colours.dim(asManyAsFit([...only, ...KEYS], cols))]
 }
 

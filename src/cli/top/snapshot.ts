@@ -25,10 +25,12 @@ export async function printSnapshots(
     await watch.load()
     await watch.look(picture)
     await watch.lookAtPorts(picture)
+    await watch.lookAtDaemon()
     const now = Date.now()
     const rows = rowsOf(picture)
     if (print.isJson) print.json({ at: now, processes: rows.map((row) => facts(row, now)) })
     else for (const line of tableOf(rows, print.width, print.colours, now)) print.line(line)
+    if (picture.warning !== null) print.aside(picture.warning)
   } while (goOn)
 }
 

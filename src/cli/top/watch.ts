@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { positionOf } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { Acting, OutputOf } from '../../verbs/reeve.ts'
 import { listProcesses, type ProcessFilter } from '../list-processes.ts'
 import type { Look } from './figures.ts'
 import {
@@ -84,6 +84,12 @@ export class Watch {
     this.#change((now) => looked(now, looks))
   }
 
+  /** Which daemon answers, and what is wrong there. A caller that sees one session only may not ask. */
+  async lookAtDaemon(): Promise<void> {
+    const status = await orNothing(this.#reeve.status())
+    this.#change((now) => answeredBy(now, status?.daemon ?? null, warningIn(status?.troubles)))
+  }
+
   async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -131,9 +137,7 @@ export class Watch {
     for (let round = 0; !signal.aborted; round++) {
       this.#change((now) => ({ ...kept(now, Date.now()), askedAt: Date.now() }))
       try {
-        // Whoever may see only a session may not ask who serves it.
-        const status = await orNothing(this.#reeve.status())
-        this.#change((now) => answeredBy(now, status?.daemon ?? null))
+        await this.lookAtDaemon()
         await this.look(picture())
         if (round % PORT_ROUNDS === 0) await this.lookAtPorts(picture())
       } catch (error) {
@@ -205,6 +209,11 @@ async function orNothing<Answer>(asked: Promise<Answer>): Promise<Answer | null>
 }
 
 const UNREACHABLE = new Set(['daemon_unreachable', 'closed', 'unauthorized'])
+
+/** A daemon of an earlier version says nothing of it. */
+function warningIn(troubles: OutputOf<'status'>['troubles'] = []): string | null {
+  return troubles.length === 0 ? null : troubles.map(({ message }) => message).join(' ')
+}
 
 function troubleText(error: unknown): string {
   if (error instanceof ReeveError) return `${error.message} ${error.remedy}`

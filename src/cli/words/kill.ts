@@ -1,9 +1,15 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { reportCode, reportText } from '../print/report.ts'
 import { statusText } from '../print/status.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
+
+const WORDS: Readonly<Partial<Record<OutputOf<'kill'>['answer'], string>>> = {
+  asked: 'asked to end',
+  unrecorded: 'ended; recorded when the store can be written again (reeve status)',
+}
 
 export const kill = word({
   name: 'kill',
@@ -56,9 +62,7 @@ export const kill = word({
     if (print.isJson) print.jsonList(answers)
     else if (!options.quiet) {
       for (const { answer, record } of answers)
-        print.line(
-          `${record.name ?? record.pid}  ${answer === 'asked' ? 'asked to end' : statusText(record)}`,
-        )
+        print.line(`${record.name ?? record.pid}  ${WORDS[answer] ?? statusText(record)}`)
     }
     const failures = killed.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     for (const error of failures.slice(0, -1)) print.failure(error as { message: string; remedy: string })

@@ -1,8 +1,10 @@
 import type { Acting, OutputOf, OutputPiece } from '../../verbs/reeve.ts'
 import { oneProcess } from '../arguments.ts'
 import type { Context } from '../context.ts'
+import { tellHeldBack } from '../foreground/tell-held-back.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { startedAgainAs } from '../print/asked-for.ts'
+import { heldBackText } from '../print/held-back.ts'
 import { EscapeFilter } from '../print/neutral.ts'
 import { statusText } from '../print/status.ts'
 import { byteCount } from '../print/times.ts'
@@ -45,7 +47,7 @@ masked with *, one for each byte. What is not kept any more is a gap, which is n
     const { options, print } = context
     const reeve = await context.acting()
     // A name may pass on to another process while this goes on.
-    const { pid, name, spec } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
+    const { pid, name, spec, heldBack } = await reeve.show({ pid: oneProcess(context, { name: 'logs' }) })
     if (options.stream !== undefined && spec['output'] !== 'tagged')
       throw new UsageError(
         `The streams of ${name ?? pid} are not kept apart.`,
@@ -62,8 +64,15 @@ masked with *, one for each byte. What is not kept any more is a gap, which is n
     const followed = reeve.followOutput({ pid, offset: from, reveal }, { signal: stop.signal })
     const pieces = options.follow ? followed : upTo(followed, end)
     const shown = options.stream === undefined ? pieces : ofStream(reeve, pid, pieces, options.stream)
-    if (from < end || options.follow) await printPieces(context, shown)
+    const stopTelling = options.follow ? tellHeldBack(context, reeve, pid) : () => undefined
+    try {
+      if (from < end || options.follow) await printPieces(context, shown)
+    } finally {
+      stopTelling()
+    }
     stop.abort()
+    if (heldBack !== undefined && !options.follow)
+      print.aside(`${name ?? pid}: ${heldBackText(heldBack, Date.now())}`)
     if (options.follow) await sayNext(context, reeve, pid)
     return 0
   },

@@ -44,6 +44,9 @@ export const ps = word({
     else {
       const { columns, rows } = processTable(processes, Date.now(), print.colours)
       print.table(columns, rows)
+      const held = processes.filter(({ heldBack }) => heldBack !== undefined).length
+      if (held > 0)
+        print.aside(`${held} of them wait for disk space to write their output: reeve status says more.`)
     }
     return 0
   },
@@ -63,7 +66,7 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
     ...(withBudget ? [{ title: 'USED', shrinks: true as const }] : []),
     { title: 'COMMAND', flexible: true },
   ]
-  const rows = processes.map(({ record, shared, ports, budget }): Cell[] => {
+  const rows = processes.map(({ record, shared, ports, budget, heldBack }): Cell[] => {
     const { outcome, firstStarted, createdAt } = record
     const since =
       outcome === null ? shortTime(now - (firstStarted?.at ?? createdAt)) : ago(outcome.endedAt, now)
@@ -71,7 +74,9 @@ function processTable(processes: readonly Listed[], now: number, colours: Colour
     return [
       { text: record.pid, paint: colours.blue },
       { text: record.name ?? '', paint: colours.bold },
-      statusCell(record, colours),
+      heldBack === undefined
+        ? statusCell(record, colours)
+        : { text: `${record.status}, held back`, paint: colours.yellow },
       { text: since, paint: colours.dim },
       ...(withSession ? [{ text: session }] : []),
       ...(withPorts ? [{ text: (ports ?? []).map((port) => `:${port}`).join(' ') }] : []),

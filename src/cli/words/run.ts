@@ -8,6 +8,7 @@ import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isInForeground } from '../foreground/is-in-foreground.ts'
 import { isMissing } from '../foreground/is-missing.ts'
+import { tellHeldBack } from '../foreground/tell-held-back.ts'
 import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
@@ -182,12 +183,15 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       else print.line(record.pid)
       return 0
     }
+    const stopTelling = tellHeldBack(context, reeve, record.pid)
     const ended = await (pty && atTerminal
       ? runInTerminal(context, reeve, record)
       : runThroughPipes(context, reeve, record, hasInput)
-    ).catch((error: unknown) => {
-      throw lostSightOf(record.pid, error)
-    })
+    )
+      .catch((error: unknown) => {
+        throw lostSightOf(record.pid, error)
+      })
+      .finally(stopTelling)
     if (ended === null) return OWN_ERROR
     if (ended.outcome?.status === 'abandoned')
       print.failure({

@@ -2,6 +2,7 @@ import { oneProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
 import { askedFor } from '../print/asked-for.ts'
 import { amountsText, usedText } from '../print/budget.ts'
+import { heldBackText } from '../print/held-back.ts'
 import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
@@ -77,6 +78,10 @@ export const show = word({
       ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
       ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
       ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
+      [
+        'waits',
+        record.heldBack === undefined ? undefined : colours.yellow(heldBackText(record.heldBack, now)),
+      ],
       ['used in all', budget === undefined ? undefined : usedText(budget)],
       ['used by itself', amountsText(budget?.used ?? {})],
       ['left', amountsText(budget?.left ?? {})],

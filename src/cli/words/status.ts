@@ -42,8 +42,8 @@ export const status = word({
         print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
         return 0
       }
-      const { green, red, bold, dim } = print.colours
-      const { keeper, boot } = said
+      const { green, red, yellow, bold, dim } = print.colours
+      const { keeper, boot, troubles = [] } = said
       const found = [
         [boot.adopted.length, 'taken over'],
         [boot.completed.length, 'ended meanwhile'],
@@ -53,7 +53,7 @@ export const status = word({
       const foundText = found.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
       const up = running === null ? undefined : shortTime(Date.now() - running.startedAt)
       print.line(
-        `${green('●')} ${bold('Reeve')} ${running?.version ?? ''} ${dim(up === undefined ? '' : `up ${up}`)}`.trimEnd(),
+        `${troubles.length === 0 ? green('●') : yellow('●')} ${bold('Reeve')} ${running?.version ?? ''} ${dim(up === undefined ? '' : `up ${up}`)}`.trimEnd(),
       )
       print.facts([
         ['daemon', `PID ${said.daemon.osPid}`],
@@ -67,6 +67,10 @@ export const status = word({
         ['since', running === null ? undefined : clockTime(running.startedAt)],
         ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
       ])
+      for (const { since, message, remedy } of troubles) {
+        print.line(`${red('!')} ${message} ${dim(`(since ${clockTime(since)})`)}`)
+        print.line(`  ${remedy}`)
+      }
       return 0
     } finally {
       await reeve.close()

@@ -7,6 +7,7 @@ import { folderOf } from './pid-folder.ts'
 
 /** How many readers' positions are kept for each process: each is a file, and a client may make up any number of readers. */
 const MAX_READERS = 32
+const MAX_UNWRITTEN = 1_000
 const READER_FILE = /^r[0-9a-f]{32}$/
 
 /**
@@ -15,6 +16,8 @@ const READER_FILE = /^r[0-9a-f]{32}$/
  */
 export class Cursors {
   readonly #folder: string
+  /** Positions that a full disk did not take, by file: a reader goes on all the same. The oldest are dropped. */
+  readonly #unwritten = new Map<string, number>()
 
   constructor(folder: string) {
     this.#folder = folder
@@ -22,12 +25,12 @@ export class Cursors {
 
   /** Null if this session has never polled this process. */
   async get(pid: Pid, session: string): Promise<number | null> {
-    return offsetIn(this.#file(pid, session))
+    return this.#offsetIn(this.#file(pid, session))
   }
 
   /** Null if this reader has never polled this process, or so many others have since. */
   async getReader(pid: Pid, session: string, reader: string): Promise<number | null> {
-    return offsetIn(this.#readerFile(pid, session, reader))
+    return this.#offsetIn(this.#readerFile(pid, session, reader))
   }
 
   async set(pid: Pid, session: string, offset: number): Promise<void> {
@@ -46,7 +49,24 @@ export class Cursors {
     await rm(folderOf(this.#folder, pid), { recursive: true, force: true })
   }
 
+  async #offsetIn(file: string): Promise<number | null> {
+    return this.#unwritten.get(file) ?? offsetIn(file)
+  }
+
   async #write(pid: Pid, file: string, offset: number): Promise<void> {
+    try {
+      await this.#writeFile(pid, file, offset)
+      this.#unwritten.delete(file)
+    } catch (error) {
+      if (!isFull(error)) throw error
+      this.#unwritten.delete(file)
+      this.#unwritten.set(file, offset)
+      const [oldest] = this.#unwritten.keys()
+      if (this.#unwritten.size > MAX_UNWRITTEN && oldest !== undefined) this.#unwritten.delete(oldest)
+    }
+  }
+
+  async #writeFile(pid: Pid, file: string, offset: number): Promise<void> {
     const fresh = `${file}.${randomUUID()}`
     await mkdir(folderOf(this.#folder, pid), { recursive: true, mode: 0o700 })
     try {
@@ -83,6 +103,10 @@ export class Cursors {
   #readerFile(pid: Pid, session: string, reader: string): string {
     return join(folderOf(this.#folder, pid), `r${hashOf(`${session}\n${reader}`)}`)
   }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
 async function offsetIn(file: string): Promise<number | null> {

@@ -26,6 +26,7 @@ export class DirectLog implements ProgramLog {
   /** Of the segment, for appending: this is what the program gets. */
   readonly fd: number
   readonly isHolding = false
+  readonly heldBack = null
   readonly isWritten = true
   readonly #folder: string
   readonly #caps: OutputCaps

@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { codeOf, messageOf } from '../error-text.ts'
-import type { OutputCaps } from '../protocol/messages.ts'
+import type { HeldBack, OutputCaps } from '../protocol/messages.ts'
+import { RESERVE_BYTES } from '../protocol/reserve.ts'
 import { IndexWriter } from './index-writer.ts'
 import type { ProgramLog } from './program-log.ts'
 import { Segments } from './segments.ts'
@@ -14,6 +15,8 @@ export interface LogEvents {
   /** Somebody has deleted it: what comes from now on goes nowhere. */
   dropped(): void
   trouble(message: string): void
+  /** What it holds back has changed. */
+  held(): void
 }
 
 /** Bytes, or a size of the terminal. */
@@ -44,7 +47,10 @@ export class OutputLog implements ProgramLog {
   readonly #index: IndexWriter
   readonly #held: Piece[] = []
   #heldBytes = 0
-  #holds = false
+  /** Since when it holds; null while it flows. */
+  #heldSince: number | null = null
+  /** The last write failed because the disk is full. */
+  #isFull = false
   #retry: NodeJS.Timeout | null = null
   #retryMs = FIRST_RETRY_MS
   #isClosing = false
@@ -83,7 +89,11 @@ export class OutputLog implements ProgramLog {
   }
 
   get isHolding(): boolean {
-    return this.#holds
+    return this.#heldSince !== null
+  }
+
+  get heldBack(): HeldBack | null {
+    return this.#heldSince === null ? null : { since: this.#heldSince, bytes: this.#heldBytes }
   }
 
   get isWritten(): boolean {
@@ -92,13 +102,13 @@ export class OutputLog implements ProgramLog {
 
   /** True while the program may go on. The chunk may be used again as soon as this returns. */
   append(chunk: Buffer, stream: Stream | null): boolean {
-    const written = this.#holds ? 0 : this.#write(chunk, stream)
+    const written = this.isHolding ? 0 : this.#write(chunk, stream)
     if (written < chunk.length) this.#keep(chunk.subarray(written), stream)
-    return !this.#holds
+    return !this.isHolding
   }
 
   size(cols: number, rows: number): void {
-    if (this.#holds || !this.#writeSize(cols, rows)) this.#held.push({ cols, rows })
+    if (this.isHolding || !this.#writeSize(cols, rows)) this.#held.push({ cols, rows })
   }
 
   async flushed(withinMs: number): Promise<void> {
@@ -142,6 +152,7 @@ export class OutputLog implements ProgramLog {
   }
 
   #cannotWrite(error: unknown): void {
+    this.#isFull = codeOf(error) === 'ENOSPC'
     this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
   }
 
@@ -180,11 +191,15 @@ export class OutputLog implements ProgramLog {
   #keep(chunk: Buffer, stream: Stream | null): void {
     this.#held.push({ stream, chunk: Buffer.from(chunk) })
     this.#heldBytes += chunk.length
+    this.#events.held()
   }
 
   #hold(message: string): void {
-    if (!this.#holds) this.#events.trouble(message)
-    this.#holds = true
+    if (this.#heldSince === null) {
+      this.#heldSince = Date.now()
+      this.#events.trouble(message)
+      this.#events.held()
+    }
     if (this.#retry !== null) return
     this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS)
@@ -192,6 +207,12 @@ export class OutputLog implements ProgramLog {
 
   #tryAgain(): void {
     this.#retry = null
+    // A reserve that was just given up is for a daemon that starts, not for this.
+    if (this.#isFull && !hasRoom(this.#folder, RESERVE_BYTES + 1)) {
+      this.#hold('')
+      return
+    }
+    this.#isFull = false
     if (!this.#writeHeld()) return
     for (const resolve of this.#whenWritten.splice(0)) resolve()
     if (this.#isClosing) this.#release()
@@ -229,7 +250,9 @@ export class OutputLog implements ProgramLog {
   #stopRetrying(): void {
     if (this.#retry !== null) clearTimeout(this.#retry)
     this.#retry = null
-    this.#holds = false
+    if (this.#heldSince === null) return
+    this.#heldSince = null
+    this.#events.held()
   }
 
   #release(): void {

@@ -36,6 +36,7 @@ export class Filling {
           this.#trouble(`${this.folder} was deleted while it runs. What it prints from now on is not kept.`)
       },
       trouble: (message) => this.#trouble(message),
+      held: () => this.program?.heldBackChanged(),
     })
     const events: OutputEvents = {
       bytes: (chunk, stream) => {

@@ -1,6 +1,6 @@
 import type { KeptPlan, SettledState } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
-import type { EndAnswer, EndedBecause, ProgramState, WriteAnswer } from '../protocol/messages.ts'
+import type { EndAnswer, EndedBecause, HeldBack, ProgramState, WriteAnswer } from '../protocol/messages.ts'
 import type { Input } from './input.ts'
 import type { Output } from './output.ts'
 import type { ProgramTree } from './program-tree.ts'
@@ -15,6 +15,8 @@ export interface ProgramEvents {
   /** After `ended`: nobody is left who could write, and all is read. */
   closed(): void
   grew(end: number): void
+  /** Its output is held back, or not any more. */
+  held(heldBack: HeldBack | null): void
 }
 
 export interface ProgramParts {
@@ -59,8 +61,8 @@ export class Program {
   #hasExceeded = false
   #isPaused: boolean
   #isLeaving = false
-  /** Because the disk can't take what it writes by itself. */
-  #isStopped = false
+  /** Since when it is stopped because the disk can't take what it writes by itself. */
+  #stoppedSince: number | null = null
   /** The last numbered writes and their bytes, in order. */
   readonly #writes = new Map<number, number>()
   #lastSeq = Number.NEGATIVE_INFINITY
@@ -73,7 +75,7 @@ export class Program {
     this.#isPaused = parts.paused
     this.#times = new TimeLimits(plan, {
       ranMs: Date.now() - startedAt,
-      isHeld: () => parts.log.isHolding || this.#isPaused || this.#isStopped,
+      isHeld: () => parts.log.isHolding || this.#isPaused || this.#stoppedSince !== null,
       exceeded: (because) => this.#exceeded(because),
     })
     this.#samples = usageSamples.of(() => tree.sample())
@@ -99,13 +101,26 @@ export class Program {
 
   get state(): Extract<ProgramState, { state: 'running' }> {
     const { pid, tree, orphaned } = this.#parts
-    const leaving = this.#isLeaving ? { leaving: true } : {}
-    return { state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused, ...leaving }
+    const { heldBack } = this
+    return {
+      ...{ state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused },
+      ...(this.#isLeaving ? { leaving: true } : {}),
+      ...(heldBack === null ? {} : { heldBack }),
+    }
   }
 
   /** Of one that is taken over: its end is certain, and takes a moment to be on record. */
   leave(): void {
     this.#isLeaving = true
+  }
+
+  /** Of one that writes its log by itself nothing is in between: it is stopped. */
+  get heldBack(): HeldBack | null {
+    return this.#stoppedSince === null ? this.#parts.log.heldBack : { since: this.#stoppedSince, bytes: 0 }
+  }
+
+  heldBackChanged(): void {
+    this.#events.held(this.heldBack)
   }
 
   get tree(): ProgramTree {
@@ -201,7 +216,8 @@ export class Program {
 
   /** The disk can't take what it writes by itself. Who was paused stays so when there is room again. */
   held(isHeld: boolean): void {
-    this.#isStopped = isHeld
+    this.#stoppedSince = isHeld ? Date.now() : null
+    this.heldBackChanged()
     this.#times.goOn()
     if (isHeld) this.#parts.tree.stop()
     else if (!this.#isPaused) this.#parts.tree.goOn()

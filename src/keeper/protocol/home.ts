@@ -15,6 +15,7 @@ import { join } from 'node:path'
  * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
  * | `passed/<pid>.<hash>`    | secrets that its client passed by name                      | daemon                |
+ * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |
  */
 export interface Home {
   readonly folder: string
@@ -24,6 +25,7 @@ export interface Home {
   readonly output: string
   readonly cursors: string
   readonly passed: string
+  readonly reserve: string
   readonly daemon: { readonly lock: string; readonly identity: string }
   readonly keeper: KeeperFiles
 }
@@ -47,6 +49,7 @@ export function homeAt(folder: string, protocol: number): Home {
     output: join(folder, 'output'),
     cursors: join(folder, 'cursors'),
     passed: join(folder, 'passed'),
+    reserve: join(folder, 'reserve'),
     daemon: { lock: join(folder, 'daemon.lock'), identity: join(folder, 'daemon.json') },
     keeper: {
       folder: keeper,

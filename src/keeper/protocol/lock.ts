@@ -14,7 +14,8 @@ export function takeLock(path: string): Lock | null {
   makeForOwner(path)
   const file = new DatabaseSync(path)
   try {
-    file.exec('begin exclusive')
+    // In memory: a journal file would need disk space, and daemon and keeper must start on a full disk.
+    file.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     file.close()
     if (isBusy(error)) return null

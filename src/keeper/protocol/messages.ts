@@ -64,6 +64,13 @@ export interface Exit {
   readonly leftBehind: number | null
 }
 
+/** Output that the disk does not take: the program waits until there is space. */
+export interface HeldBack {
+  readonly since: number
+  /** Read from the program, and not written yet. */
+  readonly bytes: number
+}
+
 /**
  * Where one command is, as far as this keeper knows. `lost`: an earlier keeper had it, it is gone, and nobody saw how.
  * All but `running` are kept on disk until the daemon acknowledges them.
@@ -78,6 +85,8 @@ export type ProgramState =
       readonly paused: boolean
       /** It is gone already, or is being ended because its terminal is: it will be `lost` in a moment. */
       readonly leaving?: boolean
+      /** Missing where nothing is held back, and from keepers that don't tell. */
+      readonly heldBack?: HeldBack
     }
   | { readonly state: 'exited'; readonly pid: string; readonly program: ProgramIdentity; readonly exit: Exit }
   | {
@@ -244,6 +253,8 @@ export type Tell =
   /** It has ended, or is lost. Told again with every hello until it is acknowledged. */
   | { readonly tell: 'ended'; readonly state: Exclude<ProgramState, { state: 'running' }> }
   | { readonly tell: 'grew'; readonly pid: string; readonly end: number }
+  /** Its output is held back, or not any more (null). */
+  | { readonly tell: 'held'; readonly pid: string; readonly heldBack: HeldBack | null }
   /** Something that a person should hear of: a disk that is full, say. */
   | { readonly tell: 'trouble'; readonly pid: string | null; readonly message: string }
 

@@ -37,6 +37,7 @@ export const processKill = tool({
       ended: 'Ended. ',
       already_ended: `It had ended before. ${leftText}`,
       asked: 'It was asked to end, and has not yet. ',
+      unrecorded: 'Ended, but not recorded yet, because the store cannot be written. ',
     }
     return {
       structured: { answer, process: structuredView(process) },

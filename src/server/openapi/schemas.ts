@@ -6,7 +6,7 @@ import { json } from '../../verbs/shapes/json.ts'
 import { gap, line } from '../../verbs/shapes/output.ts'
 import { owner } from '../../verbs/shapes/owner.ts'
 import { rawBytes } from '../../verbs/shapes/raw-bytes.ts'
-import { actor, record } from '../../verbs/shapes/record.ts'
+import { actor, record, shownRecord } from '../../verbs/shapes/record.ts'
 import { recoveryReport } from '../../verbs/shapes/recovery-report.ts'
 import { registration } from '../../verbs/shapes/registration.ts'
 import { grantShape, session, turn } from '../../verbs/shapes/session.ts'
@@ -17,6 +17,7 @@ export type Schema = Record<string, unknown>
 /** What several verbs share has a name of its own in the document. */
 const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ['ProcessRecord', record],
+  ['ShownProcess', shownRecord],
   ['StoredEvent', storedEvent],
   ['Session', session],
   ['Turn', turn],

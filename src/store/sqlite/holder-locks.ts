@@ -2,7 +2,10 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { HolderLocks } from '../contract.ts'
-import { isBusy } from './trouble.ts'
+import { isBusy, trouble } from './trouble.ts'
+
+/** A lock needs no journal. A journal file would need disk space, and a daemon must start on a full disk. */
+const WITHOUT_FILES = 'pragma journal_mode = memory'
 
 /**
  * One small file per holder, locked by an open transaction. The operating system frees the lock when the process dies,
@@ -18,7 +21,12 @@ export function holderLocks(folder: string): HolderLocks {
       const file = fileOf(holder)
       makeForOwner(file)
       const db = new DatabaseSync(file, { timeout: 0 })
-      db.exec('begin exclusive')
+      try {
+        db.exec(`${WITHOUT_FILES}; begin exclusive`)
+      } catch (error) {
+        db.close()
+        throw trouble(error, file)
+      }
       held.set(holder, db)
       return () => {
         if (!held.delete(holder)) return
@@ -34,7 +42,7 @@ export function holderLocks(folder: string): HolderLocks {
       if (!existsSync(file)) return 'unknown'
       const db = new DatabaseSync(file, { timeout: 0 })
       try {
-        db.exec('begin immediate; rollback')
+        db.exec(`${WITHOUT_FILES}; begin immediate; rollback`)
         return 'dead'
       } catch (error) {
         if (isBusy(error)) return 'alive'

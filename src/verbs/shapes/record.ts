@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Actor, Outcome, ProcessRecord } from '../../core/process/record.ts'
 import { amounts } from './allowance.ts'
+import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
 import { count, duration, time } from './scalars.ts'
 
@@ -151,3 +152,8 @@ void fields
 
 /** As an answer the record has its own type: deep and read-only. */
 export const record = schema as unknown as z.ZodType<ProcessRecord>
+
+/** A record, and what is true of the process at this moment. */
+export type ShownRecord = ProcessRecord & z.output<typeof momentary>
+const momentary = z.strictObject({ heldBack })
+export const shownRecord = schema.extend(momentary.shape) as unknown as z.ZodType<ShownRecord>

@@ -11,6 +11,8 @@ export const stopReport = z.strictObject({
   alreadyEnded: pids,
   /** Nobody knows whether it still runs: its holder is silent. */
   stale: pids,
+  /** Asked to stop, though the store cannot be written: their ends are recorded when it can. */
+  unrecorded: pids,
   failed: z.array(z.strictObject({ pid: z.string(), code: z.string(), message: z.string() })),
 })
 

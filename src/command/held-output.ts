@@ -1,0 +1,27 @@
+import type { Pid } from '../core/process/pid.ts'
+import type { HeldBack, ProgramState } from '../keeper/protocol/messages.ts'
+
+/** Commands whose output a keeper holds back, because the disk does not take it. */
+export class HeldOutput {
+  readonly #held = new Map<Pid, HeldBack>()
+
+  of(pid: Pid): HeldBack | undefined {
+    return this.#held.get(pid)
+  }
+
+  all(): readonly HeldBack[] {
+    return [...this.#held.values()]
+  }
+
+  told(pid: Pid, heldBack: HeldBack | null): void {
+    if (heldBack === null) this.#held.delete(pid)
+    else this.#held.set(pid, heldBack)
+  }
+
+  /** A keeper says hello: what it has is all there is. */
+  reset(programs: readonly ProgramState[]): void {
+    this.#held.clear()
+    for (const state of programs)
+      if (state.state === 'running') this.told(state.pid as Pid, state.heldBack ?? null)
+  }
+}

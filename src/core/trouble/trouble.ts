@@ -1,0 +1,64 @@
+/** Something that is wrong now, and that a person can do something about. It is listed until it is over. */
+export interface Trouble {
+  readonly code: TroubleCode
+  readonly since: number
+  /** What is wrong, in a sentence or two. */
+  readonly message: string
+  /** What to do about it. */
+  readonly remedy: string
+}
+
+type TroubleCode = 'store_unwritable' | 'output_held_back' | 'log_unwritten'
+
+/** What is known of the parts that can be in trouble. */
+export interface TroubleFacts {
+  /** The write that failed last, if none has succeeded since. */
+  readonly store: { readonly since: number; readonly message: string; readonly remedy: string } | null
+  /** Commands that have ended, and whose ends are not in the store. */
+  readonly unrecordedEnds: number
+  /** Commands that wait for the disk to take their output. */
+  readonly held: readonly { readonly since: number; readonly bytes: number }[]
+  /** The daemon's own log. */
+  readonly log: {
+    readonly since: number
+    readonly message: string
+    readonly waiting: number
+    readonly lost: number
+  } | null
+}
+
+/** What is wrong now, the worst first. */
+export function troublesOf({ store, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
+  const troubles: Trouble[] = []
+  if (store !== null) troubles.push(unwritable(store, unrecordedEnds))
+  if (held.length > 0)
+    troubles.push({
+      code: 'output_held_back',
+      since: Math.min(...held.map(({ since }) => since)),
+      message: `The output of ${counted(held.length, 'command')} is held back, because the disk does not take it: ${held.length === 1 ? 'it waits' : 'they wait'}, and nothing is lost.`,
+      remedy: 'Free some disk space: they go on by themselves.',
+    })
+  if (log !== null)
+    troubles.push({
+      code: 'log_unwritten',
+      since: log.since,
+      message: `The log of the daemon cannot be written (${log.message}): ${counted(log.waiting, 'line')} in memory${log.lost === 0 ? '' : `, ${log.lost} lost`}.`,
+      remedy: 'Free some disk space, or look whether the log file can be written.',
+    })
+  return troubles
+}
+
+function unwritable(store: NonNullable<TroubleFacts['store']>, ends: number): Trouble {
+  const unrecorded =
+    ends === 0 ? '' : ` ${counted(ends, 'command')} ended, which is recorded when the store can be written.`
+  return {
+    code: 'store_unwritable',
+    since: store.since,
+    message: `Nothing new can be recorded: ${store.message} Reading and killing still work.${unrecorded}`,
+    remedy: store.remedy,
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../core/clock.ts'
+import { StoreError } from '../core/errors.ts'
+import type { Plan, Store } from '../store/contract.ts'
+
+/** Writes that failed, if none has succeeded since. */
+export interface FailedWrites {
+  readonly since: number
+  readonly message: string
+  readonly remedy: string
+}
+
+/** A store, and whether it takes writes. */
+export class StoreWatch {
+  readonly store: Store
+  readonly #watched: Store
+  readonly #clock: Clock
+  #failed: FailedWrites | null = null
+
+  constructor(watched: Store, clock: Clock) {
+    this.#watched = watched
+    this.#clock = clock
+    const { durability, locks } = watched
+    this.store = {
+      durability,
+      ...(locks === undefined ? {} : { locks }),
+      ask: (question) => watched.ask(question),
+      write: (plan) => this.#write(plan),
+      onCommit: (listener) => watched.onCommit(listener),
+      close: () => watched.close(),
+    }
+  }
+
+  get failed(): FailedWrites | null {
+    return this.#failed
+  }
+
+  /** Callers get the store's own promise: watching costs them nothing. */
+  #write<Answer>(plan: Plan<Answer>): Promise<Answer> {
+    if (this.#failed !== null) return this.#writeAfterFailure(plan)
+    const written = this.#watched.write(plan)
+    written.catch((error: unknown) => this.#note(error))
+    return written
+  }
+
+  /** A plan without changes writes nothing, and so proves nothing. */
+  async #writeAfterFailure<Answer>(plan: Plan<Answer>): Promise<Answer> {
+    let hasChanges = false
+    try {
+      const answer = await this.#watched.write(function* () {
+        const verdict = yield* plan()
+        hasChanges = verdict.changes.length > 0
+        return verdict
+      })
+      if (hasChanges) this.#failed = null
+      return answer
+    } catch (error) {
+      this.#note(error)
+      throw error
+    }
+  }
+
+  #note(error: unknown): void {
+    if (!(error instanceof StoreError)) return
+    const { message, remedy } = error
+    this.#failed = { since: this.#failed?.since ?? this.#clock.now(), message, remedy }
+  }
+}

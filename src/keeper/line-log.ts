@@ -1,0 +1,107 @@
+import { writeSync } from 'node:fs'
+
+export interface LineLogOptions {
+  /** The line that says how many lines were dropped, without its line end. */
+  readonly lostLine: (count: number) => string
+  readonly write?: (fd: number, bytes: Buffer) => number
+}
+
+/** A log that takes no lines at the moment. */
+export interface LogTrouble {
+  readonly since: number
+  readonly message: string
+  /** Lines that wait in memory. */
+  readonly waiting: number
+  /** Lines that were dropped, because too many wait. */
+  readonly lost: number
+}
+
+/**
+ * The log of a daemon or a keeper. Lines are written at once, so that those before a crash are there. A disk that is full
+ * must not end the program that logs: `write` never throws.
+ *
+ * | state   | write                                     | retry                                                  |
+ * | flows   | written, or kept in memory and → waits    | –                                                      |
+ * | waits   | kept, or counted as lost if too many wait | all written, then the count of lost lines → flows      |
+ */
+export class LineLog {
+  readonly #fd: number
+  readonly #options: LineLogOptions
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #lost = 0
+  #since: number | null = null
+  #message = ''
+  #retry: NodeJS.Timeout | null = null
+  #retryMs = FIRST_RETRY_MS
+
+  constructor(fd: number, options: LineLogOptions) {
+    this.#fd = fd
+    this.#options = options
+  }
+
+  /** `line` has its line end. */
+  write(line: string): void {
+    const bytes = Buffer.from(line)
+    if (this.#since === null) {
+      const written = this.#tryWrite(bytes)
+      if (written < bytes.length) this.#keep(bytes.subarray(written))
+    } else if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) this.#lost += 1
+    else this.#keep(bytes)
+  }
+
+  get trouble(): LogTrouble | null {
+    if (this.#since === null) return null
+    return { since: this.#since, message: this.#message, waiting: this.#waiting.length, lost: this.#lost }
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#since ??= Date.now()
+    this.#waiting.push(bytes)
+    this.#waitingBytes += bytes.length
+    this.#retryLater()
+  }
+
+  /** A log alone keeps no program alive. */
+  #retryLater(): void {
+    if (this.#retry !== null) return
+    this.#retry = setTimeout(() => this.#writeWaiting(), this.#retryMs)
+    this.#retry.unref()
+    this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS)
+  }
+
+  #writeWaiting(): void {
+    this.#retry = null
+    for (let line = this.#waiting[0]; line !== undefined; line = this.#waiting[0]) {
+      const written = this.#tryWrite(line)
+      this.#waitingBytes -= written
+      if (written < line.length) {
+        this.#waiting[0] = line.subarray(written)
+        this.#retryLater()
+        return
+      }
+      this.#waiting.shift()
+    }
+    const lost = this.#lost
+    this.#lost = 0
+    this.#since = null
+    this.#retryMs = FIRST_RETRY_MS
+    if (lost > 0) this.write(`${this.#options.lostLine(lost)}\n`)
+  }
+
+  /** How many bytes were taken. */
+  #tryWrite(bytes: Buffer): number {
+    const write = this.#options.write ?? writeSync
+    let written = 0
+    try {
+      while (written < bytes.length) written += write(this.#fd, bytes.subarray(written))
+    } catch (error) {
+      this.#message = error instanceof Error ? error.message : String(error)
+    }
+    return written
+  }
+}
+
+const MAX_WAITING_BYTES = 256 * 1024
+const FIRST_RETRY_MS = 50
+const MAX_RETRY_MS = 5_000

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Enough for what a daemon and a keeper write when they start. */
+export const RESERVE_BYTES = 1024 * 1024
+
+/** Called before a daemon or a keeper starts: on a full disk, the reserve is given up, so that it can. */
+export function releaseReserve(path: string): void {
+  if (existsSync(path) && freeBytes(dirname(path)) < RESERVE_BYTES) rmSync(path, { force: true })
+}
+
+/** Makes the reserve if it is missing and the disk has room for it. */
+export function makeReserve(path: string): void {
+  if (existsSync(path) || freeBytes(dirname(path)) < 4 * RESERVE_BYTES) return
+  const made = `${path}.${process.pid}.new`
+  try {
+    // Random, because zeros take no space on a file system that compresses.
+    writeFileSync(made, randomBytes(RESERVE_BYTES), { mode: 0o600 })
+    renameSync(made, path)
+  } catch (error) {
+    rmSync(made, { force: true })
+    throw error
+  }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
