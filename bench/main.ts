@@ -6,11 +6,12 @@ import { parseArgs } from 'node:util'
 import { doors } from './doors/suite.ts'
 import { durable } from './durable/suite.ts'
 import type { Figure } from './figure.ts'
+import { growth } from './growth/suite.ts'
 import { host } from './host/suite.ts'
 import { table } from './report.ts'
 import type { Suite } from './suite.ts'
 
-const suites: Readonly<Record<string, Suite>> = { durable, host, doors }
+const suites: Readonly<Record<string, Suite>> = { durable, host, doors, growth }
 
 const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 
@@ -23,6 +24,7 @@ ${Object.entries(suites)
   --quick           smaller sizes: a smoke test, not a result
   --json            one JSON object per figure on stdout, and nothing else
   --only <text>     only measurements whose name contains this
+  --count <n>       growth: with so many processes
 
 Examples
   npm run bench -- durable --quick
@@ -54,7 +56,10 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function measure({ name, suite, quick, json, peers, only }: Asked, folder: string): Promise<number> {
+async function measure(
+  { name, suite, quick, json, peers, only, count }: Asked,
+  folder: string,
+): Promise<number> {
   const begun = performance.now()
   const say = (text: string) => console.error(`${seconds(begun).padStart(6)}  ${text}`)
   const failures: string[] = []
@@ -63,7 +68,7 @@ async function measure({ name, suite, quick, json, peers, only }: Asked, folder:
     console.error(`Could not measure ${what}:`, error)
   }
   const figures: Figure[] = []
-  for await (const figure of suite.run({ quick, peers, only, folder, say, failed })) {
+  for await (const figure of suite.run({ quick, peers, only, count, folder, say, failed })) {
     figures.push(figure)
     if (json) console.log(JSON.stringify({ suite: name, ...figure }))
   }
@@ -82,6 +87,7 @@ interface Asked {
   readonly json: boolean
   readonly peers: string | undefined
   readonly only: string | undefined
+  readonly count: number | undefined
   readonly help: boolean
 }
 
@@ -94,6 +100,7 @@ function readArgs(argv: readonly string[]): Asked | { readonly help: true } | st
       options: {
         peers: { type: 'string' },
         only: { type: 'string' },
+        count: { type: 'string' },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -105,7 +112,9 @@ function readArgs(argv: readonly string[]): Asked | { readonly help: true } | st
     if (more.length > 0) return `One suite at a time; ${more.join(' ')} is too much.`
     const suite = suites[name]
     if (suite === undefined) return `There is no suite ${name}.`
-    return { ...values, name, suite, peers: values.peers, only: values.only, help: false }
+    const count = values.count === undefined ? undefined : Number(values.count)
+    if (count !== undefined && !(Number.isInteger(count) && count > 0)) return '--count is a whole number.'
+    return { ...values, name, suite, peers: values.peers, only: values.only, count, help: false }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

@@ -7,6 +7,8 @@ export interface SuiteOptions {
   readonly peers: string | undefined
   /** Only measurements whose name contains this text. */
   readonly only: string | undefined
+  /** How many things to measure with, where the suite lets that be chosen. */
+  readonly count: number | undefined
   /** An empty folder of this run's own, removed afterwards. */
   readonly folder: string
   /** Tells whoever waits what is being measured. */

@@ -24,12 +24,13 @@ export interface PruneBatch {
   readonly kept: readonly { readonly pid: Pid; readonly reason: KeepReason }[]
 }
 
-const FIRST_BATCH = 100
-const MIN_BATCH = 20
+const FIRST_BATCH = 1_000
+/** Fewer at once save little: a flush to disk and the pages of the indexes are written for every batch. */
+const MIN_BATCH = 500
 /** More at once cost no less each, and one statement must stay of a bounded size. */
 const MAX_BATCH = 2_000
-/** A batch holds up every other write for so long at most, about. */
-const MAX_BATCH_MS = 30
+/** A batch holds up all other writes for about this long. */
+const MAX_BATCH_MS = 40
 
 /** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid. */
 export async function prune(edges: Edges, options: PruneOptions): Promise<Pid[]> {

@@ -9,6 +9,7 @@ import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
 import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
+import { releaseSpace } from './release-space.ts'
 import { Tables } from './tables.ts'
 import { isBusy, trouble } from './trouble.ts'
 import { watchFile } from './watch-file.ts'
@@ -66,6 +67,8 @@ function connect(file: string): DatabaseSync {
   closeSync(openOwn(file))
   const db = new DatabaseSync(realpathSync(file), { timeout: 0 })
   try {
+    // Has an effect on a new file only: see `releaseSpace`.
+    db.exec('pragma auto_vacuum = incremental')
     db.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000',
     )
@@ -108,6 +111,7 @@ class SqliteStore implements Store {
   readonly #group: GroupCommit
   readonly #listeners = new Listeners()
   readonly #unwatch: Cancel
+  readonly #soon: (task: () => void) => void
   /** How often it had been looked for commits of others when the file was written to and a transaction was about to look. */
   #owedSince: number | undefined
   #closed = false
@@ -118,6 +122,7 @@ class SqliteStore implements Store {
     options: SqliteOptions & { clock: Clock; random: () => number },
   ) {
     const { clock, random, soon = nextTurn } = options
+    this.#soon = soon
     this.#file = file
     this.#db = db
     this.#tables = new Tables(db, file, () => clock.now())
@@ -155,6 +160,18 @@ class SqliteStore implements Store {
 
   onCommit(listener: (commit: Commit) => void): () => void {
     return this.#listeners.add(listener)
+  }
+
+  async releaseSpace(): Promise<'more' | 'done'> {
+    await new Promise<void>((resolve) => this.#soon(resolve))
+    if (this.#closed) return 'done'
+    try {
+      return releaseSpace(this.#db)
+    } catch (error) {
+      // Another process writes: what is free stays so until the next time.
+      if (isBusy(error)) return 'done'
+      throw trouble(error, this.#file)
+    }
   }
 
   async close(): Promise<void> {

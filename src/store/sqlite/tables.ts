@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
-import type { Change, Commit, Question } from '../contract.ts'
+import type { Change, Commit, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { accountStatements } from './statements/account.ts'
@@ -47,6 +47,8 @@ export class Tables implements Transaction {
   #before: Meta | undefined
   #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
   #events: StoredEvent[] = []
+  /** The numbers of processes that this transaction may prune. */
+  readonly #places = new Map<Pid, number>()
 
   constructor(db: DatabaseSync, file: string, now: () => number) {
     this.#db = db
@@ -91,6 +93,7 @@ export class Tables implements Transaction {
     this.#lookForForeignCommits()
     this.#before = undefined
     this.#events = []
+    this.#places.clear()
     this.#touched.clear()
   }
 
@@ -184,7 +187,7 @@ export class Tables implements Transaction {
       case 'activity':
         return this.#process.activity(question, this.#meta.read().live)
       case 'prunable':
-        return this.#prune.candidates(question, new Set(this.#written().map(({ pid }) => pid)))
+        return this.#candidates(question)
       case 'pruneThrough':
         return this.#prune.through(question)
       case 'tombstones':
@@ -302,15 +305,21 @@ export class Tables implements Transaction {
   }
 
   #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
-    const last = this.#prune.prune(tombstones)
+    const last = this.#prune.prune(
+      tombstones,
+      tombstones.map(({ pid }) => this.#places.get(pid) ?? this.#idOf(pid)),
+    )
     const counters = this.#count()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     for (const { pid } of tombstones) this.#touched.set(pid, null)
   }
 
-  /** Events of the transaction under way. */
-  #written(): readonly StoredEvent[] {
-    return this.#db.isTransaction ? this.#events : []
+  #candidates(question: Questions['prunable'][0]): PruneCandidate[] {
+    const isInside = this.#db.isTransaction
+    const justWritten = new Set(isInside ? this.#events.map(({ pid }) => pid) : [])
+    const found = this.#prune.candidates(question, justWritten)
+    if (isInside) for (const { pid, place } of found) this.#places.set(pid, place)
+    return found
   }
 
   #count(): Meta {

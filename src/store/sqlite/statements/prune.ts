@@ -41,7 +41,6 @@ export function pruneStatements(db: DatabaseSync) {
   const inRange = db.prepare(`${FACTS} where p.ended_at >= ?1 and p.ended_at <= ?3
     and (p.ended_at > ?1 or p.id > ?2) and (p.ended_at < ?3 or p.id <= ?4) order by p.ended_at, p.id limit ?5`)
   const byPid = db.prepare(`${FACTS} where p.pid in (select value from json_each(?))`)
-  const ids = db.prepare('select id from process where pid in (select value from json_each(?))')
   const lastPosition = db.prepare(
     'select max(position) as position from event where process in (select value from json_each(?))',
   )
@@ -56,7 +55,7 @@ export function pruneStatements(db: DatabaseSync) {
   const dropUnused = db.prepare(`delete from environment where ref in (select value from json_each(?))
     and not exists (select 1 from environment_use where environment_use.ref = environment.ref)`)
   const entomb = db.prepare(`insert into tombstone (pid, fence, ended_at, pruned_at)
-    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?)`)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?) order by 1`)
   const tombstone = db.prepare(
     'select pid, fence, ended_at as endedAt, pruned_at as prunedAt from tombstone where pid = ?',
   )
@@ -98,11 +97,9 @@ export function pruneStatements(db: DatabaseSync) {
     },
 
     /** Removes these processes with all that is about them; answers with the last position that went with them. */
-    prune(tombstones: readonly Tombstone[]): number {
+    prune(tombstones: readonly Tombstone[], ids: readonly number[]): number {
       const pids = JSON.stringify(tombstones.map(({ pid }) => pid))
-      const found = ids.all(pids).map(({ id }) => id)
-      if (found.length !== tombstones.length) throw new Error('A process that is to be pruned is not there')
-      const numbers = JSON.stringify(found)
+      const numbers = JSON.stringify(ids)
       const last = Number(lastPosition.get(numbers)?.['position'] ?? 0)
       for (const removal of removals) removal.run(numbers)
       removeGrants.run(pids)

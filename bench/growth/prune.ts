@@ -1,0 +1,60 @@
+import { statSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { now } from '../clock.ts'
+import type { Place } from '../durable/place.ts'
+import { type Figure, figure, valueAtMost } from '../figure.ts'
+import { fill, openToFill } from './fill.ts'
+
+/** Ends many processes, then prunes them all: how fast, how long one turn of the loop takes, and what is left of the file. */
+export async function* prune(place: Place, count: number): AsyncGenerator<Figure> {
+  const address = await place.fresh()
+  const reeve = await openToFill(address)
+  try {
+    await fill(reeve, count)
+    const many = count.toLocaleString('en-US')
+    const before = sizeOf(place, address)
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    const begun = now()
+    const cpu = process.cpuUsage()
+    const { pruned } = await reeve.prune({ keep: 0 })
+    const tookMs = now() - begun
+    const { user, system } = process.cpuUsage(cpu)
+    delay.disable()
+    if (pruned.length !== count) throw new Error(`${pruned.length} of ${count} were pruned.`)
+    yield figure(
+      `prune of ${many} processes, ${place.store}`,
+      (count / tookMs) * 1_000,
+      'processes/s',
+      undefined,
+      {
+        ...{ of: 'value', text: '≥ 20,000/s' },
+        ...(place.store === 'sqlite' ? { atLeast: 20_000 } : {}),
+      },
+    )
+    yield figure(`prune of ${many}, ${place.store}: CPU time of each`, (user + system) / count, 'µs')
+    yield figure(
+      `prune of ${many}, ${place.store}: p99 of a turn of the loop`,
+      delay.percentile(99) / 1e6,
+      'ms',
+    )
+    yield figure(
+      `prune of ${many}, ${place.store}: longest turn of the loop`,
+      delay.max / 1e6,
+      'ms',
+      undefined,
+      valueAtMost(100, 'ms'),
+    )
+    if (before === null) return
+    await reeve.close()
+    const after = sizeOf(place, address) ?? 0
+    yield figure(`prune of ${many}, ${place.store}: file before`, before / 1e6, 'MB')
+    yield figure(`prune of ${many}, ${place.store}: file afterwards`, after / 1e6, 'MB')
+  } finally {
+    await reeve.close()
+  }
+}
+
+function sizeOf({ store }: Place, address: string): number | null {
+  return store === 'sqlite' ? statSync(address).size : null
+}

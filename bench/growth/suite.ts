@@ -1,0 +1,35 @@
+import { type Place, sqlitePlace, startPostgresPlace } from '../durable/place.ts'
+import type { Figure } from '../figure.ts'
+import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { prune } from './prune.ts'
+
+const COUNT = 200_000
+const QUICK_COUNT = 5_000
+const MEASUREMENTS = ['prune'] as const
+
+/** What a store with many ended processes costs. */
+export const growth: Suite = {
+  summary: 'a store with 200,000 ended processes (--count): pruning, lists (SQLite and PostgreSQL)',
+  async *run(options) {
+    yield* measured(sqlitePlace(options.folder), options)
+    if (!MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) return
+    options.say('starting PostgreSQL')
+    const postgres = await startPostgresPlace()
+    try {
+      yield* measured(postgres, options)
+    } finally {
+      await postgres.stop()
+    }
+  },
+}
+
+function measured(place: Place, options: SuiteOptions): AsyncGenerator<Figure> {
+  const count = options.count ?? (options.quick ? QUICK_COUNT : COUNT)
+  const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
+    prune: () => prune(place, count),
+  }
+  const measurements: Measurements = Object.fromEntries(
+    MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]),
+  )
+  return measureEach(measurements, options)
+}

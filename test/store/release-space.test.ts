@@ -1,0 +1,79 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { tempFile } from '../temp-file.ts'
+import { append, end, newPid, prune, register } from './plans.ts'
+
+const stores: Store[] = []
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close()
+})
+
+test('a SQLite file becomes smaller after its processes were pruned', async () => {
+  const file = tempFile()
+  const before = await filledAndPruned(file)
+  await released(file)
+  expect(before).toBeGreaterThan(2_000)
+  expect(pagesOf(file)).toBeLessThan(1_500)
+})
+
+test('a SQLite file of an earlier version becomes smaller, too', async () => {
+  const file = tempFile()
+  const old = new DatabaseSync(file)
+  old.exec('pragma auto_vacuum = none; pragma journal_mode = wal')
+  old.close()
+  await filledAndPruned(file)
+  await released(file)
+  expect(pagesOf(file)).toBeLessThan(1_500)
+  const db = new DatabaseSync(file)
+  expect(db.prepare('pragma auto_vacuum').get()).toEqual({ auto_vacuum: 2 })
+  db.close()
+})
+
+test('a SQLite file that another process writes to is left as it is', async () => {
+  const file = tempFile()
+  await filledAndPruned(file)
+  const store = await opened(file)
+  const other = new DatabaseSync(file)
+  other.exec('begin immediate')
+  expect(await store.releaseSpace?.()).toBe('done')
+  other.exec('rollback')
+  other.close()
+  expect(await store.releaseSpace?.()).toBe('more')
+})
+
+async function opened(file: string): Promise<Store> {
+  const store = await openSqlite(file)
+  stores.push(store)
+  return store
+}
+
+/** Answers with how many pages there were before. */
+async function filledAndPruned(file: string): Promise<number> {
+  const store = await opened(file)
+  const pids = Array.from({ length: 10 }, newPid)
+  await Promise.all(pids.map((pid) => store.write(register(pid))))
+  const text = 'x'.repeat(1_000_000)
+  for (const pid of pids) await store.write(append(pid, text))
+  for (const pid of pids) await store.write(end(pid))
+  await store.close()
+  const pages = pagesOf(file)
+  const again = await opened(file)
+  expect(await again.write(prune(0))).toHaveLength(10)
+  await again.close()
+  return pages
+}
+
+async function released(file: string): Promise<void> {
+  const store = await opened(file)
+  while ((await store.releaseSpace?.()) === 'more');
+  await store.close()
+}
+
+function pagesOf(file: string): number {
+  const db = new DatabaseSync(file)
+  const pages = Number(db.prepare('pragma page_count').get()?.['page_count'])
+  db.close()
+  return pages
+}
