@@ -71,6 +71,10 @@ export const daemonWords: DaemonWords = {
       from: sources[key as keyof typeof sources],
     }))
   },
+  async inherited() {
+    const { ownInheritance } = await import('./daemon/inherited.ts')
+    return ownInheritance()
+  },
   async tokens(home) {
     const [{ TokenFile }, { prepareHome }] = await Promise.all([
       import('./daemon/token-file.ts'),

@@ -1,5 +1,6 @@
 import type { RunningDaemon } from '../client/home.ts'
 import type { OutputOf, Reeve } from '../verbs/reeve.ts'
+import type { Inherited } from '../verbs/shapes/inherited.ts'
 
 /**
  * What the command line needs of the daemon's own code. It is handed in by the program, which loads the code behind a member
@@ -24,6 +25,8 @@ export interface DaemonWords {
   settings(): Promise<readonly SettingSpec[]>
   /** What is in force, and where it comes from. */
   configuration(home: string, flags: UpFlags): Promise<readonly Setting[]>
+  /** Environment, umask and limits that a program started here would get. */
+  inherited(): Promise<Inherited>
   tokens(home: string): Promise<TokenWords>
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>

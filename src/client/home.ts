@@ -35,6 +35,8 @@ export interface RunningDaemon {
   readonly url: string | null
   readonly version: string
   readonly startedAt: number
+  /** Whether `reeve run -d` gives commands the environment of the shell; earlier versions do not say. */
+  readonly inheritEnv?: boolean
   /** It was asked to stop, and is about to be gone. */
   readonly stopping?: boolean
 }

@@ -4,10 +4,13 @@ import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { InheritedEnvironments } from './environment/inherited.ts'
 import type { PassedSecrets } from './environment/passed.ts'
 
 /** What a record tells of what its command was given. */
-type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'>
+type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'> & {
+  readonly program?: ProcessRecord['program']
+}
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The secrets that commands are given, or could print: those of the base environment by name, and those of each spec. */
@@ -15,14 +18,23 @@ export class CommandSecrets {
   readonly #redaction: Redaction
   readonly #variables: () => Promise<Variables>
   readonly #passed: PassedSecrets
+  readonly #inherited: InheritedEnvironments
   /** The variables that an environment takes secrets from, by its ref. */
   readonly #named = new Map<string, readonly string[]>()
   #known: Variables | undefined
 
-  constructor(redaction: Redaction, variables: () => Promise<Variables>, passed: PassedSecrets) {
+  constructor(
+    redaction: Redaction,
+    from: {
+      readonly variables: () => Promise<Variables>
+      readonly passed: PassedSecrets
+      readonly inherited: InheritedEnvironments
+    },
+  ) {
     this.#redaction = redaction
-    this.#variables = variables
-    this.#passed = passed
+    this.#variables = from.variables
+    this.#passed = from.passed
+    this.#inherited = from.inherited
     // Command lines are shown before any output is.
     void this.#learn()
   }
@@ -44,7 +56,10 @@ export class CommandSecrets {
     const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
     const ofBase = passEnv.map((name) => variables[name])
     const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(given))
-    return [...named, ...ofBase, ...passed, ...secretsIn(env)].filter((value) => value !== undefined)
+    const inherited = (await this.#inherited.of(given))?.env ?? {}
+    const ofCaller = [...passEnv.map((name) => inherited[name]), ...secretsIn(inherited)]
+    const values = [...named, ...ofBase, ...passed, ...ofCaller, ...secretsIn(env)]
+    return values.filter((value) => value !== undefined)
   }
 
   /** An environment is what its ref says, for ever. */

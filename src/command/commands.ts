@@ -10,12 +10,14 @@ import { makeReserve } from '../keeper/protocol/reserve.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
 import { CommandSecrets } from './command-secrets.ts'
 import { takeHome } from './daemon-lock.ts'
 import { needsLinux, preparedHome, wrongStore } from './data-folder.ts'
 import { BaseEnvironment } from './environment/base.ts'
+import { InheritedEnvironments } from './environment/inherited.ts'
 import { userShell } from './environment/login.ts'
 import { PassedSecrets } from './environment/passed.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
@@ -66,6 +68,7 @@ export class Commands {
   readonly output: CommandOutput
   readonly secrets: CommandSecrets
   readonly passed: PassedSecrets
+  readonly inherited: InheritedEnvironments
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
@@ -83,6 +86,7 @@ export class Commands {
     readonly keepers: readonly KeeperSide[]
     readonly environment: BaseEnvironment
     readonly passed: PassedSecrets
+    readonly inherited: InheritedEnvironments
     readonly settings: Settings
     readonly totalBytes: number
     readonly redaction: Redaction
@@ -90,7 +94,12 @@ export class Commands {
   }) {
     this.home = parts.home
     this.passed = parts.passed
-    this.secrets = new CommandSecrets(parts.redaction, () => parts.environment.variables(), parts.passed)
+    this.inherited = parts.inherited
+    this.secrets = new CommandSecrets(parts.redaction, {
+      variables: () => parts.environment.variables(),
+      passed: parts.passed,
+      inherited: parts.inherited,
+    })
     this.output = new CommandOutput({
       home: parts.home,
       keeperOf: ({ pid }) => this.keeperOf(pid),
@@ -150,11 +159,12 @@ export class Commands {
     const opened = Promise.withResolvers<Commands>()
     const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
     const passed = new PassedSecrets(home.passed)
+    const inherited = new InheritedEnvironments(home.inherited, onTrouble)
     const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
       homeId: id,
       fifos: home.fifos,
       most: options.most ?? DEFAULTS.most,
-      plan: (record, kernel) => planFor(record, kernel, { environment, passed, settings }),
+      plan: (record, kernel) => planFor(record, kernel, { environment, passed, inherited, settings }),
       ends: (record, { how, graceMs }) => ({
         signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
         graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
@@ -181,8 +191,11 @@ export class Commands {
       const older = await reachOlder(home, daemon, { ...shared, gone })
       const keepers = current === undefined ? older : [current, ...older]
       const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-      const parts = { home, lock, keepers, environment, passed, settings, totalBytes, redaction, onTrouble }
-      const commands = new Commands(parts)
+      const variables = { environment, passed, inherited }
+      const commands = new Commands({
+        ...{ home, lock, keepers, settings, totalBytes, redaction, onTrouble },
+        ...variables,
+      })
       opened.resolve(commands)
       return commands
     } catch (error) {
@@ -204,6 +217,7 @@ export class Commands {
 
   serve(kernel: Kernel): void {
     this.#kernel = kernel
+    this.inherited.serve(kernel)
     for (const keeper of this.#keepers) keeper.serve(kernel)
   }
 
@@ -252,6 +266,7 @@ export class Commands {
     const sources = [
       await this.#environment.variables(),
       await this.passed.of(record),
+      (await this.inherited.of(record))?.env ?? {},
       (await environmentOf(record.envRef, kernel))?.variables ?? {},
     ]
     return passEnv.filter((name) => sources.every((variables) => variables[name] === undefined))
@@ -355,21 +370,27 @@ async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answe
   }
 }
 
-async function planFor(
-  record: ProcessRecord,
-  kernel: Kernel,
-  {
-    environment: base,
-    passed,
-    settings,
-  }: { readonly environment: BaseEnvironment; readonly passed: PassedSecrets; readonly settings: Settings },
-): Promise<SpawnPlan> {
+interface PlanSources {
+  readonly environment: BaseEnvironment
+  readonly passed: PassedSecrets
+  readonly inherited: InheritedEnvironments
+  readonly settings: Settings
+}
+
+async function planFor(record: ProcessRecord, kernel: Kernel, from: PlanSources): Promise<SpawnPlan> {
   const environment = await environmentOf(record.envRef, kernel)
-  const named = (record.spec as unknown as CommandSpec).passEnv ?? []
+  const { passEnv: named = [], inheritEnv } = record.spec as unknown as CommandSpec
+  const inherited = await from.inherited.ofStarting(record, kernel)
   // What the client passes is what it means by the name, whatever the daemon has under it.
-  const values = named.length === 0 ? {} : await passed.ofStarting(record, kernel)
-  const variables = withoutSecrets({ ...(await base.variables()), ...values }, named)
-  return planOf(record, variables, environment, settings)
+  const values = named.length === 0 ? {} : await from.passed.ofStarting(record, kernel)
+  const base = inheritEnv === 'whole' ? {} : await from.environment.variables()
+  const variables = { ...withoutSecrets({ ...base, ...values }, named), ...inherited?.env, ...values }
+  return { ...planOf(record, variables, environment, from.settings), ...withoutEnv(inherited) }
+}
+
+function withoutEnv(inherited: Inherited | null): Omit<Inherited, 'env'> {
+  const { env: _, ...limits } = inherited ?? { env: {} }
+  return limits
 }
 
 async function environmentOf(ref: string | null, kernel: Kernel): Promise<Environment | null> {

@@ -15,6 +15,7 @@ export interface Settings {
 
 /** So that output is seen as it comes, in whatever the program is written. */
 const UNBUFFERED = { PYTHONUNBUFFERED: '1' }
+const TERM = { TERM: 'xterm-256color' }
 const MOST_SEGMENTS = 64
 const TERMINAL = { cols: 120, rows: 30 }
 
@@ -32,9 +33,7 @@ export function planOf(
     argv: spec.argv ?? [settings.shell, '-c', spec.run ?? ''],
     cwd: record.cwd ?? process.cwd(),
     env: {
-      ...base,
-      ...UNBUFFERED,
-      ...(pty === null ? {} : { TERM: 'xterm-256color' }),
+      ...(spec.inheritEnv === 'whole' ? ofCaller(base, pty) : ofDaemon(base, pty)),
       ...variablesOf(environment, base),
       ...spec.env,
     },
@@ -53,6 +52,17 @@ export function planOf(
     graceMs: spec.graceMs ?? settings.graceMs,
     tree: settings.tree,
   }
+}
+
+type Variables = Readonly<Record<string, string>>
+
+function ofDaemon(base: Variables, pty: object | null): Variables {
+  return { ...base, ...UNBUFFERED, ...(pty === null ? {} : TERM) }
+}
+
+/** As if the caller had started it: what the caller does not have it does not get, but for the kind of its terminal. */
+function ofCaller(base: Variables, pty: object | null): Variables {
+  return { ...(pty === null ? {} : TERM), ...base }
 }
 
 /** What its keeper sees to: of what it may use of CPU time and output, and what its own spec says. */

@@ -71,6 +71,12 @@ export const configurationSchema = z.strictObject({
     .enum(['login', 'inherit'])
     .default('login')
     .describe("what commands start with: a login shell's environment, or the daemon's"),
+  inheritEnv: z
+    .boolean()
+    .default(false)
+    .describe(
+      'reeve run -d gives commands the environment of the shell, as reeve run in the foreground does',
+    ),
   shell: z.string().min(1).nullable().default(null).describe("what runs a line; the user's own by default"),
   tree: z
     .enum(['auto', 'marker'])

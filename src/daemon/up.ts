@@ -138,7 +138,8 @@ async function start(
     const { url } = server
     const startTime = startTimeOf(process.pid)
     const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: ownVersion() }
-    const announced = { ...running, startedAt: Date.now() }
+    const { inheritEnv } = config.values
+    const announced = { ...running, startedAt: Date.now(), inheritEnv }
     // At once: whoever was answered can also stop it.
     announce(home, announced)
     const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })

@@ -175,6 +175,7 @@ async function start(
     commands?.serve(kernel)
     await commands?.refuseWrongStore(kernel)
     await commands?.passed.sweep(kernel)
+    await commands?.inherited.sweep(kernel)
     await kernel.start()
     await settledAtBoot(kernel)
     await commands?.clearStrays(kernel)

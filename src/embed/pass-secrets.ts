@@ -1,59 +1,77 @@
-import type { PassedBy, PassedSecrets } from '../command/environment/passed.ts'
+import type { Commands } from '../command/commands.ts'
+import type { PassedBy } from '../command/environment/registration-file.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import { registrationText } from '../core/process/register.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { pidGiven, type Registering } from '../kernel/register.ts'
+import type { Inherited } from '../verbs/shapes/inherited.ts'
+
+/** What a caller passes with a request that is not part of what is registered. */
+export interface Passing {
+  readonly secrets?: Readonly<Record<string, string>>
+  readonly inherited?: Inherited
+}
 
 interface Request {
   readonly registering: Registering
-  readonly secrets: Readonly<Record<string, string>> | undefined
+  readonly passing: Passing | undefined
 }
 
-/** Registers all requests. Their secrets are on disk before a command can begin, and gone where none was registered. */
+/** Registers all requests. What they pass is kept before a command can begin, and dropped where none was registered. */
 export async function registerPassing(
   kernel: Kernel,
-  passed: PassedSecrets,
+  commands: Pick<Commands, 'passed' | 'inherited'>,
   requests: readonly Request[],
 ): ReturnType<Kernel['register']> {
+  const { passed } = commands
   const all = await Promise.all(
-    requests.map(async ({ registering, secrets }) =>
-      secrets === undefined ? { registering } : passing(kernel, registering, secrets),
+    requests.map(async ({ registering, passing }) =>
+      passing === undefined ? { registering } : withPid(kernel, registering, passing),
     ),
   )
   const passedBy = all.flatMap((one) => ('passedBy' in one ? [one.passedBy] : []))
   return passed.inTurn(passedBy, async () => {
-    const unused = new Map<number, PassedBy>()
+    const unused = new Map<number, () => Promise<void>>()
     try {
       for (const [index, one] of all.entries()) {
         if (!('passedBy' in one) || (await isRegistered(kernel, one.passedBy))) continue
-        if (await passed.keep(one.passedBy, one.secrets)) unused.set(index, one.passedBy)
+        const { passedBy: by, passing } = one
+        const { secrets, inherited } = passing
+        const hasKept = secrets !== undefined && (await passed.keep(by, secrets))
+        unused.set(index, async () => {
+          if (hasKept) await passed.drop(by)
+          if (inherited !== undefined) await commands.inherited.drop(by)
+        })
+        if (inherited !== undefined) await commands.inherited.keep(by, inherited)
       }
       const registered = await kernel.register(all.map((one) => one.registering))
       for (const [index, { type }] of registered.entries()) if (type === 'registered') unused.delete(index)
       return registered
     } finally {
-      for (const one of unused.values()) await passed.drop(one)
+      for (const drop of unused.values()) await drop()
     }
   })
 }
 
 /** The pid is part of the name of the file, so that it is decided before the registration. */
-async function passing(
+async function withPid(
   kernel: Kernel,
   registering: Registering,
-  secrets: Readonly<Record<string, string>>,
+  passing: Passing,
 ): Promise<{
   readonly registering: Registering
-  readonly passedBy: PassedBy
-  readonly secrets: typeof secrets
+  readonly passedBy: PassedBy & Pick<ProcessRecord, 'spec'>
+  readonly passing: Passing
 }> {
   const { edges } = kernel
   const given = await pidGiven(edges, registering)
   const pid = given ?? edges.newPid()
-  const registrationHash = edges.hash(registrationText(registering.request))
+  const { request, actor: originator } = registering
+  const registrationHash = edges.hash(registrationText(request))
   return {
     registering: given === undefined ? { ...registering, pid } : registering,
-    passedBy: { pid, originator: registering.actor, registrationHash },
-    secrets,
+    passedBy: { pid, originator, registrationHash, spec: request.spec },
+    passing,
   }
 }
 

@@ -149,12 +149,16 @@ export class Shown {
       spec,
       envRef = null,
     } = Object(given) as Partial<Registered>
-    const { env, passEnv } = Object(spec) as { readonly env?: Json; readonly passEnv?: Json }
+    const { env, passEnv, inheritEnv } = Object(spec) as Readonly<Partial<Record<string, Json>>>
     const registered: Registered =
       kind === 'command'
         ? {
             ...{ kind, pid, originator, registrationHash },
-            spec: { ...(env === undefined ? {} : { env }), ...(passEnv === undefined ? {} : { passEnv }) },
+            spec: {
+              ...(env === undefined ? {} : { env }),
+              ...(passEnv === undefined ? {} : { passEnv }),
+              ...(inheritEnv === undefined ? {} : { inheritEnv }),
+            },
             envRef,
           }
         : { ...GONE, pid }

@@ -12,9 +12,10 @@ import type { Registering } from '../kernel/register.ts'
 import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import type { Inherited } from '../verbs/shapes/inherited.ts'
 import type { ActsFor } from './act.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
-import { registerPassing } from './pass-secrets.ts'
+import { type Passing, registerPassing } from './pass-secrets.ts'
 
 /** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
 const START_MS = 10_000
@@ -41,7 +42,7 @@ export function spawnActs(
 
 type Input = ParsedInputOf<'spawn'>
 
-async function registerAll(
+export async function registerAll(
   kernel: Kernel,
   commands: Commands | undefined,
   actor: Actor,
@@ -50,12 +51,34 @@ async function registerAll(
   const schemas = new DeclaredSchemas()
   const requests = inputs.map((input) => ({
     registering: registering(input, actor, commands, schemas),
-    secrets: secretsOf(input),
+    passing: passingOf(input),
   }))
-  const isPassing = requests.some(({ secrets }) => secrets !== undefined)
+  const isPassing = requests.some(({ passing }) => passing !== undefined)
   return commands === undefined || !isPassing
     ? kernel.register(requests.map((one) => one.registering))
-    : registerPassing(kernel, commands.passed, requests)
+    : registerPassing(kernel, commands, requests)
+}
+
+function passingOf(input: Input): Passing | undefined {
+  const [secrets, inherited] = [secretsOf(input), inheritedOf(input)]
+  if (secrets === undefined && inherited === undefined) return undefined
+  return { ...(secrets === undefined ? {} : { secrets }), ...(inherited === undefined ? {} : { inherited }) }
+}
+
+function inheritedOf(input: Input): Inherited | undefined {
+  if (input.kind !== 'command') return undefined
+  const { inherited, spec } = input
+  if ((spec.inheritEnv === undefined) === (inherited === undefined)) return inherited
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      inherited === undefined
+        ? 'spec.inheritEnv is given, and inherited, which has the environment, is not.'
+        : 'inherited has an environment, and spec.inheritEnv does not say what it is for.',
+      'Give both or neither. Only reeve run on the machine of the daemon gives them by itself.',
+      { field: inherited === undefined ? 'spec.inheritEnv' : 'inherited' },
+    ),
+  )
 }
 
 function secretsOf(input: Input): Readonly<Record<string, string>> | undefined {
@@ -113,12 +136,12 @@ export async function spawnChild(
   input: ParsedInputOf<'spawn'>,
   place?: number,
 ): Promise<ProcessRecord> {
-  if (secretsOf(input) !== undefined)
+  if (passingOf(input) !== undefined)
     throw new RefusedError(
       refusal(
         'invalid_input',
-        'A process cannot pass secrets to a command below it.',
-        'Leave secrets out; spec.passEnv names those of the daemon.',
+        'A process cannot pass secrets or an environment to a command below it.',
+        'Leave secrets and inherited out; spec.passEnv names secrets of the daemon.',
         { field: 'secrets' },
       ),
     )
@@ -135,13 +158,13 @@ export async function spawnChild(
   }
 }
 
-export function registering(
+function registering(
   { pid, idempotencyKey, ...input }: Input,
   actor: Actor,
   commands?: Commands,
   schemas: DeclaredSchemas = new DeclaredSchemas(),
 ): Registering {
-  const { secrets: _, ...request } = input.kind === 'command' ? input : { ...input, secrets: undefined }
+  const { secrets: _, inherited: __, ...request } = { secrets: undefined, inherited: undefined, ...input }
   for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) schemas.check(type, schema)
   if (request.kind === 'command') checkPatterns(request.spec)
   return {

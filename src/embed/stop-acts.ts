@@ -6,7 +6,7 @@ import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { otherRestart } from '../core/process/restart.ts'
-import { isRefusal, refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
 import { resolve } from '../kernel/resolve.ts'
@@ -20,9 +20,10 @@ import {
 } from '../kernel/stop-scope.ts'
 import { type StopIntent, stopUnrecorded } from '../kernel/unrecorded-stop.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
-import { registering, spawnAnswer, whenBegun } from './spawn-acts.ts'
+import { registerAll, spawnAnswer, whenBegun } from './spawn-acts.ts'
 
 /** What the keeper needs beyond the grace, to force and to look: ten seconds at most, and a moment to say so. */
 const FORCE_MS = 12_000
@@ -141,6 +142,16 @@ export function stopActs(
   const kill = async (pid: Pid, reason: string, graceMs: number | undefined): Promise<OutputOf<'kill'>> =>
     killed(killAsked(await performStop(killIntent(pid, reason, graceMs)), graceMs))
 
+  /** What a command with `inheritEnv` was started with, unless the caller gives something else. */
+  const inheritedFor = async (old: ProcessRecord, given: Inherited | undefined) => {
+    if (old.spec['inheritEnv'] === undefined) return {}
+    if (given !== undefined) return { inherited: given }
+    const isAllowed = edges.authorize(actor, 'execute', { type: 'process', record: old }) === undefined
+    const inherited = isAllowed ? await commands?.inherited.of(old) : null
+    if (inherited === null || inherited === undefined) throw new RefusedError(environmentGone(old.pid))
+    return { inherited }
+  }
+
   return {
     async signal({ pid, signal, to, reason, replayKey }) {
       const found = await resolve(edges, actor, pid)
@@ -218,7 +229,7 @@ export function stopActs(
       if (isRefusal(report)) throw new RefusedError(report)
       return report
     },
-    async restart({ pid, graceMs, idempotencyKey }) {
+    async restart({ pid, graceMs, idempotencyKey, inherited: given }) {
       const begun = idempotencyKey === undefined ? null : await restartUnder(idempotencyKey)
       if (begun !== null) {
         const other = otherRestart(begun, pid)
@@ -226,6 +237,8 @@ export function stopActs(
         return { record: begun }
       }
       const old = await read(pid)
+      // Before the old one is ended: it could not be started again otherwise.
+      const inherited = await inheritedFor(old, given)
       if (!hasEnded(old)) {
         const { answer } = await kill(old.pid, `restart by ${actor}`, graceMs)
         if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
@@ -234,7 +247,7 @@ export function stopActs(
       const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
       const request = anew(old, hasParent) as ParsedInputOf<'spawn'>
       const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const [registered] = await kernel.register([registering({ ...request, ...key }, actor, commands)])
+      const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key, ...inherited }])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))
       return { record }
     },
@@ -247,6 +260,14 @@ async function someAtOnce<Item>(items: readonly Item[], act: (item: Item) => Pro
     for (const item of next) await act(item)
   }
   await Promise.all(Array.from({ length: WAITS_AT_ONCE }, actOnSome))
+}
+
+function environmentGone(pid: Pid): Refusal {
+  return refusal(
+    'environment_unknown',
+    `${pid} ran in the environment of the shell that started it, which is not kept.`,
+    `Run reeve restart ${pid} in a shell: it then gets the environment of that shell.`,
+  )
 }
 
 /** Waits end in any order; a report names its processes in the order in which they were asked. */

@@ -40,6 +40,18 @@ export function demandWhole(caller: Caller, needs: Role): void {
   })
 }
 
+/** An environment belongs to a program on this machine: one that a token sends from elsewhere would mean nothing here. */
+export function refuseInherited({ tokenId }: Caller, input: Readonly<Record<string, unknown>>): void {
+  if (tokenId === null) return
+  const requests: readonly unknown[] = Array.isArray(input['processes']) ? input['processes'] : [input]
+  if (!requests.some((request) => Object(request).inherited !== undefined)) return
+  throw new ReeveError(
+    'forbidden',
+    'inherited has the environment of a program on the machine of the daemon, and is taken on its own socket alone.',
+    'Leave inherited and spec.inheritEnv out, and name variables in spec.env.',
+  )
+}
+
 interface SecretsAsked {
   readonly reveal: boolean
   readonly terminal: boolean

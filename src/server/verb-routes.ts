@@ -8,7 +8,7 @@ import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
 import { callSignal } from './call-signal.ts'
-import { actingFor, type Caller, demand, viewOf } from './caller.ts'
+import { actingFor, type Caller, demand, refuseInherited, viewOf } from './caller.ts'
 import type { Served } from './served.ts'
 
 /** Every verb below `/v1`, with one handler for all of them. */
@@ -43,6 +43,7 @@ async function perform(
   const body = hasBody(req.method) ? await bodyOf(req.raw, mostBytes) : {}
   const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
   if (input['reveal'] === true) demand(caller, 'admin')
+  refuseInherited(caller, input)
   const given = name === 'output' ? asShownTo(caller, input) : input
   const act = actingFor(reeve, caller)[name as keyof Acting] as Act
   const answer = await act(given, { signal: callSignal(context) })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { inherited } from './shapes/inherited.ts'
 import { record } from './shapes/record.ts'
 import { duration, processRef, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -14,6 +15,11 @@ export const restart = verb({
     idempotencyKey: replayKey
       .exactOptional()
       .describe('the same key of the same caller is the same restart, and answers with its process'),
+    inherited: inherited
+      .exactOptional()
+      .describe(
+        'of a command with spec.inheritEnv: what it runs in now, instead of what it was started with',
+      ),
   }),
   output: z.strictObject({ record }),
   codes: [
@@ -25,6 +31,7 @@ export const restart = verb({
       'survived',
       'not_ours',
       'invalid_input',
+      'environment_unknown',
     ] as const),
     ...([
       'limit_exceeded',

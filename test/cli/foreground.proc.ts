@@ -41,14 +41,17 @@ test('more output than is usually kept arrives whole, the two streams apart', as
   expect(hash(ran.bytes)).toBe(hash(Buffer.concat([bytes, Buffer.from('end\n')])))
 })
 
-test('a command runs here, with the PATH of here and what -e says, and nothing else of here', async () => {
+test('with --no-inherit-env a command runs here, with the PATH of here and what -e says, and nothing else of here', async () => {
   const reeve = new CommandLine()
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'cli-test-')))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   await reeve.run(['ps'])
   const env = { PATH: `${cwd}:${process.env['PATH']}`, ONE: '1', TWO: '2' }
   const line = 'pwd; echo "$PATH" | cut -d: -f1; echo "[$ONE] [$TWO] [$THREE]"'
-  const ran = await reeve.run(['run', '-e', 'TWO', '-e', 'THREE=3', '-c', line], { cwd, env })
+  const ran = await reeve.run(['run', '--no-inherit-env', '-e', 'TWO', '-e', 'THREE=3', '-c', line], {
+    cwd,
+    env,
+  })
   expect(ran.stdout).toBe(`${cwd}\n${cwd}\n[] [2] [3]\n`)
 })
 

@@ -418,7 +418,8 @@ test('a secret of the shell is passed by name, also to a daemon that was started
   expect(await line.run(['run', '-c', 'echo "[$ACME_API_KEY]"'])).toMatchObject({ stdout: '[]\n' })
   const env = { ACME_API_KEY: 'correct-horse-battery' }
   const count = 'printf %s "$ACME_API_KEY" | wc -c'
-  expect(await line.run(['run', '-c', count], { env })).toMatchObject({ stdout: '0\n' })
-  const passed = await line.run(['run', '--pass-env', 'ACME_API_KEY', '-c', count], { env })
+  const run = ['run', '--no-inherit-env']
+  expect(await line.run([...run, '-c', count], { env })).toMatchObject({ stdout: '0\n' })
+  const passed = await line.run([...run, '--pass-env', 'ACME_API_KEY', '-c', count], { env })
   expect(passed).toMatchObject({ code: 0, stdout: '21\n' })
 })

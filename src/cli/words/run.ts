@@ -1,26 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
-import { ALLOW, allowanceIn } from '../allow.ts'
-import type { Context } from '../context.ts'
+import type { OutputOf } from '../../verbs/reeve.ts'
+import { ALLOW } from '../allow.ts'
+import { callerEnvironment } from '../caller-environment.ts'
+import { requestFor } from '../command-request.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isInForeground } from '../foreground/is-in-foreground.ts'
 import { isMissing } from '../foreground/is-missing.ts'
 import { tellHeldBack } from '../foreground/tell-held-back.ts'
-import { terminalOf } from '../foreground/terminal.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 import { startFailure } from './show.ts'
-
-type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
-
-/** Whoever reads through a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
-const KEEP_BYTES = 1024 ** 3
 
 const OPTIONS = {
   detach: {
@@ -36,6 +29,15 @@ const OPTIONS = {
     short: 'e',
     value: 'NAME[=value]',
     about: 'a variable; without a value, the one of here',
+  },
+  'env-file': { type: 'texts', value: 'file', about: 'variables of a file, NAME=value in each line' },
+  'inherit-env': {
+    type: 'flag',
+    about: 'in the background: with the whole environment, umask and limits of here',
+  },
+  'no-inherit-env': {
+    type: 'flag',
+    about: "with the daemon's environment and this PATH alone, also in the foreground",
   },
   'pass-env': {
     type: 'texts',
@@ -99,7 +101,7 @@ const OPTIONS = {
   parent: { type: 'text', value: 'process', about: 'the process it is a child of' },
 } as const
 
-type RunOptions = Options<typeof OPTIONS>
+export type RunOptions = Options<typeof OPTIONS>
 
 export const run = word({
   name: 'run',
@@ -134,8 +136,10 @@ terminal, SIGINT, SIGTERM and SIGHUP are passed on.
 Ctrl-Z pauses a program that leaves Ctrl-Z to the terminal, and this with it; fg resumes both. Programs that
 read the key themselves get it (a shell stops its job; vi has nowhere to go back to, and stays).
 
-The command starts in this folder, with this PATH, -e, and the daemon's login environment: nothing else of the
-environment of here.
+The command starts in this folder. In the foreground it has the environment, umask and resource limits of here, as without
+Reeve; -d has the daemon's login environment and this PATH, unless --inherit-env or the setting inheritEnv says otherwise. The
+environment of here and what --env-file has are stored nowhere; only with --restart they are in a file that you alone can read,
+until the command has ended for good. What -e gives is stored with the process.
 
 Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal ended it; 124 if its time was up;
 125 if Reeve failed; 126 if it cannot be run; 127 if it is not there.`,
@@ -160,7 +164,11 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
     const hasInput = options.detach ? options.stdin : !options['no-stdin'] && (atTerminal || !isJobAt(stdin))
-    const request = await requestFor(context, reeve, { pty, hasInput })
+    const request = await requestFor(context, reeve, {
+      pty,
+      hasInput,
+      given: await callerEnvironment(context),
+    })
     const { record, warning } = await reeve.spawn(request)
     const failure = startFailure(record)
     if (failure !== undefined) {
@@ -230,136 +238,6 @@ function dieOfInterrupt(): void {
     process.removeAllListeners('SIGINT')
     process.kill(process.pid, 'SIGINT')
   })
-}
-
-async function requestFor(
-  context: Context<RunOptions>,
-  reeve: Acting,
-  { pty, hasInput }: { readonly pty: boolean; readonly hasInput: boolean },
-): Promise<CommandRequest> {
-  const { options, around, args } = context
-  const cwd = resolve(around.cwd, options.cwd ?? '.')
-  const { session, parent, timeout, grace, lifetime, name } = options
-  const idle = options['idle-timeout']
-  return {
-    kind: 'command',
-    idempotencyKey: randomUUID(),
-    cwd,
-    spec: {
-      ...(options.shell === undefined ? { argv: [...args] } : { run: options.shell }),
-      env: environmentOf(around.env, cwd, options.env, pty),
-      ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
-      ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
-      ...(pty || (options.detach && !options.split) ? {} : { output: 'tagged' as const }),
-      ...(pty || options.detach ? {} : { keepBytes: KEEP_BYTES }),
-      ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
-      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-      ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
-      ...(grace === undefined ? {} : { graceMs: grace }),
-      ...attendedBy(options),
-    },
-    ...secretsIn(around.env, options['pass-env']),
-    ...(name === undefined ? {} : { name }),
-    ...allowanceIn(options.allow),
-    ...(session === undefined ? {} : { owner: { session } }),
-    ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
-    ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
-  }
-}
-
-/** What this shell has of the names that are passed; the others are looked up where the daemon is. */
-function secretsIn(
-  env: Readonly<Record<string, string | undefined>>,
-  names: readonly string[],
-): Pick<CommandRequest, 'secrets'> {
-  const here = names.flatMap((name) => {
-    const value = env[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return here.length === 0 ? {} : { secrets: Object.fromEntries(here) }
-}
-
-/** What its session, or the person at the machine, is told of it. */
-function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
-  const { watch, ready, heartbeat, notify, restart } = options
-  // Who has neither session nor parent has to ask, or nobody is told.
-  const isNobodys = options.session === undefined && options.parent === undefined
-  const told = notify ?? (options.detach ? (isNobodys ? 'complete' : undefined) : 'none')
-  const timeoutMs = options['ready-timeout']
-  if (timeoutMs !== undefined && ready === undefined)
-    throw new UsageError(
-      '--ready-timeout needs --ready.',
-      'Say what shows that it is ready, like --ready :8080',
-    )
-  return {
-    // Twice the same is once.
-    ...(watch.length === 0 ? {} : { watch: [...new Set(watch)].map(watchedIn) }),
-    ...(ready === undefined
-      ? {}
-      : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
-    ...(told === undefined ? {} : { notify: told as 'complete' | 'failure' | 'none' }),
-    ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeat }),
-    ...(restart === undefined
-      ? {}
-      : {
-          restart: {
-            on: restart as 'never' | 'failure' | 'always',
-            ...(options['restart-limit'] === undefined ? {} : { limit: options['restart-limit'] }),
-          },
-        }),
-  }
-}
-
-function watchedIn(text: string): { readonly text: string } | { readonly pattern: string } {
-  const pattern = patternIn(text)
-  return pattern === null ? { text } : { pattern }
-}
-
-type ReadyWhen = NonNullable<CommandRequest['spec']['ready']>
-
-function readyIn(text: string): ReadyWhen {
-  const pattern = patternIn(text)
-  if (pattern !== null) return { log: pattern }
-  if (/^https?:\/\//.test(text)) return { http: text }
-  const { host, port } =
-    /^(?:(?<host>[\w.-]+|\[[\da-f:]+\]|\*)?:)?(?<port>\d{1,5})$/i.exec(text)?.groups ?? {}
-  if (port === undefined) return { command: text }
-  if (Number(port) < 1 || Number(port) > LAST_PORT)
-    throw new UsageError(`--ready was given ${text}.`, `A port is a number from 1 to ${LAST_PORT}.`)
-  if (host === undefined || HERE.test(host)) return { port: Number(port) }
-  throw new UsageError(
-    `--ready ${text}: a port is looked at on this machine alone.`,
-    `Give the port, :${port}, or an address, http://${text}, or a line for the shell that succeeds when it is there.`,
-  )
-}
-
-const LAST_PORT = 65_535
-const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
-
-/** As it is written elsewhere: between slashes. */
-function patternIn(text: string): string | null {
-  return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null
-}
-
-/** What makes a command the same one that would run here: where programs are found, and what the terminal can do. */
-function environmentOf(
-  here: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-  given: readonly string[],
-  pty: boolean,
-): Record<string, string> {
-  const passed = ['PATH', ...(pty ? ['TERM', 'COLORTERM'] : [])].flatMap((name) => {
-    const value = here[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  const own = given.flatMap((text) => {
-    const at = text.indexOf('=')
-    if (at === 0) throw new UsageError(`--env was given ${text}.`, 'It takes NAME=value, or NAME.')
-    if (at > 0) return [[text.slice(0, at), text.slice(at + 1)] as const]
-    const value = here[text]
-    return value === undefined ? [] : [[text, value] as const]
-  })
-  return { ...Object.fromEntries(passed), PWD: cwd, ...Object.fromEntries(own) }
 }
 
 function warned(

@@ -1,24 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { isPid, type Pid } from '../../core/process/pid.ts'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
 import { orMissing } from '../output/missing.ts'
+import { fileNameOf, type PassedBy, pidIn, writePrivately } from './registration-file.ts'
 
 type Values = Readonly<Record<string, string>>
-
-/** One request of one caller. Callers choose pids, so that a pid alone says nothing about who passed a value. */
-export type PassedBy = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash'>
 
 /**
  * Values that clients pass for names in `passEnv`: one file for each registration, readable by its user alone, like the
  * output log in which the command may print them. They are in no record and no event. A file is there for as long as the
  * output is: the values must stay masked, and a restart needs them again.
- *
- * The name of a file contains a hash of the caller and the request: a request that is refused, or that another caller makes
- * for the same pid, has another file, which no command of the first one reads.
  */
 export class PassedSecrets {
   readonly #folder: string
@@ -50,24 +44,8 @@ export class PassedSecrets {
   async keep(registration: PassedBy, values: Values): Promise<boolean> {
     const file = this.#file(registration)
     if ((await orMissing(stat(file))) !== null) return false
-    const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    if (made !== undefined) await syncFolder(dirname(made))
-    const unfinished = join(this.#folder, `.${randomUUID()}`)
-    try {
-      const handle = await open(unfinished, 'wx', 0o600)
-      try {
-        await handle.writeFile(JSON.stringify(values))
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      await rename(unfinished, file)
-      await syncFolder(this.#folder)
-      return true
-    } catch (error) {
-      await rm(unfinished, { force: true })
-      throw error
-    }
+    await writePrivately(this.#folder, fileNameOf(registration), JSON.stringify(values))
+    return true
   }
 
   /** Those that its spec names. */
@@ -103,7 +81,7 @@ export class PassedSecrets {
   async sweep(kernel: Kernel): Promise<void> {
     for (const name of await this.#names()) {
       const row = await kernel.edges.store.ask({ ask: 'process', pid: pidIn(name) })
-      if (row === null || nameOf(row.record) !== name) await rm(join(this.#folder, name), { force: true })
+      if (row === null || fileNameOf(row.record) !== name) await rm(join(this.#folder, name), { force: true })
     }
   }
 
@@ -132,36 +110,14 @@ export class PassedSecrets {
   }
 
   #file(registration: PassedBy): string {
-    if (!isPid(registration.pid)) throw new Error(`${JSON.stringify(registration.pid)} is no pid.`)
-    return join(this.#folder, nameOf(registration))
+    return join(this.#folder, fileNameOf(registration))
   }
 }
 
 /** How many processes that never began may stand between a restart and the values that it gets. */
 const MAX_RESTARTS = 100
 
-function nameOf({ pid, originator, registrationHash }: PassedBy): string {
-  const caller = createHash('sha256')
-    .update(JSON.stringify([originator, registrationHash]))
-    .digest('hex')
-  return `${pid}.${caller}`
-}
-
-function pidIn(name: string): Pid {
-  return name.slice(0, name.indexOf('.'))
-}
-
 function named({ spec }: Pick<ProcessRecord, 'spec'>, values: Values): Values {
   const { passEnv = [] } = spec as unknown as CommandSpec
   return Object.fromEntries(Object.entries(values).filter(([name]) => passEnv.includes(name)))
-}
-
-/** So that a name in it survives a power cut. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

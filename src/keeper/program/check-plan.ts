@@ -37,7 +37,8 @@ export function checkPlan(plan: SpawnPlan): string {
   checkLimits(plan)
   const file = programFile(name, plan)
   checkTyped(plan)
-  if (plan.pty !== null || plan.limits.openFiles !== null) checkInterpreter(file)
+  const isWrapped = plan.limits.openFiles !== null || plan.rlimits !== undefined
+  if (plan.pty !== null || isWrapped) checkInterpreter(file)
   return file
 }
 
@@ -57,7 +58,7 @@ function checkTyped({ pty, stdin }: SpawnPlan): void {
 
 /**
  * In a terminal, what the system says of a missing interpreter would look like the program's own output; and so would what is
- * said by the shell that sets a limit of open files.
+ * said by the program that sets its limits.
  */
 function checkInterpreter(file: string): void {
   const interpreter = interpreterOf(file)

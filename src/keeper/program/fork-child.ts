@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../error-text.ts'
+import { withUmask } from './caller-limits.ts'
 import { FailedStart } from './check-plan.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { commandOf, type ExitHeard, type ForkAnswer, type Forked, type ForkRequest } from './forked.ts'
@@ -57,7 +58,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 function startChild(request: ForkRequest, stdio: ('ignore' | number)[]): ChildProcess {
   const { file, argv0, args } = commandOf(request)
   const { plan, env } = request
-  const child = spawn(file, args, { argv0, cwd: plan.cwd, env, stdio, detached: true })
+  const child = withUmask(plan.umask, () =>
+    spawn(file, args, { argv0, cwd: plan.cwd, env, stdio, detached: true }),
+  )
   // Without a listener an error would be uncaught. Once there is a PID, the exit is what counts.
   child.on('error', () => {})
   return child

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
 import { isPidInUse } from '../../os/identity.ts'
+import { withUmask } from './caller-limits.ts'
 import { forkFailure } from './fork-child.ts'
 import { commandOf, type ExitHeard, type Forked, type ForkRequest } from './forked.ts'
 import { PtyInput } from './pty-input.ts'
@@ -86,7 +87,8 @@ function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: numbe
   try {
     // The library would overwrite the variable of a command that names another kind of terminal.
     const name = env['TERM'] ?? 'xterm-256color'
-    return library.spawn(file, args, { ...size, name, cwd: plan.cwd, env, encoding: null })
+    const options = { ...size, name, cwd: plan.cwd, env, encoding: null }
+    return withUmask(plan.umask, () => library.spawn(file, args, options))
   } catch (error) {
     throw forkFailure(error, request)
   }

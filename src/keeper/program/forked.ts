@@ -1,4 +1,5 @@
 import type { SpawnPlan } from '../protocol/messages.ts'
+import { limitArguments } from './caller-limits.ts'
 import type { FailedStart } from './check-plan.ts'
 import type { Input } from './input.ts'
 
@@ -28,11 +29,16 @@ export type ForkAnswer<Success> = Success | Promise<FailedStart>
 /** Not heard before the call that forked has returned. What was written before is there to be drained. */
 export type ExitHeard = (exitCode: number | null, signal: string | null) => void
 
-/** File and arguments as the system is given them: with a limit of open files, a shell sets it and is then replaced. */
+/**
+ * File and arguments as the system is given them: with a limit of open files, a shell sets it and is then replaced; and so does
+ * prlimit with the limits of the caller.
+ */
 export function commandOf({ file, plan }: ForkRequest): { file: string; argv0: string; args: string[] } {
   const [argv0 = file, ...args] = plan.argv
   const { openFiles } = plan.limits
-  if (openFiles === null) return { file, argv0, args }
   const script = 'ulimit -n "$0" && exec "$@"'
-  return { file: '/bin/sh', argv0: '/bin/sh', args: ['-c', script, String(openFiles), file, ...args] }
+  const shell = openFiles === null ? [] : ['/bin/sh', '-c', script, String(openFiles)]
+  const [first, ...others] = [...limitArguments(plan), ...shell]
+  if (first === undefined) return { file, argv0, args }
+  return { file: first, argv0: first, args: [...others, file, ...args] }
 }

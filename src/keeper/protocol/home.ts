@@ -16,6 +16,7 @@ import { join } from 'node:path'
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
  * | `passed/<pid>.<hash>`    | secrets that its client passed by name                      | daemon                |
  * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |
+ * | `inherited/<pid>.<hash>` | its caller's environment, while it may be started again     | daemon                |
  */
 export interface Home {
   readonly folder: string
@@ -26,6 +27,7 @@ export interface Home {
   readonly cursors: string
   readonly passed: string
   readonly reserve: string
+  readonly inherited: string
   readonly daemon: { readonly lock: string; readonly identity: string }
   readonly keeper: KeeperFiles
 }
@@ -50,6 +52,7 @@ export function homeAt(folder: string, protocol: number): Home {
     cursors: join(folder, 'cursors'),
     passed: join(folder, 'passed'),
     reserve: join(folder, 'reserve'),
+    inherited: join(folder, 'inherited'),
     daemon: { lock: join(folder, 'daemon.lock'), identity: join(folder, 'daemon.json') },
     keeper: {
       folder: keeper,

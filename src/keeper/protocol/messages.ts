@@ -1,3 +1,5 @@
+import type { ResourceLimits } from './limits-file.ts'
+
 /**
  * What daemon and keeper say to each other: lines of JSON over a private socket. The daemon asks, and each question gets
  * one answer; the keeper also tells, unasked, of what happens. Output bytes never travel here: readers read the log.
@@ -135,6 +137,9 @@ export interface SpawnPlan {
   readonly graceMs: number
   /** `marker`: no cgroup is made, even where one could be. */
   readonly tree: 'auto' | 'marker'
+  /** Of the caller. A keeper of an earlier version does not know them: the program then has the keeper's own. */
+  readonly umask?: number
+  readonly rlimits?: ResourceLimits
 }
 
 interface Survivor {

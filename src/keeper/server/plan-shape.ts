@@ -21,6 +21,8 @@ export function faultOfPlan(plan: unknown): string | undefined {
     ['endSignal', isText(endSignal)],
     ['graceMs', isAtLeast(plan['graceMs'], 0)],
     ['tree', tree === 'auto' || tree === 'marker'],
+    ['umask', plan['umask'] === undefined || isMode(plan['umask'])],
+    ['rlimits', plan['rlimits'] === undefined || areResourceLimits(plan['rlimits'])],
   ]
   const fault = faults.find(([, isGood]) => !isGood)
   return fault === undefined ? undefined : `${fault[0]} of the plan is not as it should be`
@@ -51,6 +53,21 @@ function areSizes({ headBytes, tailBytes, segmentBytes, minFreeBytes }: Unknown)
     isAtLeast(tailBytes, 0) &&
     isAtLeast(segmentBytes, 1) &&
     isAtLeast(minFreeBytes, 0)
+  )
+}
+
+function isMode(value: unknown): boolean {
+  return isAtLeast(value, 0) && Number.isInteger(value) && Number(value) <= 0o777
+}
+
+function areResourceLimits(value: unknown): boolean {
+  const isLimit = (limit: unknown) => limit === null || isAtLeast(limit, 0)
+  return (
+    isObject(value) &&
+    Object.entries(value).every(
+      ([name, pair]) =>
+        /^[a-z]+$/.test(name) && Array.isArray(pair) && pair.length === 2 && pair.every(isLimit),
+    )
   )
 }
 

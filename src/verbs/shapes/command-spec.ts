@@ -1,10 +1,8 @@
 import * as z from 'zod'
 import { duration } from './scalars.ts'
+import { variableName, variableValue } from './variables.ts'
 
 const MiB = 1024 * 1024
-/** Neither `=` nor NUL: no operating system takes them. */
-const variableName = z.string().regex(/^[^=\0]+$/, 'must not be empty, nor have = or NUL in it')
-const variableValue = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
 const argument = z.string().regex(/^[^\0]*$/, 'must not have NUL in it')
 const WATCH_NAME_CHARS = 100
 const terminalSide = z.number().int().min(1).max(1_000)
@@ -70,6 +68,12 @@ export const commandSpec = z
       .max(200)
       .exactOptional()
       .describe('secrets that it may see, by name: of its client, or of the base environment'),
+    inheritEnv: z
+      .enum(['whole', 'part'])
+      .exactOptional()
+      .describe(
+        'whole: it runs in the environment that inherited has; part: in the base environment and that. Nothing of it is stored',
+      ),
     pty: z
       .union([
         z.boolean(),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { amounts } from './allowance.ts'
+import { inherited } from './inherited.ts'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
 import { eventType, lifetime, placementRequest, recovery } from './record.ts'
@@ -81,6 +82,9 @@ export const registration = z.discriminatedUnion('kind', [
       .record(z.string(), z.string())
       .exactOptional()
       .describe('values of names in spec.passEnv, instead of those of the base environment; in no record'),
+    inherited: inherited
+      .exactOptional()
+      .describe('environment, umask and limits of the caller, for spec.inheritEnv; in no record'),
   }),
   z.strictObject({ kind: z.literal('agent'), spec: specs.agent, ...common }),
   z.strictObject({ kind: z.literal('engine'), spec: specs.engine, ...common }),

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { InputOf } from '../verbs/reeve.ts'
+import type { Context } from './context.ts'
+import { UsageError } from './usage-error.ts'
+
+type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
+type Inherited = NonNullable<CommandRequest['inherited']>
+
+/** What a command gets of the environment of here, and that is stored nowhere. */
+export interface CallerEnvironment {
+  readonly spec: Pick<CommandRequest['spec'], 'inheritEnv'>
+  readonly request: Pick<CommandRequest, 'inherited'>
+}
+
+interface EnvironmentOptions {
+  readonly detach: boolean
+  readonly 'inherit-env': boolean
+  readonly 'no-inherit-env': boolean
+  readonly 'env-file': readonly string[]
+}
+
+/** The whole environment in the foreground, and in the background where that is asked for; and what files have. */
+export async function callerEnvironment(context: Context<EnvironmentOptions>): Promise<CallerEnvironment> {
+  const { options, around } = context
+  if (options['inherit-env'] && options['no-inherit-env'])
+    throw new UsageError('--inherit-env and --no-inherit-env exclude each other.', 'Give one of them.')
+  const variables = Object.assign(
+    {},
+    ...options['env-file'].map((file) => variablesIn(resolve(around.cwd, file))),
+  ) as Record<string, string>
+  if (!isOwnDaemon(context)) {
+    if (options['inherit-env'] || options['env-file'].length > 0) throw onlyHere()
+    return NONE
+  }
+  if (await inheritsAll(context)) {
+    const inherited = await context.daemon.inherited()
+    const env = { ...unbuffered(options), ...inherited.env, ...variables }
+    return { spec: { inheritEnv: 'whole' }, request: { inherited: { ...inherited, env } } }
+  }
+  if (options['env-file'].length === 0) return NONE
+  return { spec: { inheritEnv: 'part' }, request: { inherited: { env: variables } } }
+}
+
+/** For a restart of a command that inherited the environment of a shell: the one of this shell. */
+export async function inheritedAgain(
+  context: Context<unknown>,
+  spec: Readonly<Record<string, unknown>>,
+): Promise<{ readonly inherited?: Inherited }> {
+  if (spec['inheritEnv'] !== 'whole' || !isOwnDaemon(context)) return {}
+  return { inherited: await context.daemon.inherited() }
+}
+
+const NONE: CallerEnvironment = { spec: {}, request: {} }
+
+/** In the background lines are to be seen as they are printed; in the foreground the program is as without Reeve. */
+function unbuffered({ detach }: EnvironmentOptions): Record<string, string> {
+  return detach ? { PYTHONUNBUFFERED: '1' } : {}
+}
+
+/** The daemon of this user on this machine; a token may be bound to the session of an agent. */
+function isOwnDaemon({ url, token }: Context<unknown>): boolean {
+  return url === undefined && token === undefined
+}
+
+async function inheritsAll(context: Context<EnvironmentOptions>): Promise<boolean> {
+  const { options, daemon, home } = context
+  if (options['no-inherit-env']) return false
+  if (options['inherit-env'] || !options.detach) return true
+  if ((await daemon.running(home)) === null) await (await context.acting()).whoami({})
+  return (await daemon.running(home))?.inheritEnv === true
+}
+
+function variablesIn(file: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(
+      `--env-file ${file} cannot be read: ${(error as Error).message}.`,
+      'Give a file with lines like NAME=value.',
+    )
+  }
+}
+
+function onlyHere(): UsageError {
+  return new UsageError(
+    '--inherit-env and --env-file need the daemon of this machine, without --url and without a token.',
+    'Give single variables with -e NAME=value.',
+  )
+}

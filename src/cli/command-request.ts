@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Acting, InputOf } from '../verbs/reeve.ts'
+import { allowanceIn } from './allow.ts'
+import type { CallerEnvironment } from './caller-environment.ts'
+import type { Context } from './context.ts'
+import { terminalOf } from './foreground/terminal.ts'
+import { UsageError } from './usage-error.ts'
+import type { RunOptions } from './words/run.ts'
+
+type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
+
+/** A reader behind a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
+const KEEP_BYTES = 1024 ** 3
+
+/** What `reeve run` asks for. */
+export async function requestFor(
+  context: Context<RunOptions>,
+  reeve: Acting,
+  {
+    pty,
+    hasInput,
+    given,
+  }: { readonly pty: boolean; readonly hasInput: boolean; readonly given: CallerEnvironment },
+): Promise<CommandRequest> {
+  const { options, around, args } = context
+  const cwd = resolve(around.cwd, options.cwd ?? '.')
+  const { session, parent, timeout, grace, lifetime, name } = options
+  const idle = options['idle-timeout']
+  return {
+    kind: 'command',
+    idempotencyKey: randomUUID(),
+    cwd,
+    spec: {
+      ...(options.shell === undefined ? { argv: [...args] } : { run: options.shell }),
+      env: environmentOf(around.env, { cwd, given: options.env, passed: passedNames(given, { pty }) }),
+      ...given.spec,
+      ...(options['pass-env'].length === 0 ? {} : { passEnv: [...options['pass-env']] }),
+      ...(pty ? { pty: around.stdout.isTTY ? terminalOf(around).size() : true } : {}),
+      ...(pty || (options.detach && !options.split) ? {} : { output: 'tagged' as const }),
+      ...(pty || options.detach ? {} : { keepBytes: KEEP_BYTES }),
+      ...(pty || !hasInput ? {} : { stdin: 'pipe' as const }),
+      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+      ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
+      ...(grace === undefined ? {} : { graceMs: grace }),
+      ...attendedBy(options),
+    },
+    ...given.request,
+    // The whole environment has them already, and is stored nowhere.
+    ...(given.spec.inheritEnv === 'whole' ? {} : secretsIn(around.env, options['pass-env'])),
+    ...(name === undefined ? {} : { name }),
+    ...allowanceIn(options.allow),
+    ...(session === undefined ? {} : { owner: { session } }),
+    ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),
+    ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<CommandRequest['lifetime']> }),
+  }
+}
+
+/** What this shell has of the names that are passed; the others are looked up where the daemon is. */
+function secretsIn(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Pick<CommandRequest, 'secrets'> {
+  const here = names.flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return here.length === 0 ? {} : { secrets: Object.fromEntries(here) }
+}
+
+/** What its session, or the person at the machine, is told of it. */
+function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
+  const { watch, ready, heartbeat, notify, restart } = options
+  // Without a session or a parent there is no inbox to tell, unless notify asks for the one of the person.
+  const isNobodys = options.session === undefined && options.parent === undefined
+  const told = notify ?? (options.detach ? (isNobodys ? 'complete' : undefined) : 'none')
+  const timeoutMs = options['ready-timeout']
+  if (timeoutMs !== undefined && ready === undefined)
+    throw new UsageError(
+      '--ready-timeout needs --ready.',
+      'Say what shows that it is ready, like --ready :8080',
+    )
+  return {
+    // Twice the same is once.
+    ...(watch.length === 0 ? {} : { watch: [...new Set(watch)].map(watchedIn) }),
+    ...(ready === undefined
+      ? {}
+      : { ready: { ...readyIn(ready), ...(timeoutMs === undefined ? {} : { timeoutMs }) } }),
+    ...(told === undefined ? {} : { notify: told as 'complete' | 'failure' | 'none' }),
+    ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeat }),
+    ...(restart === undefined
+      ? {}
+      : {
+          restart: {
+            on: restart as 'never' | 'failure' | 'always',
+            ...(options['restart-limit'] === undefined ? {} : { limit: options['restart-limit'] }),
+          },
+        }),
+  }
+}
+
+function watchedIn(text: string): { readonly text: string } | { readonly pattern: string } {
+  const pattern = patternIn(text)
+  return pattern === null ? { text } : { pattern }
+}
+
+type ReadyWhen = NonNullable<CommandRequest['spec']['ready']>
+
+function readyIn(text: string): ReadyWhen {
+  const pattern = patternIn(text)
+  if (pattern !== null) return { log: pattern }
+  if (/^https?:\/\//.test(text)) return { http: text }
+  const { host, port } =
+    /^(?:(?<host>[\w.-]+|\[[\da-f:]+\]|\*)?:)?(?<port>\d{1,5})$/i.exec(text)?.groups ?? {}
+  if (port === undefined) return { command: text }
+  if (Number(port) < 1 || Number(port) > LAST_PORT)
+    throw new UsageError(`--ready was given ${text}.`, `A port is a number from 1 to ${LAST_PORT}.`)
+  if (host === undefined || HERE.test(host)) return { port: Number(port) }
+  throw new UsageError(
+    `--ready ${text}: a port is looked at on this machine alone.`,
+    `Give the port, :${port}, or an address, http://${text}, or a line for the shell that succeeds when it is there.`,
+  )
+}
+
+const LAST_PORT = 65_535
+const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
+
+/** As it is written elsewhere: between slashes. */
+function patternIn(text: string): string | null {
+  return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null
+}
+
+/** Without the whole environment: where programs are found, and what the terminal can do. */
+function passedNames({ spec }: CallerEnvironment, { pty }: { readonly pty: boolean }): readonly string[] {
+  if (spec.inheritEnv === 'whole') return []
+  return ['PATH', ...(pty ? ['TERM', 'COLORTERM'] : [])]
+}
+
+/** What makes a command the same one that would run here. */
+function environmentOf(
+  here: Readonly<Record<string, string | undefined>>,
+  {
+    cwd,
+    given,
+    passed: names,
+  }: { readonly cwd: string; readonly given: readonly string[]; readonly passed: readonly string[] },
+): Record<string, string> {
+  const passed = names.flatMap((name) => {
+    const value = here[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const own = given.flatMap((text) => {
+    const at = text.indexOf('=')
+    if (at === 0) throw new UsageError(`--env was given ${text}.`, 'It takes NAME=value, or NAME.')
+    if (at > 0) return [[text.slice(0, at), text.slice(at + 1)] as const]
+    const value = here[text]
+    return value === undefined ? [] : [[text, value] as const]
+  })
+  return { ...Object.fromEntries(passed), PWD: cwd, ...Object.fromEntries(own) }
+}

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { changedLimits } from '../../src/keeper/program/caller-limits.ts'
+import { limitsIn } from '../../src/keeper/protocol/limits-file.ts'
+import { testIf } from '../reporting/test-if.ts'
+import { Estate } from './client.ts'
+
+const hasPrlimit = existsSync('/usr/bin/prlimit') || existsSync('/bin/prlimit')
+
+async function estateWithDaemon() {
+  const estate = new Estate()
+  await estate.startKeeper()
+  return { estate, daemon: await estate.daemon() }
+}
+
+for (const pty of [null, { cols: 80, rows: 24 }])
+  test(`a program ${pty === null ? 'without' : 'in'} a terminal gets the umask of its caller, and the keeper keeps its own`, async () => {
+    const { estate, daemon } = await estateWithDaemon()
+    await using _ = estate
+
+    await daemon.sh('p_own', 'umask', { pty })
+    await daemon.sh('p_caller', 'umask', { pty, umask: 0o345 })
+    await daemon.sh('p_after', 'umask', { pty })
+    for (const pid of ['p_own', 'p_caller', 'p_after']) expect((await daemon.exit(pid)).exitCode).toBe(0)
+    expect(estate.output('p_caller').text.trim()).toBe('0345')
+    expect(estate.output('p_after').text).toBe(estate.output('p_own').text)
+  })
+
+for (const pty of [null, { cols: 80, rows: 24 }])
+  testIf(hasPrlimit, 'needs prlimit')(
+    `a program ${pty === null ? 'without' : 'in'} a terminal gets the resource limits of its caller`,
+    async () => {
+      const { estate, daemon } = await estateWithDaemon()
+      await using _ = estate
+
+      const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128], core: [0, 0] }
+      await daemon.sh('p_limited', 'ulimit -Sn; ulimit -Hn; ulimit -Hc; exit 5', { pty, rlimits })
+      expect((await daemon.exit('p_limited')).exitCode).toBe(5)
+      expect(estate.output('p_limited').text.replaceAll('\r', '')).toBe('64\n128\n0\n')
+    },
+  )
+
+testIf(hasPrlimit, 'needs prlimit')(
+  'with limits of its caller, a script whose interpreter is missing does not start',
+  async () => {
+    const { estate, daemon } = await estateWithDaemon()
+    await using _ = estate
+
+    const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128] }
+    const missing = await daemon.spawn('p_missing', { argv: ['/no/such/program'], rlimits })
+    expect(missing).toMatchObject({ state: 'failed_start' })
+  },
+)
+
+test('only limits that differ are set, and none above the hard limit of the keeper', () => {
+  const own = limitsIn(`Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max core file size        0                    unlimited            bytes
+Max open files            4096                 4096                 files
+Max processes             100                  200                  processes
+`)
+  expect(own).toEqual({ cpu: [null, null], core: [0, null], nofile: [4096, 4096], nproc: [100, 200] })
+  const wanted: typeof own = {
+    cpu: [null, null],
+    core: [null, null],
+    nofile: [1024, 524288],
+    nproc: [null, null],
+  }
+  expect(changedLimits(wanted, own)).toEqual([
+    '--core=unlimited:unlimited',
+    '--nofile=1024:4096',
+    '--nproc=200:200',
+  ])
+  expect(changedLimits(own, own)).toEqual([])
+})
+
+test('a plan with a umask or limits of another shape is refused', async () => {
+  const { estate, daemon } = await estateWithDaemon()
+  await using _ = estate
+
+  await expect(daemon.sh('p_bad', 'true', { umask: 0o1000 })).rejects.toThrow('bad_ask')
+  const rlimits: Record<string, [number | null, number | null]> = { '-x': [1, 1] }
+  await expect(daemon.sh('p_worse', 'true', { rlimits })).rejects.toThrow('bad_ask')
+})
