@@ -41,6 +41,8 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       doctor: async () => (await import('./words/doctor.ts')).doctor,
       config: async () => (await import('./words/config.ts')).config,
       token: async () => (await import('./words/token.ts')).token,
+      prune: async () => (await import('./words/prune.ts')).prune,
+      rm: async () => (await import('./words/rm.ts')).rm,
       session: async () => (await import('./words/session.ts')).session,
     },
   ],

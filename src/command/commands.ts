@@ -25,7 +25,7 @@ import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
 import { leftoversOf } from './leftovers.ts'
 import { Cursors } from './output/cursors.ts'
-import { dropOutput, pruneOutput } from './output/housekeeping.ts'
+import { dropOutput, pidsWithOutput, pruneOutput } from './output/housekeeping.ts'
 import { endSignalOf, planOf, type Settings } from './plan.ts'
 import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
 import { RecentStarts } from './recent-starts.ts'
@@ -69,6 +69,8 @@ export class Commands {
   readonly secrets: CommandSecrets
   readonly passed: PassedSecrets
   readonly inherited: InheritedEnvironments
+  /** What all output logs took when they were last measured. */
+  outputBytes: number | null = null
   readonly #settings: Settings
   readonly #totalBytes: number
   readonly #onTrouble: (error: unknown, doing: string) => void
@@ -79,6 +81,7 @@ export class Commands {
   #kernel: Kernel | undefined
   #tidying: NodeJS.Timeout | undefined
   #reserving: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
 
   private constructor(parts: {
     readonly home: Home
@@ -313,10 +316,11 @@ export class Commands {
 
   /** Keeps all logs together below their cap: those that ended longest ago go first. */
   async prune(kernel: Kernel): Promise<void> {
-    const { dropped } = await pruneOutput(this.home.output, {
+    const { dropped, totalBytes } = await pruneOutput(this.home.output, {
       totalBytes: this.#totalBytes,
       finished: (pids) => endedLongestAgo(kernel, pids),
     })
+    this.outputBytes = totalBytes
     await this.#forget(dropped)
   }
 
@@ -325,14 +329,30 @@ export class Commands {
     if (pids.length > 0) await this.passed.forget(pids)
   }
 
-  /** Looks after the logs' size from time to time, and after the disk reserve, until `close`. */
+  /** Removes logs whose process is pruned: a daemon was killed between that and the removal of its log. */
+  async #dropUnknown(kernel: Kernel): Promise<void> {
+    const all = await pidsWithOutput(this.home.output)
+    for (let next = 0; next < all.length; next += PIDS_AT_ONCE) {
+      const pids = all.slice(next, next + PIDS_AT_ONCE)
+      const found = await kernel.edges.store.ask({ ask: 'prunable', pids })
+      const known = new Set(found.map(({ pid }) => pid))
+      await this.drop(pids.filter((pid) => !known.has(pid)))
+    }
+  }
+
+  /** Looks after the logs now and from time to time, and after the disk reserve, until `close`. */
   tidy(kernel: Kernel, everyMs: number): void {
     this.#keepReserve()
     this.#reserving = setInterval(() => this.#keepReserve(), RESERVE_LOOK_MS)
     this.#reserving.unref()
-    this.#tidying = setInterval(() => {
-      this.prune(kernel).catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
-    }, everyMs)
+    const look = (act: () => Promise<void>) => {
+      this.#looking = act().catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
+    }
+    look(async () => {
+      await this.#dropUnknown(kernel)
+      await this.prune(kernel)
+    })
+    this.#tidying = setInterval(() => look(() => this.prune(kernel)), everyMs)
     this.#tidying.unref()
   }
 
@@ -352,6 +372,7 @@ export class Commands {
   async close(): Promise<void> {
     clearInterval(this.#tidying)
     clearInterval(this.#reserving)
+    await this.#looking
     try {
       for (const keeper of this.#keepers) await keeper.close()
     } finally {
@@ -359,6 +380,8 @@ export class Commands {
     }
   }
 }
+
+const PIDS_AT_ONCE = 500
 
 async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
   const late = Promise.withResolvers<'late'>()

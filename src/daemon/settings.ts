@@ -87,6 +87,18 @@ export const configurationSchema = z.strictObject({
   outputTotalBytes: bytes
     .default(4 * 1024 * 1024 * 1024)
     .describe('how much all output logs together may have; the oldest finished ones go first'),
+  keepEndedMs: z
+    .number()
+    .int()
+    .min(0)
+    .default(14 * 24 * 60 * 60 * 1_000)
+    .describe('how long ended processes and their output are kept, in milliseconds; 0: for ever'),
+  keepEnded: z
+    .number()
+    .int()
+    .min(0)
+    .default(20_000)
+    .describe('how many ended processes are kept, the latest ones; 0: all'),
   minFreeBytes: bytes
     .default(128 * 1024 * 1024)
     .describe('with less than this free on disk, commands that print are held back'),

@@ -257,6 +257,10 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
         minFreeBytes: values.minFreeBytes,
       },
     },
+    retention: {
+      ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
+      ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
+    },
     waits: { defaultMs: waitMs },
     flood: {
       ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },

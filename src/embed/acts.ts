@@ -1,15 +1,12 @@
-import type { Commands } from '../command/commands.ts'
 import { listeningPorts } from '../command/ports.ts'
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
 import { isDead } from '../core/lease/holder.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Actor, hasEnded } from '../core/process/record.ts'
+import { hasEnded } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Trouble } from '../core/trouble/trouble.ts'
 import { grant } from '../kernel/grants.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { resolve } from '../kernel/resolve.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
@@ -26,19 +23,20 @@ import type { ReadEffects } from './read-effects.ts'
 import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
+import { type UpkeepParts, upkeepActs } from './upkeep-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
 import { workerActs } from './worker-acts.ts'
 
+/** What verbs are performed with. */
+export interface ActParts extends UpkeepParts {
+  readonly waits: WaitTimes
+  readonly reveals: Reveals
+  readonly effects: ReadEffects
+}
+
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
-export function actsOf(
-  kernel: Kernel,
-  actor: Actor,
-  commands: Commands | undefined,
-  waits: WaitTimes,
-  reveals: Reveals,
-  effects: ReadEffects,
-  troubles: () => Trouble[],
-): ActsFor<VerbName> {
+export function actsOf(parts: ActParts): ActsFor<VerbName> {
+  const { kernel, actor, commands, waits, reveals, effects } = parts
   const { edges } = kernel
   const { store, clock } = edges
   const asked = (pid: Pid) => ({ pid, actor, at: clock.now() }) as const
@@ -65,6 +63,7 @@ export function actsOf(
     ...workerActs(kernel, actor),
     ...inboxActs(kernel, actor, commands, effects),
     ...allowanceActs(kernel, actor),
+    ...upkeepActs(parts),
     async show({ pid, reveal }) {
       const record = await read(pid)
       await reveals.viewFor(actor, record, 'show', reveal)
@@ -218,13 +217,6 @@ export function actsOf(
       const since = maxAgeMs === undefined ? null : clock.now() - maxAgeMs
       return store.ask({ ask: 'activity', session: session ?? null, since })
     },
-    async prune({ olderThanMs, keep }) {
-      permit('admin')
-      const endedBefore = olderThanMs === undefined ? {} : { endedBefore: clock.now() - olderThanMs }
-      const pruned = await kernel.prune({ ...endedBefore, ...(keep === undefined ? {} : { keep }) })
-      await commands?.drop(pruned)
-      return { pruned }
-    },
     async putEnvironment(environment) {
       return { envRef: await kernel.putEnvironment(actor, environment) }
     },
@@ -248,18 +240,6 @@ export function actsOf(
       for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
       const engines = [...counts].map(([name, workers]) => ({ name, workers }))
       return { engines: engines.sort((a, b) => (a.name < b.name ? -1 : 1)) }
-    },
-    async status() {
-      permit('read')
-      const { live } = await store.ask({ ask: 'activity', session: null, since: null })
-      const { identity, available } = commands?.keeper ?? { identity: null, available: false }
-      return {
-        daemon: { id: kernel.id, osPid: process.pid },
-        keeper: identity === null ? null : { id: identity.id, osPid: identity.osPid, available },
-        live,
-        boot: kernel.boot,
-        troubles: troubles(),
-      }
     },
     async whoami() {
       const session = actor.startsWith('session:') ? actor.slice('session:'.length) : null

@@ -34,6 +34,7 @@ import { engineFunction, OPTIONS } from './options.ts'
 import { parse } from './parse.ts'
 import { effectsFor, NO_EFFECTS, onlyObserves, type ReadEffects } from './read-effects.ts'
 import { redactionOf } from './redaction-of.ts'
+import { Retention, type RetentionLimits } from './retention.ts'
 import { type Revealed, Reveals } from './reveal.ts'
 import { type Manner, Shown } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
@@ -50,12 +51,19 @@ export interface EmbedOptions {
   readonly engines?: Readonly<Record<string, EngineFunction>>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions
+  /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
+  readonly retention?: RetentionLimits
   /** How many processes run here at once, commands not counted. */
   readonly concurrency?: number
   /** Hears of errors in work that nobody waits for; by default they become process warnings. */
   readonly onTrouble?: (error: unknown, doing: string) => void
-  /** How often this kernel shows that it lives, after how long it counts as dead, and how often it looks after others. */
-  readonly times?: { readonly renewMs?: number; readonly ttlMs?: number; readonly sweepMs?: number }
+  /** How often this kernel shows that it lives, after how long it counts as dead, how often it looks after others and prunes. */
+  readonly times?: {
+    readonly renewMs?: number
+    readonly ttlMs?: number
+    readonly sweepMs?: number
+    readonly pruneMs?: number
+  }
   /** How many watch matches a session is told; what is left out is as usual. */
   readonly flood?: Partial<FloodLimits>
   /** How long a `wait` lasts that does not say, and how long it may last at most. */
@@ -86,6 +94,7 @@ const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
 const WAITS = { defaultMs: 180_000, mostMs: 24 * 60 * 60 * 1_000 }
 const TIDY_MS = 60_000
+const PRUNE_MS = 600_000
 const BOOT_MS = 2_000
 
 /**
@@ -166,9 +175,10 @@ async function start(
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
   })
+  const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
   let closing: Promise<void> | undefined
   const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
-    closing ??= closeAll(kernel, commands, leave, keep)
+    closing ??= retention.close().then(() => closeAll(kernel, commands, leave, keep))
     return closing
   }
   try {
@@ -180,6 +190,7 @@ async function start(
     await settledAtBoot(kernel)
     await commands?.clearStrays(kernel)
     commands?.tidy(kernel, TIDY_MS)
+    retention.start(options.times?.pruneMs ?? PRUNE_MS)
   } catch (error) {
     await commands?.close()
     throw error
@@ -188,7 +199,7 @@ async function start(
     const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
     return troublesOf({ store: watch.failed, log: logTrouble(), ...backlog })
   }
-  const parts: ActingParts = { kernel, commands, waits, shown, reveals, troubles }
+  const parts: ActingParts = { kernel, commands, waits, shown, reveals, retention, troubles }
   return {
     async engine(name, run, given = {}) {
       const engine = parse(ENGINE, { name, run, options: given }, 'engine')
@@ -239,15 +250,17 @@ interface ActingParts {
   readonly shown: Shown
   readonly reveals: Reveals
   readonly troubles: () => Trouble[]
+  readonly retention: Retention
 }
 
 /** The one place that every answer and every error passes on its way out: here secrets are left behind. */
 function acting(
-  { kernel, commands, waits, shown, reveals, troubles }: ActingParts,
+  parts: ActingParts,
   actor: Actor,
-  effects: ReadEffects = effectsFor(kernel, actor),
+  effects: ReadEffects = effectsFor(parts.kernel, actor),
 ): Acting {
-  const acts = actsOf(kernel, actor, commands, waits, reveals, effects, troubles) as Record<
+  const { kernel, commands, shown, reveals } = parts
+  const acts = actsOf({ ...parts, actor, effects }) as Record<
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >

@@ -44,6 +44,7 @@ export const OPTIONS = z.strictObject({
       renewMs: z.number().int().min(1).optional(),
       ttlMs: z.number().int().min(1).optional(),
       sweepMs: z.number().int().min(1).optional(),
+      pruneMs: z.number().int().min(1).optional(),
     })
     .optional(),
   waits: z
@@ -58,6 +59,12 @@ export const OPTIONS = z.strictObject({
     })
     .optional(),
   commands: COMMANDS.optional(),
+  retention: z
+    .strictObject({
+      maxAgeMs: z.number().int().min(0).optional(),
+      maxEnded: z.number().int().min(0).optional(),
+    })
+    .optional(),
   flood: z
     .strictObject({
       everyMs: z.number().int().min(0).optional(),

@@ -27,7 +27,7 @@ import { release } from './inbox.ts'
 import { Releases } from './overflow.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
-import { type PruneOptions, prune } from './prune.ts'
+import { type PruneBatch, type PruneOptions, pruneInBatches } from './prune.ts'
 import { ReadAccess } from './read-access.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
@@ -348,8 +348,9 @@ export class Kernel {
     return report
   }
 
-  prune(options: PruneOptions): Promise<Pid[]> {
-    return prune(this.edges, options)
+  /** Removes ended processes, one transaction per batch. */
+  prune(options: PruneOptions): AsyncGenerator<PruneBatch> {
+    return pruneInBatches(this.edges, options)
   }
 
   get times(): HolderTimes {

@@ -197,6 +197,8 @@ export interface Questions {
   ]
   /** Of processes that were pruned before a time. */
   tombstones: [{ readonly prunedBefore: number; readonly limit: number }, readonly Pid[]]
+  /** How much there is of what pruning removes. */
+  storage: [object, Storage]
   /** A random text of this store's own, from which one-shot keys are made. */
   secret: [object, string]
 }
@@ -240,6 +242,14 @@ export interface Activity {
   readonly live: number
   /** When the newest of them was registered. */
   readonly newestAt: number | null
+}
+
+export interface Storage {
+  /** Processes that have ended. */
+  readonly ended: number
+  readonly oldestEndedAt: number | null
+  /** What the store takes on disk; null where it does not know. */
+  readonly bytes: number | null
 }
 
 /** Asks one question inside a plan. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { recoveryReport } from './shapes/recovery-report.ts'
-import { count } from './shapes/scalars.ts'
+import { count, duration, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** What runs Reeve here, and what it found when it started. */
@@ -16,6 +16,19 @@ export const status = verb({
       .nullable()
       .describe('null where no commands are run'),
     live: count,
+    ended: z
+      .strictObject({
+        count,
+        oldestAt: time.nullable(),
+        maxAgeMs: duration.nullable().describe('those that ended longer ago are pruned; null: no limit'),
+        maxCount: count.nullable().describe('the longest ended beyond these are pruned; null: no limit'),
+        lastPrune: z.strictObject({ at: time, pruned: count }).nullable(),
+      })
+      .describe('processes that have ended and are still kept'),
+    storage: z.strictObject({
+      storeBytes: count.nullable(),
+      outputBytes: count.nullable().describe('all output logs, as last measured; null before that'),
+    }),
     boot: recoveryReport,
     troubles: z
       .array(

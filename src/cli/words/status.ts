@@ -1,8 +1,8 @@
 import { ReeveError } from '../../core/errors.ts'
-import type { Reeve } from '../../verbs/reeve.ts'
+import type { OutputOf, Reeve } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import { NOT_FOUND } from '../exit-code.ts'
-import { clockTime, shortTime } from '../print/times.ts'
+import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { word } from '../word.ts'
 
 /** How long it may take to say how it is. */
@@ -62,6 +62,8 @@ export const status = word({
           keeper === null ? 'none' : `PID ${keeper.osPid}${keeper.available ? '' : red(' (not reachable)')}`,
         ],
         ['running', `${said.live} ${said.live === 1 ? 'process' : 'processes'}`],
+        ['ended', endedText(said.ended)],
+        ['on disk', storageText(said.storage)],
         ['address', url ?? running?.url ?? 'its socket alone'],
         ['home', url === undefined ? home : undefined],
         ['since', running === null ? undefined : clockTime(running.startedAt)],
@@ -77,6 +79,28 @@ export const status = word({
     }
   },
 })
+
+/** How many ended processes are kept, and until when. An older daemon does not say. */
+function endedText(ended: OutputOf<'status'>['ended'] | undefined): string | undefined {
+  if (ended === undefined) return undefined
+  const { count, maxAgeMs, maxCount, lastPrune } = ended
+  const limits = [
+    ...(maxAgeMs === null ? [] : [`for ${shortTime(maxAgeMs)}`]),
+    ...(maxCount === null ? [] : [`up to ${maxCount}`]),
+  ]
+  const pruned = lastPrune === null ? [] : [`${lastPrune.pruned} pruned at ${clockTime(lastPrune.at)}`]
+  const kept = `${count} kept${limits.length === 0 ? '' : ` (${limits.join(', ')})`}`
+  return [kept, ...pruned].join(', ')
+}
+
+function storageText(storage: OutputOf<'status'>['storage'] | undefined): string | undefined {
+  const { storeBytes = null, outputBytes = null } = storage ?? {}
+  const parts = [
+    ...(storeBytes === null ? [] : [`store ${byteCount(storeBytes)}`]),
+    ...(outputBytes === null ? [] : [`output ${byteCount(outputBytes)}`]),
+  ]
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
 
 /** A daemon that hangs is worth a word. */
 async function answerOf(reeve: Reeve, osPid: number | undefined) {

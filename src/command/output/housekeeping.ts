@@ -53,6 +53,10 @@ export async function sizesOf(outputFolder: string): Promise<Map<Pid, number>> {
   return sizes
 }
 
+export async function pidsWithOutput(outputFolder: string): Promise<Pid[]> {
+  return (await namesIn(outputFolder)).filter(isPid)
+}
+
 /** Deletes one log. A reader finds it whole, or not at all: it goes by one rename, and then file by file. */
 export async function dropOutput(outputFolder: string, pid: Pid): Promise<void> {
   const folder = folderOf(outputFolder, pid)

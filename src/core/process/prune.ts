@@ -25,8 +25,16 @@ export interface PruneFacts {
   readonly hasAccount: boolean
 }
 
+export const KEEP_REASONS = [
+  'live',
+  'just_ended',
+  'carrying',
+  'live_tree',
+  'live_parent',
+  'referenced',
+] as const
 /** Why a process is not pruned. */
-export type KeepReason = 'live' | 'just_ended' | 'carrying' | 'live_tree' | 'live_parent' | 'referenced'
+export type KeepReason = (typeof KEEP_REASONS)[number]
 
 /**
  * Null: it may be pruned. What a live process refers to is kept:

@@ -1,7 +1,7 @@
 import { accountOf } from '../../core/allowance/account.ts'
 import { type PruneFacts, referencesOf } from '../../core/process/prune.ts'
 import { hasEnded } from '../../core/process/record.ts'
-import type { EndPlace, PruneCandidate, Questions } from '../contract.ts'
+import type { EndPlace, PruneCandidate, Questions, Storage } from '../contract.ts'
 import type { MemoryTables, NumberedRow } from './memory-tables.ts'
 
 /** Ended processes in the order of their ends. */
@@ -12,6 +12,11 @@ function endedRows(tables: MemoryTables): (EndPlace & { readonly found: Numbered
       return outcome === null ? [] : [{ endedAt: outcome.endedAt, place: found.id, found }]
     })
     .sort(byEnd)
+}
+
+export function storage(tables: MemoryTables): Storage {
+  const ended = endedRows(tables)
+  return { ended: ended.length, oldestEndedAt: ended[0]?.endedAt ?? null, bytes: null }
 }
 
 export function pruneThrough(

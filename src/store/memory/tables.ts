@@ -22,7 +22,7 @@ import type {
 import { becameLive, dueOf } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import type { HeldHolder, MemoryTables, NumberedRow } from './memory-tables.ts'
-import { prunable, pruneThrough } from './prunable.ts'
+import { prunable, pruneThrough, storage } from './prunable.ts'
 
 /**
  * One store's way to the shared tables. Changes are made in place and taken back on rollback: a transaction is
@@ -185,6 +185,8 @@ export class Tables implements Transaction {
           .sort((a, b) => a.prunedAt - b.prunedAt)
           .slice(0, question.limit)
           .map(({ pid }) => pid)
+      case 'storage':
+        return storage(tables)
       case 'secret':
         return tables.secret
     }

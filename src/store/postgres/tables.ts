@@ -111,6 +111,8 @@ export class Tables {
         return this.#prune.through(question)
       case 'tombstones':
         return this.#prune.oldTombstones(question)
+      case 'storage':
+        return this.#prune.storage()
       case 'secret':
         return this.#meta.secret()
     }

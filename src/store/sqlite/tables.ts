@@ -192,6 +192,8 @@ export class Tables implements Transaction {
         return this.#prune.through(question)
       case 'tombstones':
         return this.#prune.oldTombstones(question)
+      case 'storage':
+        return this.#prune.storage()
       case 'secret':
         return this.#meta.secret()
     }

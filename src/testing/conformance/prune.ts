@@ -47,6 +47,20 @@ export function pruning(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b'), pidOf('a')])
   })
 
+  behaves('ended processes are counted, with the time of the longest ended', async (bench) => {
+    const storage = async () => {
+      const { ended, oldestEndedAt } = await bench.store.ask({ ask: 'storage' })
+      return { ended, oldestEndedAt }
+    }
+    await bench.register(OUTSIDE, { pid: pidOf('live') })
+    assert.deepEqual(await storage(), { ended: 0, oldestEndedAt: null })
+    await endedOneAfterAnother(bench, ['a', 'b'])
+    const endedAt = bench.clock.now()
+    assert.deepEqual(await storage(), { ended: 2, oldestEndedAt: endedAt - 1_000 })
+    await prune(bench.edges, { keep: 1 })
+    assert.deepEqual(await storage(), { ended: 1, oldestEndedAt: endedAt })
+  })
+
   behaves('more than a page is pruned', async (bench) => {
     const pids = times(450).map((index) => pidOf(`n${index}`))
     accepted(await bench.tryRegister(pids.map((pid) => ({ pid, request: TOOL }))))

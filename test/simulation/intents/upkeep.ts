@@ -1,3 +1,5 @@
+import type { Pid } from '../../../src/core/process/pid.ts'
+import type { Kernel } from '../../../src/kernel/kernel.ts'
 import type { Request } from './intent.ts'
 
 export const upkeep: readonly Request[] = [
@@ -9,7 +11,7 @@ export const upkeep: readonly Request[] = [
       const options = random.chance(0.5)
         ? { keep: random.between(0, 5) }
         : { endedBefore: peer.clock.now() - random.between(0, 30_000) }
-      world.track('prune', peer, JSON.stringify(options), peer.kernel.prune(options), (pids) => {
+      world.track('prune', peer, JSON.stringify(options), prunedBy(peer.kernel.prune(options)), (pids) => {
         for (const pid of pids)
           if (world.ledger.processes.has(pid))
             world.stage.violated('acknowledged is durable', `${pid} was pruned`)
@@ -31,3 +33,9 @@ export const upkeep: readonly Request[] = [
     },
   },
 ]
+
+async function prunedBy(batches: ReturnType<Kernel['prune']>): Promise<Pid[]> {
+  const all: Pid[] = []
+  for await (const { pruned } of batches) all.push(...pruned)
+  return all
+}

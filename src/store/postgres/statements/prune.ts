@@ -1,6 +1,6 @@
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Tombstone } from '../../../core/process/row.ts'
-import type { EndPlace, PruneCandidate, Questions } from '../../contract.ts'
+import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
 import type { Link } from '../link.ts'
 
 type Columns = Omit<PruneCandidate, 'isCommitted'>
@@ -22,6 +22,17 @@ export function pruneStatements(link: Link, at: string) {
   const lastFirst = 'order by ended_at desc, id desc limit 1'
 
   return {
+    async storage(): Promise<Storage> {
+      const [found] = await link.query<Storage>(
+        `select count(*)::int as ended, min(ended_at) as "oldestEndedAt",
+          pg_total_relation_size('${at}process') + pg_total_relation_size('${at}event')
+            + pg_total_relation_size('${at}notice') as bytes
+          from ${at}process where ended_at is not null`,
+        [],
+      )
+      return { ended: 0, oldestEndedAt: null, bytes: null, ...found }
+    },
+
     async through({ endedBefore, keep }: Questions['pruneThrough'][0]): Promise<EndPlace | null> {
       const found = await Promise.all([
         endedBefore === null

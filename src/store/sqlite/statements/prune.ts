@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Kind } from '../../../core/process/record.ts'
 import type { Carry, Tombstone } from '../../../core/process/row.ts'
-import type { EndPlace, PruneCandidate, Questions } from '../../contract.ts'
+import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
 
 interface Columns {
   readonly place: number
@@ -38,6 +38,10 @@ export function pruneStatements(db: DatabaseSync) {
   const beyond = db.prepare(
     'select ended_at as endedAt, id as place from process where ended_at is not null order by ended_at desc, id desc limit 1 offset ?',
   )
+  const ended = db.prepare(
+    'select count(*) as ended, min(ended_at) as oldestEndedAt from process where ended_at is not null',
+  )
+  const bytes = db.prepare('select page_count * page_size as bytes from pragma_page_count, pragma_page_size')
   const inRange = db.prepare(`${FACTS} where p.ended_at >= ?1 and p.ended_at <= ?3
     and (p.ended_at > ?1 or p.id > ?2) and (p.ended_at < ?3 or p.id <= ?4) order by p.ended_at, p.id limit ?5`)
   const byPid = db.prepare(`${FACTS} where p.pid in (select value from json_each(?))`)
@@ -65,6 +69,15 @@ export function pruneStatements(db: DatabaseSync) {
   const unrefer = db.prepare('delete from reference where pid = ? and referrer = ?')
 
   return {
+    storage(): Storage {
+      const found = ended.get()
+      return {
+        ended: Number(found?.['ended']),
+        oldestEndedAt: (found?.['oldestEndedAt'] as number | null | undefined) ?? null,
+        bytes: Number(bytes.get()?.['bytes']),
+      }
+    },
+
     through({ endedBefore, keep }: Questions['pruneThrough'][0]): EndPlace | null {
       const old = endedBefore === null ? undefined : before.get(endedBefore)
       const many = keep === null ? undefined : beyond.get(keep)
