@@ -8,6 +8,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
     'Run and look',
     {
       run: async () => (await import('./words/run.ts')).run,
+      track: async () => (await import('./words/track.ts')).track,
       ps: async () => (await import('./words/ps.ts')).ps,
       tree: async () => (await import('./words/tree.ts')).tree,
       top: async () => (await import('./words/top.ts')).top,

@@ -40,6 +40,7 @@ export type RefusalCode =
   | 'not_ours'
   | 'not_paused'
   | 'not_served'
+  | 'not_trackable'
   | 'not_waiting'
   | 'payload_mismatch'
   | 'payload_too_large'

@@ -16,6 +16,7 @@ import { type ActsFor, readerFor } from './act.ts'
 import { allowanceActs } from './allowance-acts.ts'
 import { readChanges } from './changes.ts'
 import { heldBackIn, served } from './command-in.ts'
+import type { ExternalStops } from './external-stops.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
@@ -23,6 +24,7 @@ import type { ReadEffects } from './read-effects.ts'
 import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
 import { stopActs } from './stop-acts.ts'
+import { trackActs } from './track-acts.ts'
 import { type UpkeepParts, upkeepActs } from './upkeep-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
 import { workerActs } from './worker-acts.ts'
@@ -32,11 +34,12 @@ export interface ActParts extends UpkeepParts {
   readonly waits: WaitTimes
   readonly reveals: Reveals
   readonly effects: ReadEffects
+  readonly externals: ExternalStops
 }
 
 /** Each verb, performed by the kernel on behalf of `actor`. Input has been parsed; a refusal is thrown. */
 export function actsOf(parts: ActParts): ActsFor<VerbName> {
-  const { kernel, actor, commands, waits, reveals, effects } = parts
+  const { kernel, actor, commands, waits, reveals, effects, externals } = parts
   const { edges } = kernel
   const { store, clock } = edges
   const asked = (pid: Pid) => ({ pid, actor, at: clock.now() }) as const
@@ -56,7 +59,8 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
 
   return {
     ...spawnActs(kernel, actor, commands),
-    ...stopActs(kernel, actor, commands),
+    ...stopActs(kernel, actor, commands, externals),
+    ...trackActs(kernel, actor),
     ...waitActs(kernel, actor, commands, waits, effects),
     ...outputActs(kernel, actor, commands, reveals, effects),
     ...inputActs(kernel, actor, commands),

@@ -8,6 +8,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Trouble, type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
 import { Engines } from '../engine/in-kernel.ts'
+import { ExternalProcesses, type OnStop } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
@@ -28,6 +29,7 @@ import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { actsOf } from './acts.ts'
 import { attach, followLog } from './attach.ts'
 import { wantedOf } from './changes.ts'
+import { ExternalStops } from './external-stops.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
 import { engineFunction, OPTIONS } from './options.ts'
@@ -73,6 +75,12 @@ export interface EmbedOptions {
    * within a line) are masked besides.
    */
   readonly redact?: RedactOptions
+  /**
+   * Hears of stops of external processes that have no PID on record: those that this program runs itself. Answers whether the
+   * stop reached the process; only then do callers hear that it was signalled. A stop that was not delivered is told again
+   * after a restart.
+   */
+  readonly onStop?: OnStop
   /** Hears when somebody has secrets shown, with `reveal`. */
   readonly onReveal?: (revealed: Revealed) => void
 }
@@ -175,10 +183,11 @@ async function start(
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
   })
+  const externals = new ExternalProcesses(kernel, { onStop: options.onStop, onTrouble })
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
   let closing: Promise<void> | undefined
   const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
-    closing ??= retention.close().then(() => closeAll(kernel, commands, leave, keep))
+    closing ??= retention.close().then(() => closeAll({ kernel, commands, externals, leave }, keep))
     return closing
   }
   try {
@@ -188,6 +197,7 @@ async function start(
     await commands?.inherited.sweep(kernel)
     await kernel.start()
     await settledAtBoot(kernel)
+    await externals.start()
     await commands?.clearStrays(kernel)
     commands?.tidy(kernel, TIDY_MS)
     retention.start(options.times?.pruneMs ?? PRUNE_MS)
@@ -199,7 +209,10 @@ async function start(
     const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
     return troublesOf({ store: watch.failed, log: logTrouble(), ...backlog })
   }
-  const parts: ActingParts = { kernel, commands, waits, shown, reveals, retention, troubles }
+  const parts: ActingParts = {
+    ...{ kernel, commands, waits, shown, reveals, retention, troubles },
+    externals: new ExternalStops(kernel, externals),
+  }
   return {
     async engine(name, run, given = {}) {
       const engine = parse(ENGINE, { name, run, options: given }, 'engine')
@@ -222,14 +235,17 @@ async function settledAtBoot(kernel: Kernel): Promise<void> {
   await Promise.all(known)
 }
 
+interface Closing {
+  readonly kernel: Kernel
+  readonly commands: Commands | undefined
+  readonly externals: ExternalProcesses
+  readonly leave: () => Promise<void>
+}
+
 /** The store and the lock are let go even if the kernel could not hand everything back. */
-async function closeAll(
-  kernel: Kernel,
-  commands: Commands | undefined,
-  leave: () => Promise<void>,
-  keep: boolean,
-): Promise<void> {
+async function closeAll({ kernel, commands, externals, leave }: Closing, keep: boolean): Promise<void> {
   try {
+    await externals.close()
     await kernel.close(keep)
     await commands?.close()
   } finally {
@@ -244,6 +260,7 @@ async function openStore(place: string): Promise<Store> {
 }
 
 interface ActingParts {
+  readonly externals: ExternalStops
   readonly kernel: Kernel
   readonly commands: Commands | undefined
   readonly waits: WaitTimes

@@ -83,6 +83,9 @@ export const OPTIONS = z.strictObject({
       }),
     ])
     .optional(),
+  onStop: z
+    .custom<EmbedOptions['onStop']>((listener) => typeof listener === 'function', 'must be a function')
+    .optional(),
   onReveal: z
     .custom<EmbedOptions['onReveal']>((listener) => typeof listener === 'function', 'must be a function')
     .optional(),

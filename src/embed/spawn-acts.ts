@@ -99,7 +99,7 @@ function secretsOf(input: Input): Readonly<Record<string, string>> | undefined {
 type Warning = Pick<OutputOf<'spawn'>, 'warning'>
 
 /** Whether a process that lives has this name: whoever says it from now on means the new one. */
-async function sharedName(kernel: Kernel, actor: Actor, name: string | undefined): Promise<Warning> {
+export async function sharedName(kernel: Kernel, actor: Actor, name: string | undefined): Promise<Warning> {
   const pid = name === undefined ? undefined : await liveNamed(kernel.edges, actor, name)
   return pid === undefined ? {} : { warning: { code: 'name_in_use', pid } }
 }

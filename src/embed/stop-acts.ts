@@ -6,7 +6,9 @@ import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { otherRestart } from '../core/process/restart.ts'
+import { refuseTracking } from '../core/process/tracked.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
+import { FORCE_AFTER_MS } from '../external/external-processes.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
 import { resolve } from '../kernel/resolve.ts'
@@ -23,6 +25,7 @@ import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
+import { type ExternalStops, isTracked, notSignalled } from './external-stops.ts'
 import { registerAll, spawnAnswer, whenBegun } from './spawn-acts.ts'
 
 /** What the keeper needs beyond the grace, to force and to look: ten seconds at most, and a moment to say so. */
@@ -51,6 +54,7 @@ interface KillAsked {
   /** `unrecorded`: the store could not take it, but the keeper was asked. */
   readonly how: Done['type'] | 'unrecorded'
   readonly graceMs: number
+  readonly askedAt: number
   readonly by: number
 }
 
@@ -58,6 +62,7 @@ export function stopActs(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
+  externals: ExternalStops,
 ): ActsFor<'signal' | 'kill' | 'killAll' | 'interrupt' | 'restart'> {
   const { edges } = kernel
   const { clock } = edges
@@ -84,14 +89,22 @@ export function stopActs(
     { how, record }: Pick<KillAsked, 'how' | 'record'>,
     given: number | undefined,
   ): KillAsked => {
-    // Nothing here can force an external process: a grace would be waited for in vain.
-    const graceMs = record.recovery === 'external' ? 0 : (given ?? commands?.graceOf(record) ?? 0)
-    return { how, record, graceMs, by: clock.now() + (graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS) }
+    const graceMs = given ?? defaultGraceOf(record, commands)
+    const askedAt = clock.now()
+    return { how, record, graceMs, askedAt, by: askedAt + (graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS) }
   }
 
   const killed = async (one: KillAsked): Promise<OutputOf<'kill'>> => {
-    const { how, record, graceMs, by } = one
+    const { how, record, graceMs, askedAt } = one
     if (how === 'unrecorded') return killedUnrecorded(one)
+    let { by } = one
+    const isExternal = record.kind === 'external'
+    if (isExternal && !hasEnded(record)) {
+      const reached = await externals.reach(record)
+      if (reached === 'forbidden') throw new RefusedError(notSignalled(record.pid))
+      // Nothing forces what was not reached: its grace would be waited for in vain.
+      if (reached !== 'delivered' && reached !== 'ended') by = Math.min(by, askedAt + ASKED_MS)
+    }
     const leftMs = () => Math.max(0, by - clock.now())
     if (hasEnded(record) && how === 'kept') {
       const timeoutMs = graceMs === 0 ? ASKED_MS : graceMs + FORCE_MS
@@ -102,9 +115,9 @@ export function stopActs(
     const isDone = waited.type === 'done'
     // Its program may have ended long before the last of what that started. Who is never forced may take its time.
     const isOver =
-      isDone || graceMs > 0
+      !isExternal && (isDone || graceMs > 0)
         ? ((await commands?.isEndOver(record, isDone ? Math.max(leftMs(), ANSWER_MS) : 0)) ?? true)
-        : false
+        : isDone
     if (isDone && isOver) return { answer: 'ended', record: waited.value.record }
     return { answer: 'asked', record: await read(record.pid) }
   }
@@ -156,6 +169,8 @@ export function stopActs(
     async signal({ pid, signal, to, reason, replayKey }) {
       const found = await resolve(edges, actor, pid)
       if (signal === 'pause' || signal === 'resume') {
+        const record = await read(found)
+        if (isTracked(record)) return externals[signal](record, actor)
         const { type, row } = await kernel.perform({ ...asked(found), type: signal })
         return signalAnswer(type, row.record)
       }
@@ -173,6 +188,8 @@ export function stopActs(
         cause: null,
         replayKey: replayKey ?? `${signal}:${edges.newId()}`,
       })
+      if (!hasEnded(record) && record.kind === 'external' && how !== 'unrecorded')
+        return externals.answer({ how, record }, signal)
       if (!hasEnded(record) || how !== 'kept') return signalAnswer(how, record)
       if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
       return { answer: 'already_ended', record }
@@ -183,7 +200,7 @@ export function stopActs(
     /** All are asked before any end is waited for: what never answers keeps no other from its stop. */
     async killAll({ filter, graceMs, reason = `kill of all by ${actor}` }) {
       const records = mostUrgentFirst(await visible(edges, actor, filter ?? {}, Number.POSITIVE_INFINITY))
-      const report: StopReport & { readonly asked: Pid[] } = {
+      const report: Omit<StopReport, 'recorded'> & { readonly asked: Pid[] } = {
         matched: records.length,
         signalled: [],
         asked: [],
@@ -227,7 +244,7 @@ export function stopActs(
         tree,
       })
       if (isRefusal(report)) throw new RefusedError(report)
-      return report
+      return externals.complete(report)
     },
     async restart({ pid, graceMs, idempotencyKey, inherited: given }) {
       const begun = idempotencyKey === undefined ? null : await restartUnder(idempotencyKey)
@@ -237,6 +254,8 @@ export function stopActs(
         return { record: begun }
       }
       const old = await read(pid)
+      const untracked = refuseTracking(anew(old, false), actor)
+      if (untracked !== undefined) throw new RefusedError(untracked)
       // Before the old one is ended: it could not be started again otherwise.
       const inherited = await inheritedFor(old, given)
       if (!hasEnded(old)) {
@@ -270,8 +289,14 @@ function environmentGone(pid: Pid): Refusal {
   )
 }
 
+/** Of a plain external process 0: nothing here can force it, and a grace would be waited for in vain. */
+function defaultGraceOf(record: ProcessRecord, commands: Commands | undefined): number {
+  if (record.kind !== 'external') return commands?.graceOf(record) ?? 0
+  return isTracked(record) ? FORCE_AFTER_MS : 0
+}
+
 /** Waits end in any order; a report names its processes in the order in which they were asked. */
-function inOrderOf<Report extends StopReport & { readonly asked: Pid[] }>(
+function inOrderOf<Report extends Omit<StopReport, 'recorded'> & { readonly asked: Pid[] }>(
   report: Report,
   records: readonly ProcessRecord[],
 ): Report {

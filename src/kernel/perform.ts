@@ -224,6 +224,7 @@ function rightFor(intent: Intent): Right {
       return 'read'
     case 'answer':
     case 'near_limit':
+    case 'confirm_stop':
     case 'clear_wake_target':
     case 'reveal':
     case 'put_back':

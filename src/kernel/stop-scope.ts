@@ -20,6 +20,8 @@ export interface StopReport {
   readonly stale: Pid[]
   /** Asked to stop, though the store could not take it: recorded when it can. */
   readonly unrecorded: Pid[]
+  /** External processes: the stop is on record, and has not reached them. */
+  readonly recorded: Pid[]
   readonly failed: { readonly pid: Pid; readonly code: string; readonly message: string }[]
 }
 
@@ -182,8 +184,10 @@ async function listFor(
   edges: Edges,
   how: 'appended' | 'replayed' | 'kept',
   row: ProcessRow,
-): Promise<'signalled' | 'alreadyEnded' | 'stale'> {
+): Promise<'signalled' | 'alreadyEnded' | 'stale' | 'recorded'> {
   if (hasEnded(row.record)) return how === 'appended' ? 'signalled' : 'alreadyEnded'
+  if (row.record.recovery === 'external')
+    return row.record.stopRequest?.deliveredAt === undefined ? 'recorded' : 'signalled'
   if (row.holder === null) return 'signalled'
   const holder = await edges.store.ask({ ask: 'holder', id: row.holder })
   const silent = isDead(holder, holder === null ? 'dead' : edges.prove(holder))
@@ -191,5 +195,5 @@ async function listFor(
 }
 
 function none(): StopReport {
-  return { matched: 0, signalled: [], alreadyEnded: [], stale: [], unrecorded: [], failed: [] }
+  return { matched: 0, signalled: [], alreadyEnded: [], stale: [], unrecorded: [], recorded: [], failed: [] }
 }

@@ -58,6 +58,7 @@ import { streams } from './streams.ts'
 import { submit } from './submit.ts'
 import { takeNotices } from './take-notices.ts'
 import { touchSession } from './touch-session.ts'
+import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
 import { usage } from './usage.ts'
 import { wait } from './wait.ts'
@@ -125,6 +126,7 @@ export const verbs = {
   submit,
   takeNotices,
   touchSession,
+  track,
   transferGrants,
   usage,
   wait,

@@ -59,6 +59,7 @@ export const routes: { readonly [Name in VerbName]: Route } = {
   submit: 'POST /processes/{pid}/submit',
   takeNotices: 'POST /inbox/take',
   touchSession: 'POST /sessions/{session}/touch',
+  track: 'POST /track',
   transferGrants: 'POST /transfer-grants',
   usage: 'GET /processes/{pid}/usage',
   wait: 'GET /processes/{pid}/wait',

@@ -7,6 +7,7 @@ import { verb } from './verb.ts'
 /**
  * `cancel` asks, and `kill` does not wait for an answer; both go down the tree, past children that are to survive.
  * `interrupt` asks this one process. An OS signal, `SIGHUP` say, goes to a command's program as it is, and what that does is up to the program.
+ * `signalled`: it was reached. `recorded`: the stop of an external process is on record, and nothing here could deliver it.
  */
 export const signal = verb({
   summary: 'Pauses, resumes, interrupts, cancels or kills a process, or sends its program an OS signal.',
@@ -26,7 +27,7 @@ export const signal = verb({
     replayKey: replayKey.exactOptional(),
   }),
   output: z.strictObject({
-    answer: z.enum(['signalled', 'unchanged', 'already_ended', 'unrecorded']),
+    answer: z.enum(['signalled', 'recorded', 'unchanged', 'already_ended', 'unrecorded']),
     record,
   }),
   codes: [

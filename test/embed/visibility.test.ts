@@ -90,7 +90,7 @@ test('a page of the change feed that is full says so, and the next one goes on b
 test('a session that kills all reaches its own process among many of others, and nothing else', async () => {
   const { reeve, own, granted } = await crowded()
   const report = await reeve.as('session:mine').interrupt({ scope: { session: 'mine' } })
-  expect(report).toMatchObject({ matched: 1, signalled: [own] })
+  expect(report).toMatchObject({ matched: 1, recorded: [own] })
   expect((await reeve.show({ pid: granted })).status).not.toBe('stopping')
 })
 

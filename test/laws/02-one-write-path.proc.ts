@@ -11,6 +11,7 @@ import { WriteWitness } from './write-witness.ts'
 const EVENT_TYPES = [
   ...['registered', 'started', 'program_started', 'ready', 'watch_matched', 'revealed', 'ended'],
   ...['paused', 'resumed', 'signal.go', 'note', 'shipped', 'stop_requested', 'abandon_requested'],
+  'stop_delivered',
   ...['cwd_changed', 'reowned', 'external_ref_set', 'wake_target_cleared', 'limit_near', 'child_registered'],
   ...['step_ended', 'wait_entered', 'parked', 'wait_left', 'released'],
 ]

@@ -171,6 +171,10 @@ const asks = [
     cause: fc.constant(null),
     replayKey,
   }),
+  fc.record({
+    type: fc.constant('confirm_stop'),
+    delivered: fc.record({ how: fc.constantFrom(...STOPS), by: fc.constantFrom('signal', 'callback') }),
+  }),
   fc.record({ type: fc.constant('pause') }),
   fc.record({ type: fc.constant('resume') }),
   fc.record({ type: fc.constant('signal'), name, id: fc.constantFrom('1', '2', '3', '4'), value: json }),

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Reeve } from 'reeve'
 import { ended, printed, start } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
@@ -9,6 +11,7 @@ const WORKER = `w_${'0'.repeat(24)}`
 export async function callEveryVerb(reeve: Reeve): Promise<void> {
   await callSessions(reeve)
   await callExternals(reeve)
+  await callTracked(reeve)
   await callCommands(reeve)
   await callTerminals(reeve)
   await callWorkers(reeve)
@@ -63,6 +66,19 @@ async function callExternals(reeve: Reeve): Promise<void> {
   await reeve.abandon({ pid: three, reason: 'nobody runs it' })
   await reeve.waitAny({ pids: [one, two] })
   await reeve.waitAll({ pids: [one, two, three] })
+}
+
+/** A process that none of Reeve's programs started; it ends with the call. */
+async function callTracked(reeve: Reeve): Promise<void> {
+  const program = spawn('sleep', ['300'], { stdio: 'ignore' })
+  try {
+    await once(program, 'spawn')
+    const { record } = await reeve.track({ osPid: program.pid ?? 0 })
+    await reeve.signal({ pid: record.pid, signal: 'cancel' })
+    await ended(reeve, record.pid)
+  } finally {
+    program.kill('SIGKILL')
+  }
 }
 
 async function callCommands(reeve: Reeve): Promise<void> {

@@ -42,7 +42,7 @@ test('process_list gives structured content of at most a page, and the pages hav
 
 test('interrupt gives structured content of at most a page, and says how many it leaves out', async () => {
   const { client } = await busyClient()
-  const { structured, text } = await call<{ matched: number; signalled: unknown[]; leftOut: number }>(
+  const { structured, text } = await call<{ matched: number; recorded: unknown[]; leftOut: number }>(
     client,
     'interrupt',
     { all: true },
@@ -50,5 +50,5 @@ test('interrupt gives structured content of at most a page, and says how many it
   expect(text.length).toBeLessThanOrEqual(PAGE_CHARS)
   expect(JSON.stringify(structured).length).toBeLessThanOrEqual(PAGE_CHARS)
   expect(structured.matched).toBe(PROCESSES)
-  expect(structured.signalled.length + structured.leftOut).toBe(PROCESSES)
+  expect(structured.recorded.length + structured.leftOut).toBe(PROCESSES)
 })

@@ -78,6 +78,11 @@ test('a role reaches what it needs and no further', async () => {
   const spawn = { kind: 'external', spec: { description: 'elsewhere' } }
   expect((await ask(daemon, 'GET /v1/processes', { token: read })).status).toBe(200)
   expect(await code(read, 'POST /v1/processes', spawn)).toBe('forbidden')
+  // Reeve signals what it tracks: a PID is for the host to name, over the socket or with an admin token.
+  const { token: agent } = tokens.create({ role: 'agent', session: 'tracker' })
+  for (const token of [read, operate, agent])
+    expect(await code(token, 'POST /v1/track', { osPid: process.ppid })).toBe('forbidden')
+  expect(await code(daemon.token, 'POST /v1/track', { osPid: process.ppid })).toBe('not_trackable')
   expect((await ask(daemon, 'POST /v1/processes', { token: operate, body: spawn })).status).toBe(200)
   expect(await code(operate, 'POST /v1/prune', {})).toBe('forbidden')
   expect((await ask(daemon, 'POST /v1/recover', { token: daemon.token, body: {} })).status).toBe(200)

@@ -14,6 +14,7 @@ export function reportText(report: StopReport, done: string): string[] {
     [report.alreadyEnded.length, 'had ended already'],
     [report.asked?.length ?? 0, 'asked to end'],
     [report.unrecorded?.length ?? 0, 'stopped, recorded when the store can be written'],
+    [report.recorded?.length ?? 0, 'recorded: Reeve cannot reach them'],
     [report.stale.length, 'silent: nobody knows whether they run'],
     [report.failed.length, 'failed'],
   ]

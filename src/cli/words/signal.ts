@@ -34,6 +34,8 @@ export const signal = word({
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     })
     if (print.isJson) print.json(answer)
+    else if (answer.answer === 'recorded')
+      print.aside('The stop is on record. Reeve cannot reach the process, so nothing was signalled.')
     return 0
   },
 })

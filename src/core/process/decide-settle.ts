@@ -150,6 +150,10 @@ function free(row: ProcessRow): Lease {
 }
 
 function abandoned(record: ProcessRecord, evidence: Evidence, endedAt: number): Outcome {
+  const { stopRequest } = record
+  // A stop that reached it is how it ended; what its exit code was is not known all the same.
+  if (evidence === 'process_gone' && stopRequest?.deliveredAt !== undefined)
+    return { ...stopped(record, stopRequest.reason, stopRequest.source, endedAt), evidence }
   const request = evidence === 'requested' ? record.abandonRequest : null
   return {
     ...stopped(record, request?.reason ?? evidence, request?.source ?? null, endedAt),

@@ -33,6 +33,18 @@ export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { t
   }
 }
 
+/** A stronger stop that was requested meanwhile has not reached the process yet. */
+export function decideConfirmStop(
+  row: ProcessRow,
+  { delivered }: Extract<Intent, { type: 'confirm_stop' }>,
+): Decision {
+  return whileLive(row, () => {
+    const { stopRequest } = row.record
+    const isNew = stopRequest?.how === delivered.how && stopRequest.deliveredAt === undefined
+    return isNew ? append({ type: 'stop_delivered', payload: delivered }) : { type: 'keep' }
+  })
+}
+
 export function decidePause(row: ProcessRow, intent: Extract<Intent, { type: 'pause' }>): Decision {
   return whileLive(row, () => {
     if (row.record.status === 'paused') return { type: 'keep' }

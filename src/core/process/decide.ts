@@ -14,7 +14,7 @@ import {
   decideSettleStop,
   decideTakeOver,
 } from './decide-settle.ts'
-import { decidePause, decideResume, decideStop } from './decide-stop.ts'
+import { decideConfirmStop, decidePause, decideResume, decideStop } from './decide-stop.ts'
 import { decideAnswer, decideEnterWait, decideLeaveWait, decideSignal } from './decide-wait.ts'
 import {
   alreadyEnded,
@@ -58,6 +58,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideStop(facts, intent)
     case 'near_limit':
       return decideNearLimit(facts, intent)
+    case 'confirm_stop':
+      return decideConfirmStop(facts.row, intent)
     case 'pause':
       return decidePause(facts.row, intent)
     case 'resume':

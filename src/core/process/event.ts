@@ -60,6 +60,8 @@ export type ReservedEvent =
         readonly graceMs?: number
       }
     }
+  /** Of an external process: the request reached it, as a signal or through a callback. */
+  | { readonly type: 'stop_delivered'; readonly payload: StopDelivered }
   | {
       readonly type: 'wait_entered'
       readonly payload: {
@@ -223,6 +225,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'cwd_changed',
   'abandon_requested',
   'external_ref_set',
+  'stop_delivered',
   'wake_target_cleared',
   'watch_matched',
   'watch_disabled',
@@ -237,4 +240,9 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
 /** Reserved types are Reeve's own: nobody declares or appends them. */
 export function isReserved(type: string): boolean {
   return RESERVED.has(type) || type.startsWith('signal.')
+}
+
+export interface StopDelivered {
+  readonly how: StopHow
+  readonly by: 'signal' | 'callback'
 }

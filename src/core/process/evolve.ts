@@ -62,6 +62,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
         pausedFrom: null,
         stopRequest: { ...known.payload, at: event.at },
       }
+    case 'stop_delivered':
+      return record.stopRequest === null
+        ? record
+        : { ...record, stopRequest: { ...record.stopRequest, deliveredAt: event.at } }
     case 'wait_entered': {
       const { again: _, ...wait } = known.payload
       return waitEntered(record, { ...wait, since: event.at })

@@ -1,7 +1,15 @@
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
-import type { ReadyBy, StepEnded, StepTried, WaitLeftHow, WatchDisabled, WatchMatch } from './event.ts'
+import type {
+  ReadyBy,
+  StepEnded,
+  StepTried,
+  StopDelivered,
+  WaitLeftHow,
+  WatchDisabled,
+  WatchMatch,
+} from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
@@ -80,6 +88,8 @@ export type Intent =
     })
   /** What it was charged has brought a limit near. */
   | (Asked & { readonly type: 'near_limit'; readonly near: NearLimit })
+  /** Of an external process: the stop that was requested has reached it. */
+  | (Asked & { readonly type: 'confirm_stop'; readonly delivered: StopDelivered })
   | (Asked & { readonly type: 'pause' })
   | (Asked & { readonly type: 'resume' })
   | (Asked & { readonly type: 'signal'; readonly name: string; readonly id: string; readonly value: Json })

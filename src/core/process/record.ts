@@ -93,6 +93,8 @@ export const EVIDENCES = [
   'holder_drain',
   'requested',
   'identity_mismatch',
+  /** Its OS process was seen to be gone, and Reeve was not its parent: how it ended is not known. */
+  'process_gone',
 ] as const
 /** Why an end that nobody saw is believed. */
 export type Evidence = (typeof EVIDENCES)[number]
@@ -150,6 +152,8 @@ interface StopRequest {
   /** How long it may take before it is forced, where whoever asked said so. */
   readonly graceMs?: number
   readonly at: number
+  /** Of an external process: when the request reached it. Absent until then, so that a restart sends it again. */
+  readonly deliveredAt?: number
 }
 
 /** Named signals of one name: those not yet taken wait in the order they came. */

@@ -34,6 +34,7 @@ import {
   type Scope,
 } from './record.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
+import { refuseTracking, trackedOf } from './tracked.ts'
 
 interface GrantRequest {
   readonly session: string
@@ -157,6 +158,7 @@ export function decideRegister(
   if (intent.refuseNew !== null && isHere) return no(intent.refuseNew)
   if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const refused =
+    refuseTracking(intent.request, intent.actor) ??
     refuseParent(facts, intent) ??
     refuseKind(facts, unlimited) ??
     refusePlacement(intent.request, intent.pid) ??
@@ -180,7 +182,9 @@ export function decideRegister(
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
-  const startedBy = isHere ? intent.startBy : null
+  // A tracked process runs already, and no kernel holds it.
+  const tracked = trackedOf(registration)
+  const startedBy = tracked !== null ? `os:${tracked.osPid}` : isHere ? intent.startBy : null
   const events =
     startedBy === null
       ? [registered, ...(notBefore === undefined ? [] : [postponed(notBefore)])]

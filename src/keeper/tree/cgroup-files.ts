@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withAncestors } from '../../os/ancestors.ts'
 import { isForbidden, isGone } from '../../os/proc-files.ts'
 import { signalExact } from '../../os/signal.ts'
 import { statOf } from '../../os/stat.ts'
 import { codeOf } from '../error-text.ts'
-import { ownLine } from './own-line.ts'
 
 /**
  * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.
@@ -27,7 +27,7 @@ export function cgroupMembers(path: string): number[] {
 /** Forces everything in a leaf to end, but never this program nor those above it. False when nobody was in it. */
 export function killCgroup(path: string): boolean {
   if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: nothing in it was ended`)
-  const line = ownLine()
+  const line = withAncestors()
   const members = cgroupMembers(path)
   if (members.length === 0) return false
   const isOwn = members.some((osPid) => line.has(osPid))

@@ -1,9 +1,9 @@
+import { withAncestors } from '../../os/ancestors.ts'
 import { bootId } from '../../os/boot.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { markerOf } from '../protocol/home.ts'
 import type { ProgramIdentity } from '../protocol/messages.ts'
 import { cgroupMembers, isLeaf } from './cgroup-files.ts'
-import { ownLine } from './own-line.ts'
 import { ProcTable } from './proc-table.ts'
 
 /** One living OS process of a program's tree. */
@@ -90,7 +90,7 @@ export function markersSince({ startTime }: ProgramIdentity): number {
 
 /** Whether everybody in the program's cgroup may be ended with it, so that the cgroup can be killed as a whole. */
 export function isAllOurs(program: ProgramIdentity): boolean {
-  const isNever = neverOf(program, ownLine())
+  const isNever = neverOf(program, withAncestors())
   return inCgroup(program).every((osPid) => {
     const stat = statOf(osPid)
     return stat === null || !isNever(osPid, stat)

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
+import { withAncestors } from '../../os/ancestors.ts'
 import { readProc, whereReadable } from '../../os/proc-files.ts'
 import { type ProcStat, statOf } from '../../os/stat.ts'
 import { markersOf } from './markers.ts'
-import { ownLine } from './own-line.ts'
 
 /** Passes that are tried until one is whole, and looks at newborns in each; a look takes microseconds. */
 const PASSES = 3
@@ -51,7 +51,7 @@ export class ProcTable {
   }
 
   get ownLine(): ReadonlySet<number> {
-    this.#ownLine ??= ownLine()
+    this.#ownLine ??= withAncestors()
     return this.#ownLine
   }
 

@@ -39,7 +39,7 @@ export const interrupt = tool({
       const shownPids = done.signalled.slice(0, MAX_NAMED)
       return { report: done, asked: await Promise.all(shownPids.map((one) => withName(acting, one))) }
     })
-    const { matched, signalled, alreadyEnded, stale, unrecorded = [], failed } = report
+    const { matched, signalled, alreadyEnded, stale, unrecorded = [], recorded = [], failed } = report
     const failures = fitting(
       failed.map((one) => ({ ...one, message: cut(one.message, MAX_MESSAGE_CHARS) })),
       (one) => JSON.stringify(one).length + 1,
@@ -57,11 +57,12 @@ export const interrupt = tool({
       ...(unrecorded.length === 0
         ? []
         : [`Stopped, but not recorded yet, because the store cannot be written: ${named(unrecorded)}`]),
+      ...(recorded.length === 0 ? [] : [`Stop recorded, but Reeve cannot reach it: ${named(recorded)}`]),
       ...(stale.length === 0 ? [] : [`Status unknown: ${named(stale)}`]),
       ...failures.map(({ pid: which, message }) => `${which}: ${message}`),
       ...(notShown === 0 ? [] : [`${notShown} more could not be interrupted.`]),
     ].join('\n')
-    const lists = { signalled, alreadyEnded, stale, unrecorded }
+    const lists = { signalled, alreadyEnded, stale, unrecorded, recorded }
     const shown = Object.fromEntries(
       Object.entries(lists).map(([list, pids]) => [list, pids.slice(0, MAX_NAMED)]),
     )

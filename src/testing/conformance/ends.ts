@@ -64,6 +64,7 @@ export function ends(behaves: Behaves): void {
       { type: 'enter_wait', pid, wait, until: null, fence },
       { type: 'leave_wait', pid, wait, how: 'timed_out', value: null, fence },
       { type: 'request_abandon', pid, reason: 'late' },
+      { type: 'confirm_stop', pid, delivered: { how: 'kill', by: 'signal' } },
       { type: 'reown', pid, owner: {} },
       { type: 'change_cwd', pid, cwd: '/' },
       { type: 'set_external_ref', pid, ref: 1 },
@@ -120,6 +121,61 @@ export function ends(behaves: Behaves): void {
     await bench.register(OUTSIDE, { pid: pidOf('b') })
     const asked = await bench.performed('appended', stop(pidOf('b')))
     assert.deepEqual([asked.row.record.status, asked.row.record.outcome], ['stopping', null])
+  })
+
+  behaves(
+    'a stop that reached an external process is on record once, and does not count for a stronger one',
+    async (bench) => {
+      const stop = (how: 'cancel' | 'kill'): Asking => ({
+        ...{ type: 'stop', pid, how, reason: 'not needed', cause: null, replayKey: how },
+      })
+      const confirm = (how: 'cancel' | 'kill'): Asking => ({
+        ...{ type: 'confirm_stop', pid, delivered: { how, by: 'signal' } },
+      })
+      await bench.register(OUTSIDE, { pid })
+      await bench.performed('kept', confirm('cancel'))
+      await bench.performed('appended', stop('cancel'))
+      await bench.performed('kept', confirm('kill'))
+      bench.clock.advance(10)
+      const { row } = await bench.performed('appended', confirm('cancel'))
+      assert.equal(row.record.stopRequest?.deliveredAt, bench.clock.now())
+      await bench.performed('kept', confirm('cancel'))
+      const { row: stronger } = await bench.performed('appended', stop('kill'))
+      assert.equal(stronger.record.stopRequest?.deliveredAt, undefined)
+      assert.deepEqual(await bench.row(pid), stronger)
+      assert.deepEqual(await bench.eventTypes(pid), [
+        ...['registered', 'stop_requested', 'stop_delivered', 'stop_requested'],
+      ])
+    },
+  )
+
+  behaves('an external process that was seen gone was cancelled if a stop had reached it', async (bench) => {
+    const process = { osPid: 4, startTime: '9', boot: 'b', host: 'h', pidNamespace: 'pid:[1]' }
+    const tracked = { kind: 'external', spec: { process } } as const
+    const gone = (target: string): Asking => ({
+      ...{ type: 'abandon', pid: target, observed: { holder: null, fence: 0 }, evidence: 'process_gone' },
+    })
+    const stop = (target: string): Asking => ({
+      ...{ type: 'stop', pid: target, how: 'kill', reason: 'not needed', cause: null, replayKey: 's' },
+    })
+    const [other, unreached] = [pidOf('b'), pidOf('c')]
+    for (const one of [pid, other, unreached]) await bench.register(tracked, { pid: one })
+    assert.equal((await bench.row(pid)).record.status, 'running')
+    await bench.performed('appended', stop(pid))
+    await bench.performed('appended', { type: 'confirm_stop', pid, delivered: { how: 'kill', by: 'signal' } })
+    const { row } = await bench.performed('appended', gone(pid))
+    assert.deepEqual(
+      [row.record.outcome?.status, row.record.outcome?.reason, row.record.outcome?.evidence],
+      ['cancelled', 'not needed', 'process_gone'],
+    )
+    await bench.performed('appended', stop(unreached))
+    for (const one of [other, unreached]) {
+      const { outcome } = (await bench.performed('appended', gone(one))).row.record
+      assert.deepEqual(
+        [outcome?.status, outcome?.evidence, outcome?.exitCode],
+        ['abandoned', 'process_gone', null],
+      )
+    }
   })
 
   behaves('of ten completions at once exactly one wins, 200 times over', async (bench) => {

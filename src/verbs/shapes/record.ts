@@ -50,7 +50,7 @@ const outcome = z.strictObject({
   source: actor.nullable(),
   result: json,
   evidence: z
-    .enum(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch'])
+    .enum(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch', 'process_gone'])
     .nullable(),
   startedAt: time.nullable(),
   endedAt: time,
@@ -109,6 +109,7 @@ const schema = z.strictObject({
       cause: text,
       graceMs: duration.exactOptional(),
       at: time,
+      deliveredAt: time.exactOptional(),
     })
     .nullable(),
   wait: wait.nullable(),

@@ -13,6 +13,8 @@ export const stopReport = z.strictObject({
   stale: pids,
   /** Asked to stop, though the store cannot be written: their ends are recorded when it can. */
   unrecorded: pids,
+  /** External processes whose stop is on record, and could not be delivered from here. */
+  recorded: pids.exactOptional(),
   failed: z.array(z.strictObject({ pid: z.string(), code: z.string(), message: z.string() })),
 })
 

@@ -1,0 +1,151 @@
+import { RefusedError } from '../core/errors.ts'
+import { alreadyEnded } from '../core/process/decision.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { trackedOf } from '../core/process/tracked.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Delivery, ExternalProcesses } from '../external/external-processes.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Done } from '../kernel/perform.ts'
+import type { StopReport } from '../kernel/stop-scope.ts'
+import type { OutputOf } from '../verbs/reeve.ts'
+
+/** How long an answer waits for a callback of the program, and for a kernel elsewhere. The delivery goes on after that. */
+const CALLBACK_MS = 5_000
+const OTHER_KERNEL_MS = 2_000
+/** How many deliveries are waited for at once. */
+const REACHES_AT_ONCE = 64
+
+/** Stops of external processes: an answer says `signalled` only when the stop reached the process. */
+export class ExternalStops {
+  readonly #kernel: Kernel
+  readonly #externals: ExternalProcesses
+
+  constructor(kernel: Kernel, externals: ExternalProcesses) {
+    this.#kernel = kernel
+    this.#externals = externals
+  }
+
+  /** What became of a stop that is on record, now or within a moment. */
+  async reach(asked: ProcessRecord): Promise<Delivery['type']> {
+    const { pid, revision } = asked
+    const delivery = this.#externals.deliver(pid)
+    const { type } = isTracked(asked) ? await delivery : await this.#within(CALLBACK_MS, delivery)
+    if (type !== 'elsewhere') return type
+    const isSettled = (event: { readonly type: string }) =>
+      event.type === 'stop_delivered' || event.type === 'ended'
+    await this.#kernel.waitForEvent(pid, revision, isSettled, { timeoutMs: OTHER_KERNEL_MS })
+    const { record } = await this.#row(pid)
+    if (hasEnded(record)) return 'ended'
+    return record.stopRequest?.deliveredAt === undefined ? 'elsewhere' : 'delivered'
+  }
+
+  async #within(ms: number, delivery: Promise<Delivery>): Promise<Delivery> {
+    const late = Promise.withResolvers<Delivery>()
+    const cancel = this.#kernel.edges.clock.after(ms, () => late.resolve({ type: 'unreachable' }))
+    try {
+      return await Promise.race([delivery, late.promise])
+    } finally {
+      cancel()
+    }
+  }
+
+  /** The answer to a stop of one process. */
+  async answer(
+    { how, record: before }: { readonly how: Done['type']; readonly record: ProcessRecord },
+    signal: 'interrupt' | 'cancel' | 'kill',
+  ): Promise<OutputOf<'signal'>> {
+    if (how !== 'appended' && before.stopRequest?.deliveredAt !== undefined)
+      return { answer: 'unchanged', record: before }
+    const reached = await this.reach(before)
+    const { record } = await this.#row(before.pid)
+    if (reached === 'delivered') return { answer: 'signalled', record }
+    if (reached !== 'ended') return { answer: 'recorded', record }
+    if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
+    return { answer: 'already_ended', record }
+  }
+
+  /** Moves what was reached from `recorded` to where it belongs. */
+  async complete({ recorded, ...report }: StopReport): Promise<OutputOf<'interrupt'>> {
+    const left: Pid[] = []
+    const next = recorded.values()
+    const reachSome = async () => {
+      for (const pid of next) {
+        const reached = await this.reach((await this.#row(pid)).record)
+        if (reached === 'delivered') report.signalled.push(pid)
+        else if (reached === 'ended') report.alreadyEnded.push(pid)
+        else if (reached === 'forbidden') {
+          const { code, message } = notSignalled(pid)
+          report.failed.push({ pid, code, message })
+        } else left.push(pid)
+      }
+    }
+    await Promise.all(Array.from({ length: REACHES_AT_ONCE }, reachSome))
+    return left.length === 0 ? report : { ...report, recorded: left }
+  }
+
+  /** Recorded first: a crash before the signal leaves a record that the next start acts on. */
+  async pause(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
+    const { edges } = this.#kernel
+    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
+    if (denied !== undefined) throw new RefusedError(denied)
+    const reachable = this.#externals.signal(record, null)
+    if (reachable.type !== 'delivered') throw new RefusedError(await this.#refusal(record, reachable.type))
+    const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
+    const performed = await this.#kernel.perform({ ...asked, type: 'pause' })
+    if (performed.type !== 'appended') return { answer: 'unchanged', record: performed.row.record }
+    const { type } = this.#externals.signal(record, 'SIGSTOP')
+    if (type === 'delivered') return { answer: 'signalled', record: performed.row.record }
+    const refused = await this.#refusal(record, type)
+    if (type !== 'ended') await this.#kernel.perform({ ...asked, type: 'resume' })
+    throw new RefusedError(refused)
+  }
+
+  /** Signalled first: a crash before the record leaves it paused, and the next start stops it again. */
+  async resume(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
+    const { edges } = this.#kernel
+    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
+    if (denied !== undefined) throw new RefusedError(denied)
+    if (record.status === 'paused') {
+      const { type } = this.#externals.signal(record, 'SIGCONT')
+      if (type !== 'delivered') throw new RefusedError(await this.#refusal(record, type))
+    }
+    const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
+    const performed = await this.#kernel.perform({ ...asked, type: 'resume' })
+    return { answer: 'signalled', record: performed.row.record }
+  }
+
+  async #refusal(record: ProcessRecord, type: Delivery['type']): Promise<Refusal> {
+    if (type === 'elsewhere') return onAnotherHost(record.pid)
+    if (type !== 'ended') return notSignalled(record.pid)
+    await this.#externals.recordGone(record.pid)
+    return alreadyEnded((await this.#row(record.pid)).record)
+  }
+
+  async #row(pid: Pid) {
+    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
+    if (row === null) throw new Error(`${pid} is not on record`)
+    return row
+  }
+}
+
+/** Whether its OS process is known, so that pausing it means more than a record. */
+export function isTracked(record: ProcessRecord): boolean {
+  return trackedOf(record) !== null
+}
+
+export function notSignalled(pid: Pid): Refusal {
+  return refusal(
+    'not_ours',
+    `The OS process of ${pid} may not be signalled: it runs as another user now, or it is above Reeve itself.`,
+    'Nothing was signalled. End it yourself, as its user.',
+  )
+}
+
+function onAnotherHost(pid: Pid): Refusal {
+  return refusal(
+    'not_served',
+    `The OS process of ${pid} runs on another machine, or in another PID namespace.`,
+    'Ask the daemon that runs there.',
+  )
+}

@@ -1,0 +1,336 @@
+import { isDead } from '../core/lease/holder.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded, type ProcessRecord, type StopHow } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { stopSignalOf, type TrackedProcess, trackedOf } from '../core/process/tracked.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { isHere, isStopped, signalTracked, stateOf, whyNotSignalled } from './signal-tracked.ts'
+
+/** A stop of an external process that has no PID on record. */
+export interface ExternalStop {
+  readonly record: ProcessRecord
+  readonly how: StopHow
+  readonly reason: string
+  readonly source: Actor
+}
+
+/** Passes a stop on to a process that the program itself runs. True when the stop reached it. */
+export type OnStop = (stop: ExternalStop) => boolean | Promise<boolean>
+
+/** What became of a stop. `elsewhere`: another kernel is the one to deliver it. */
+export type Delivery =
+  | { readonly type: 'delivered' }
+  | { readonly type: 'ended' }
+  | { readonly type: 'elsewhere' }
+  | { readonly type: 'unreachable' }
+  | { readonly type: 'forbidden' }
+
+export interface ExternalProcessesOptions {
+  readonly onStop: OnStop | undefined
+  readonly onTrouble: (error: unknown, doing: string) => void
+}
+
+/** How long a tracked process may take to end before a kill forces it, where the kill does not say. */
+export const FORCE_AFTER_MS = 2_000
+/** One timer looks at all tracked processes. A look reads one file, about 20 µs. */
+const LOOK_MS = 250
+const MAX_LOOKS = 100
+/** How often a stop is tried again that another kernel should have delivered, or that the store did not take. */
+const RETRY_MS = 2_000
+const PAGE = 500
+/** How long a close waits for what is under way. */
+const CLOSE_MS = 1_000
+
+interface Tracked {
+  readonly pid: Pid
+  readonly tracked: TrackedProcess
+  /** A stop that is on record and has not been delivered: when it is tried again. */
+  retryAt: number | null
+  /** When a kill that was delivered is forced. */
+  forceAt: number | null
+  isEnding: boolean
+}
+
+/**
+ * The external processes that this kernel can reach: those with a PID on this machine, which it signals and whose end it
+ * notices, and those of the embedding program, whose callback it calls. A stop is recorded first and delivered after that;
+ * the delivery is recorded too, so a stop that a crash kept from being delivered is delivered after the restart.
+ */
+export class ExternalProcesses {
+  readonly #kernel: Kernel
+  readonly #options: ExternalProcessesOptions
+  readonly #tracked = new Map<Pid, Tracked>()
+  /** The last delivery of each process; successful ones stay until its end, so that none is repeated. */
+  readonly #deliveries = new Map<Pid, { readonly key: string; readonly delivery: Promise<Delivery> }>()
+  readonly #working = new Set<Promise<unknown>>()
+  #stopHearing: (() => void) | null = null
+  #timer: NodeJS.Timeout | null = null
+  #isClosed = false
+
+  constructor(kernel: Kernel, options: ExternalProcessesOptions) {
+    this.#kernel = kernel
+    this.#options = options
+  }
+
+  /** Continues with what is on record: ends what is gone, delivers stops that were not, stops again what is paused. */
+  async start(): Promise<void> {
+    this.#stopHearing = this.#kernel.feed.onAll((events) => this.#heard(events))
+    const { store } = this.#kernel.edges
+    let after: number | null = null
+    do {
+      const page: { items: readonly ProcessRow[]; next: number | null } = await store.ask({
+        ask: 'processes',
+        filter: { kind: ['external'] },
+        after,
+        limit: PAGE,
+      })
+      await Promise.all(page.items.map((row) => this.#resume(row.record)))
+      after = page.next
+    } while (after !== null)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopHearing?.()
+    this.#stopTimer()
+    // A callback of the program may take for ever.
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#kernel.edges.clock.after(CLOSE_MS, late.resolve)
+    await Promise.race([Promise.allSettled([...this.#working]), late.promise])
+    cancel()
+  }
+
+  /** Delivers the stop that is on record, unless it has been delivered. */
+  async deliver(pid: Pid): Promise<Delivery> {
+    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
+    if (row === null || hasEnded(row.record)) return { type: 'ended' }
+    const { kind, stopRequest } = row.record
+    if (kind !== 'external' || stopRequest === null) return { type: 'unreachable' }
+    if (stopRequest.deliveredAt !== undefined) return { type: 'delivered' }
+    const key = `${stopRequest.how} ${stopRequest.at}`
+    const last = this.#deliveries.get(pid)
+    if (last?.key === key) return last.delivery
+    const delivery = this.#deliverNow(row.record, stopRequest)
+    const entry = { key, delivery }
+    this.#deliveries.set(pid, entry)
+    const forget = () => {
+      if (this.#deliveries.get(pid) === entry) this.#deliveries.delete(pid)
+    }
+    delivery.then(({ type }) => {
+      if (type !== 'delivered') forget()
+    }, forget)
+    return delivery
+  }
+
+  /** Stops the OS process of a tracked process (SIGSTOP), or lets it continue (SIGCONT). Null only tells what a signal would come to. */
+  signal(record: ProcessRecord, signal: 'SIGSTOP' | 'SIGCONT' | null): Delivery {
+    const tracked = trackedOf(record)
+    if (tracked === null || !isHere(tracked)) return { type: 'elsewhere' }
+    const result = signal === null ? (whyNotSignalled(tracked) ?? 'sent') : signalTracked(tracked, signal)
+    if (result === 'sent') return { type: 'delivered' }
+    return { type: result === 'gone' || result === 'stranger' ? 'ended' : 'forbidden' }
+  }
+
+  /** Records the end of a process whose OS process is gone. */
+  async recordGone(pid: Pid): Promise<void> {
+    const { edges } = this.#kernel
+    const row = await edges.store.ask({ ask: 'process', pid })
+    this.#forget(pid)
+    if (row === null || hasEnded(row.record)) return
+    await this.#kernel
+      .perform({
+        type: 'abandon',
+        ...{ pid, actor: `kernel:${this.#kernel.id}`, at: edges.clock.now() },
+        observed: { holder: row.holder, fence: row.fence },
+        evidence: 'process_gone',
+      })
+      .catch((error: unknown) => {
+        if ((error as { code?: unknown }).code !== 'already_ended') throw error
+      })
+  }
+
+  #heard(events: readonly StoredEvent[]): void {
+    for (const { type, pid, payload } of events) {
+      if (type === 'registered') this.#track(payload as unknown as ProcessRecord)
+      else if (type === 'ended') this.#forget(pid)
+      else if (type === 'stop_delivered' && this.#tracked.has(pid))
+        this.#inBackground(`forcing ${pid}`, () => this.#planForce(pid))
+      else if (type === 'stop_requested' && this.#mayReach(pid)) this.#deliverLater(pid)
+    }
+  }
+
+  #mayReach(pid: Pid): boolean {
+    return this.#tracked.has(pid) || this.#options.onStop !== undefined
+  }
+
+  #deliverLater(pid: Pid): void {
+    const entry = this.#tracked.get(pid)
+    if (entry !== undefined) entry.retryAt = this.#now() + RETRY_MS
+    this.#inBackground(`stopping ${pid}`, async () => {
+      const { type } = await this.deliver(pid)
+      // What may not be signalled now may not be in a moment either: the next start tries again.
+      if (entry !== undefined && type !== 'elsewhere') entry.retryAt = null
+    })
+  }
+
+  /** Of a process that was registered before this kernel started. */
+  async #resume(record: ProcessRecord): Promise<void> {
+    const entry = this.#track(record)
+    const { pid, status, stopRequest } = record
+    if (entry !== undefined && stateOf(entry.tracked) === 'gone') {
+      await this.#guarded(`ending ${pid}`, () => this.recordGone(pid))
+      return
+    }
+    if (stopRequest?.deliveredAt !== undefined) this.#force(record)
+    else if (stopRequest !== null && this.#mayReach(pid)) this.#deliverLater(pid)
+    // A crash came between the record and the signal.
+    if (entry !== undefined && status === 'paused' && !isStopped(entry.tracked))
+      this.signal(record, 'SIGSTOP')
+  }
+
+  #track(record: Pick<ProcessRecord, 'pid' | 'kind' | 'spec'>): Tracked | undefined {
+    const { pid } = record
+    const tracked = trackedOf(record)
+    if (tracked === null || this.#isClosed || !isHere(tracked)) return undefined
+    const entry = this.#tracked.get(pid) ?? { pid, tracked, retryAt: null, forceAt: null, isEnding: false }
+    this.#tracked.set(pid, entry)
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    return entry
+  }
+
+  #forget(pid: Pid): void {
+    this.#tracked.delete(pid)
+    this.#deliveries.delete(pid)
+    if (this.#tracked.size === 0) this.#stopTimer()
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  /** So many at a time, in turn; those that were looked at go to the end of the line. */
+  #look(): void {
+    const now = this.#now()
+    for (const entry of [...this.#tracked.values()].slice(0, MAX_LOOKS)) {
+      const { pid, tracked } = entry
+      this.#tracked.delete(pid)
+      this.#tracked.set(pid, entry)
+      const state = stateOf(tracked)
+      if (state === 'gone') this.#recordGoneLater(entry)
+      if (state !== 'running') continue
+      if (entry.retryAt !== null && entry.retryAt <= now) this.#deliverLater(pid)
+      if (entry.forceAt === null || entry.forceAt > now) continue
+      entry.forceAt = null
+      signalTracked(tracked, 'SIGKILL')
+    }
+  }
+
+  #recordGoneLater(entry: Tracked): void {
+    if (entry.isEnding) return
+    entry.isEnding = true
+    this.#inBackground(`ending ${entry.pid}`, async () => {
+      try {
+        await this.recordGone(entry.pid)
+      } catch (error) {
+        // The store did not take it: the next look tries again.
+        entry.isEnding = false
+        this.#track({ pid: entry.pid, kind: 'external', spec: { process: { ...entry.tracked } } })
+        throw error
+      }
+    })
+  }
+
+  async #deliverNow(
+    record: ProcessRecord,
+    stop: NonNullable<ProcessRecord['stopRequest']>,
+  ): Promise<Delivery> {
+    const tracked = trackedOf(record)
+    const { how, reason, source } = stop
+    if (tracked === null) {
+      if (!(await this.#callBack({ record, how, reason, source }))) return { type: 'unreachable' }
+      await this.#confirm(record.pid, how, 'callback')
+      return { type: 'delivered' }
+    }
+    if (!isHere(tracked) || !(await this.#isFirstHere())) return { type: 'elsewhere' }
+    const result = signalTracked(tracked, stopSignalOf(how))
+    if (result === 'gone' || result === 'stranger') {
+      await this.recordGone(record.pid)
+      return { type: 'ended' }
+    }
+    if (result !== 'sent') return { type: 'forbidden' }
+    if (isStopped(tracked)) signalTracked(tracked, 'SIGCONT')
+    await this.#confirm(record.pid, how, 'signal')
+    return { type: 'delivered' }
+  }
+
+  /** An error of the program's callback is its trouble, and none of who asked for the stop. */
+  async #callBack(stop: ExternalStop): Promise<boolean> {
+    const { onStop, onTrouble } = this.#options
+    try {
+      return onStop !== undefined && (await onStop(stop))
+    } catch (error) {
+      onTrouble(error, `stopping ${stop.record.pid}`)
+      return false
+    }
+  }
+
+  async #confirm(pid: Pid, how: StopHow, by: 'signal' | 'callback'): Promise<void> {
+    const asked = { pid, actor: `kernel:${this.#kernel.id}`, at: this.#now() } as const
+    await this.#kernel
+      .perform({ type: 'confirm_stop', ...asked, delivered: { how, by } })
+      .catch((error: unknown) => {
+        if ((error as { code?: unknown }).code !== 'already_ended') throw error
+      })
+  }
+
+  /** Several kernels may run on one machine over one store: the first of them, by id, delivers. */
+  async #isFirstHere(): Promise<boolean> {
+    const { edges, id } = this.#kernel
+    const holders = await edges.store.ask({ ask: 'holders' })
+    const own = holders.find((holder) => holder.id === id)
+    if (own === undefined) return true
+    return !holders.some(
+      (holder) =>
+        holder.role === 'kernel' &&
+        holder.id < id &&
+        holder.host === own.host &&
+        holder.boot === own.boot &&
+        holder.pidNamespace === own.pidNamespace &&
+        !isDead(holder, edges.prove(holder)),
+    )
+  }
+
+  async #planForce(pid: Pid): Promise<void> {
+    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
+    if (row !== null) this.#force(row.record)
+  }
+
+  /** The grace counts from the delivery, however long that was kept up. 0 means that it is never forced. */
+  #force({ pid, stopRequest }: ProcessRecord): void {
+    const entry = this.#tracked.get(pid)
+    if (entry === undefined || stopRequest?.how !== 'kill' || stopRequest.deliveredAt === undefined) return
+    const { deliveredAt, graceMs = FORCE_AFTER_MS } = stopRequest
+    entry.forceAt = graceMs === 0 ? null : deliveredAt + graceMs
+  }
+
+  #inBackground(doing: string, task: () => Promise<unknown>): void {
+    if (this.#isClosed) return
+    const working = this.#guarded(doing, task)
+    this.#working.add(working)
+    void working.then(() => this.#working.delete(working))
+  }
+
+  async #guarded(doing: string, task: () => Promise<unknown>): Promise<void> {
+    try {
+      await task()
+    } catch (error) {
+      if (!this.#isClosed) this.#options.onTrouble(error, doing)
+    }
+  }
+
+  #now(): number {
+    return this.#kernel.edges.clock.now()
+  }
+}

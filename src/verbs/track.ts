@@ -1,0 +1,44 @@
+import * as z from 'zod'
+import { owner } from './shapes/owner.ts'
+import { lifetime } from './shapes/record.ts'
+import { name, pid, processRef, replayKey } from './shapes/scalars.ts'
+import { spawn } from './spawn.ts'
+import { verb } from './verb.ts'
+
+/**
+ * Registers an external process for an OS process that runs on the daemon's machine as the daemon's user. Stops reach it as
+ * signals, each sent only if boot, PID and start time are still the same, and its end is noticed. It takes the role `admin`:
+ * Reeve signals any PID that it tracks.
+ */
+export const track = verb({
+  summary: 'Tracks an OS process that Reeve did not start, by its PID.',
+  route: 'POST /track',
+  needs: 'admin',
+  input: z.strictObject({
+    osPid: z.number().int().min(2).max(4_194_304).describe('the PID'),
+    description: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .exactOptional()
+      .describe('what it does; its program’s name unless given'),
+    pid: pid
+      .exactOptional()
+      .describe('given by the caller: the same pid with the same request is the same process'),
+    idempotencyKey: replayKey.exactOptional(),
+    name: name.exactOptional(),
+    label: z.string().min(1).max(200).exactOptional(),
+    parent: processRef.exactOptional(),
+    owner: owner.exactOptional(),
+    lifetime: lifetime
+      .exclude(['daemon'])
+      .default('detached')
+      .describe('with what it is asked to end; detached: with nothing'),
+  }),
+  output: spawn.output,
+  codes: [
+    ...(['not_trackable', 'conflict', 'pruned_pid', 'unknown_pid', 'ambiguous_pid'] as const),
+    ...(['already_ended', 'stopping', 'session_unknown', 'session_ended', 'turn_unknown'] as const),
+    ...(['turn_ended', 'lifetime_without_scope', 'depth_exceeded', 'limit_exceeded', 'denied'] as const),
+  ],
+})

@@ -1,0 +1,90 @@
+import { type Embedded, type EmbedOptions, embed, type ProcessRecord, type Reeve, ReeveError } from 'reeve'
+import { expect, onTestFinished } from 'vitest'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
+import type { StopHow } from '../../src/core/process/record.ts'
+import type { TrackedProcess } from '../../src/core/process/tracked.ts'
+import { isRefusal } from '../../src/core/refusal.ts'
+import { nodeEdges } from '../../src/embed/node-edges.ts'
+import { perform } from '../../src/kernel/perform.ts'
+import { register } from '../../src/kernel/register.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+
+/** Closed at the end of the test. What goes wrong in the background fails it, unless `onTrouble` is given. */
+export async function opened(store: string, options: Partial<EmbedOptions> = {}): Promise<Embedded> {
+  const troubles: unknown[] = []
+  const reeve = await embed({ store, onTrouble: (error) => troubles.push(error), ...options })
+  onTestFinished(async () => {
+    await reeve.close()
+    expect(troubles).toEqual([])
+  })
+  return reeve
+}
+
+export async function endedRecord(reeve: Reeve, pid: string): Promise<ProcessRecord> {
+  const waited = await reeve.wait({ pid, timeoutMs: 60_000 })
+  expect(waited.type).toBe('ended')
+  return (await reeve.show({ pid })) as ProcessRecord
+}
+
+/** When the stop that was requested has reached the process. */
+export async function deliveredTo(reeve: Reeve, pid: string): Promise<void> {
+  const isDelivered = async () => {
+    const { stopRequest, outcome } = await reeve.show({ pid })
+    return stopRequest?.deliveredAt !== undefined || outcome !== null
+  }
+  await expect.poll(isDelivered, { timeout: 45_000 }).toBe(true)
+}
+
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return error instanceof ReeveError ? error.code : `no refusal: ${String(error)}`
+}
+
+/**
+ * Writes to a store as a kernel did that crashed right after the commit: what follows from the write never happens.
+ * No kernel may have the store open.
+ */
+export class Crashed {
+  readonly #store: string
+
+  constructor(store: string) {
+    this.#store = store
+  }
+
+  /** Registers a tracked process under any identity. */
+  async track(process: TrackedProcess): Promise<string> {
+    return this.#with(async (edges) => {
+      const request = { kind: 'external', spec: { description: 'x', process: { ...process } } } as const
+      const registered = await register(edges, [{ request, actor: 'host' }], '')
+      if (isRefusal(registered)) throw new Error(registered.message)
+      const [one] = registered
+      if (one === undefined || one.type === 'refused') throw new Error('It was refused.')
+      return one.row.record.pid
+    })
+  }
+
+  async stop(pid: string, how: StopHow): Promise<void> {
+    const stop = { type: 'stop', how, reason: 'test', cause: null, replayKey: `test:${how}` } as const
+    await this.#perform({ ...stop, pid, actor: 'host', at: Date.now() })
+  }
+
+  async pause(pid: string): Promise<void> {
+    await this.#perform({ type: 'pause', pid, actor: 'host', at: Date.now() })
+  }
+
+  #perform(intent: Parameters<typeof perform>[1]): Promise<void> {
+    return this.#with(async (edges) => expect((await perform(edges, intent)).type).toBe('appended'))
+  }
+
+  async #with<Value>(act: (edges: ReturnType<typeof nodeEdges>) => Promise<Value>): Promise<Value> {
+    const store = await openSqlite(this.#store)
+    try {
+      return await act(nodeEdges(store, () => {}, FLOOD_LIMITS))
+    } finally {
+      await store.close()
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import type { Reeve } from 'reeve'
+import { expect, test } from 'vitest'
+import type { TrackedProcess } from '../../src/core/process/tracked.ts'
+import { tempFile } from '../temp-file.ts'
+import { OsProgram } from './os-program.ts'
+import { Crashed, codeOf, endedRecord, opened } from './reeve.ts'
+
+/** The identity of a running program, as `track` recorded it in a store of its own. */
+async function identityOf(program: OsProgram): Promise<TrackedProcess> {
+  const reeve = await opened(tempFile())
+  const { record } = await reeve.track({ osPid: program.osPid })
+  await reeve.close()
+  return record.spec['process'] as unknown as TrackedProcess
+}
+
+/** Everything that could lead to a signal. */
+async function tryToReach(reeve: Reeve, pid: string): Promise<string[]> {
+  const answers: string[] = []
+  for (const signal of ['pause', 'interrupt', 'cancel', 'kill'] as const)
+    answers.push(
+      await reeve.signal({ pid, signal }).then(
+        ({ answer }) => answer,
+        ({ code }) => code as string,
+      ),
+    )
+  await codeOf(reeve.kill({ pid, graceMs: 1 }))
+  await codeOf(reeve.killAll({ graceMs: 1 }))
+  return answers
+}
+
+test('a stranger with the same PID but another start time is never signalled', async () => {
+  const stranger = await OsProgram.start()
+  const identity = await identityOf(stranger)
+  const store = tempFile()
+  const crashed = new Crashed(store)
+  const pid = await crashed.track({ ...identity, startTime: String(Number(identity.startTime) - 1) })
+  await crashed.stop(pid, 'kill')
+  const reeve = await opened(store)
+  const { outcome } = await endedRecord(reeve, pid)
+  expect(outcome).toMatchObject({ status: 'abandoned', evidence: 'process_gone', exitCode: null })
+  await tryToReach(reeve, pid)
+  expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
+})
+
+test('a process of an earlier boot has ended, and the one that has its PID now is never signalled', async () => {
+  const stranger = await OsProgram.start()
+  const identity = await identityOf(stranger)
+  const store = tempFile()
+  const crashed = new Crashed(store)
+  const boot = '00000000-0000-4000-8000-000000000000'
+  const pid = await crashed.track({ ...identity, boot, pidNamespace: 'pid:[1]' })
+  await crashed.stop(pid, 'kill')
+  const reeve = await opened(store)
+  expect((await reeve.show({ pid })).outcome).toMatchObject({
+    ...{ status: 'abandoned', evidence: 'process_gone' },
+  })
+  await tryToReach(reeve, pid)
+  expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
+})
+
+test.each([
+  ['on another machine', { host: 'ffffffffffffffffffffffff' }],
+  ['on another machine, with another boot', { host: 'ffffffffffffffffffffffff', boot: 'another' }],
+  ['in another PID namespace', { pidNamespace: 'pid:[1]' }],
+] as const)(
+  'a process %s is left alone: no signal, no end',
+  async (_where, change) => {
+    const stranger = await OsProgram.start()
+    const identity = await identityOf(stranger)
+    const store = tempFile()
+    const crashed = new Crashed(store)
+    const pid = await crashed.track({ ...identity, ...change })
+    const reeve = await opened(store)
+    expect(await tryToReach(reeve, pid)).toEqual(['not_served', 'recorded', 'recorded', 'recorded'])
+    expect(await reeve.show({ pid })).toMatchObject({ status: 'stopping', outcome: null })
+    expect((await reeve.show({ pid })).stopRequest?.deliveredAt).toBeUndefined()
+    expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
+  },
+  120_000,
+)
