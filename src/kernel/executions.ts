@@ -350,8 +350,9 @@ export class Executions {
 
   async #claim(): Promise<Looked> {
     const { store, clock } = this.#edges
-    // What ended in the same commit is forgotten first, so that one claim refills all of it.
-    await undefined
+    // What ended in the same commit is forgotten first, so that one claim refills all of it. A lease that may have lapsed is
+    // renewed before: a clock that jumped ahead must not delay work until the next renewal.
+    await (this.#closed ? undefined : this.#kernel.sure())
     const free = Math.min(CLAIM_PAGE, this.#concurrency - this.#running.size - this.#reserved)
     const { serves } = this
     if (serves.length === 0) return 'none'

@@ -68,6 +68,7 @@ export class Kernel {
   readonly #releases: Releases
   readonly #runLimits: RunLimits
   #renewedAt = 0
+  #renewing: Promise<void> | undefined
   #closing: Promise<void> | undefined
   /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
   #lapsed = false
@@ -177,6 +178,9 @@ export class Kernel {
   }
 
   async register(registering: readonly Registering[]): Promise<Registered[]> {
+    const lapsed = this.#state === 'open' ? this.sure() : undefined
+    // What cannot be begun here now, because the store is away, is refused or begun later.
+    if (lapsed !== undefined) await lapsed.catch(() => undefined)
     const reserved = registering.map(({ request }) =>
       request.notBefore === undefined ? this.#reserve(request.kind, request.spec) : {},
     )
@@ -359,7 +363,12 @@ export class Kernel {
 
   /** Whether what is executed here is still its own: undefined if that is certain, else when it has been found out. */
   sure(): Promise<void> | undefined {
-    return this.#mayHaveLapsed() ? this.renew() : undefined
+    if (!this.#mayHaveLapsed()) return undefined
+    // After a clock that jumped ahead many calls may ask at once.
+    this.#renewing ??= this.renew().finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
   }
 
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */

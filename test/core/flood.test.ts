@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   FLOOD_LIMITS,
+  heldDueAt,
   isReleaseDue,
   matchAtSource,
   matchOverAll,
@@ -90,6 +91,24 @@ test('matches that come slowly enough never trip it', () => {
     expect(overflow.recent.length).toBeLessThanOrEqual(15)
     clock.advance(667)
   }
+})
+
+test('a clock that is set back holds a match for one window, not for as long as it was set back by', () => {
+  const told = matchAtSource(QUIET_SOURCE, 1, 1_000_000, FLOOD_LIMITS)
+  const held = matchAtSource(told.source, 1, 2_000, FLOOD_LIMITS)
+  expect([held.verdict, heldDueAt(held.source, FLOOD_LIMITS)]).toEqual(['hold', 17_000])
+  expect(matchAtSource(held.source, 1, 17_000, FLOOD_LIMITS)).toMatchObject({ verdict: 'tell', heldBack: 1 })
+})
+
+test('a clock that is set back neither counts matches of the future, nor silences a scope until it has caught up', () => {
+  const limits = { ...FLOOD_LIMITS, burst: 1 }
+  const first = matchOverAll(NO_OVERFLOW, { pid: 'p_a', seq: 1 }, 1_000_000, limits)
+  expect(matchOverAll(first.overflow, { pid: 'p_a', seq: 2 }, 2_000, limits).told).toBe('match')
+  const { overflow, told } = matchOverAll(first.overflow, { pid: 'p_a', seq: 2 }, 1_000_001, limits)
+  expect(told).toBe('tripped')
+  // By less than a silence: two hosts may differ by as much.
+  expect(isReleaseDue(overflow, 1_000_000 - 29_000)).toBe(false)
+  expect(isReleaseDue(overflow, 2_000)).toBe(true)
 })
 
 test('every number can be set', () => {

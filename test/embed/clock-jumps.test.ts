@@ -6,6 +6,8 @@ import { tempFile } from '../temp-file.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
+/** No timer renews a lease during the test. */
+const NEVER_RENEWED = { renewMs: DAY_MS / 6, ttlMs: DAY_MS / 2 } as const
 
 /** Only the wall clock is set: timers run as ever, as they do when somebody sets the clock of a machine. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
@@ -47,6 +49,28 @@ test('a holder that lives keeps its work, though the clock was set ahead by a da
   expect(executed).toEqual([record.pid])
   await one.close()
   await two.close()
+})
+
+test('work is begun at once though the clock was set ahead: the lease is renewed before', async () => {
+  const reeve = await embed({ store: tempFile(), tools: { work: () => 'done' }, times: NEVER_RENEWED })
+  jump(DAY_MS)
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'work' } })
+  expect(record.status).toBe('running')
+  const ended = await reeve.wait({ pid: record.pid })
+  expect(ended.type === 'ended' && ended.record.outcome?.status).toBe('completed')
+  await reeve.close()
+})
+
+test('work of others is claimed at once though the clock was set ahead', async () => {
+  const store = tempFile()
+  const worker = await embed({ store, tools: { work: () => 'done' }, times: NEVER_RENEWED })
+  const boss = await embed({ store, times: NEVER_RENEWED })
+  jump(DAY_MS)
+  const { record } = await boss.spawn({ kind: 'tool', spec: { tool: 'work' } })
+  const ended = await boss.wait({ pid: record.pid })
+  expect(ended.type === 'ended' && ended.record.outcome?.status).toBe('completed')
+  await worker.close()
+  await boss.close()
 })
 
 test('work that was registered before the clock was set back is done now, not when the clock has caught up', async () => {

@@ -177,7 +177,8 @@ export class OutputScan {
       for (const watch of watches) await this.#say(watch, watch.meetsGap(piece.gap, now))
     }
     await this.#tellAll(watches, scan.add({ ...piece, gap: null }))
-    if (this.#bed.now() - this.#notedAt < NOTE_MS) return
+    // A clock that was set back must not keep it from being noted.
+    if (Math.abs(this.#bed.now() - this.#notedAt) < NOTE_MS) return
     this.#notedAt = this.#bed.now()
     await this.#note(watches)
   }
@@ -200,9 +201,10 @@ export class OutputScan {
   /** What watches hold back is told when it is time, whether something is printed then or not. */
   #awaitHeld(watches: readonly Watch[]): void {
     if (this.#cancelHeld !== null) return
-    const due = watches.flatMap(({ heldDueAt }) => (heldDueAt === null ? [] : [heldDueAt]))
+    const now = this.#bed.now()
+    const due = watches.map((watch) => watch.heldDueAt(now)).filter((at) => at !== null)
     if (due.length === 0) return
-    const ms = Math.max(0, Math.min(...due) - this.#bed.now())
+    const ms = Math.max(0, Math.min(...due) - now)
     this.#cancelHeld = this.#bed.kernel.edges.clock.after(ms, () => {
       this.#cancelHeld = null
       if (this.#bed.signal.aborted || this.#outputEnd !== null) return

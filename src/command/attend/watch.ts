@@ -1,4 +1,10 @@
-import { type FloodLimits, heldDueAt, matchAtSource, type SourceFlood } from '../../core/inbox/flood.ts'
+import {
+  atLatest,
+  type FloodLimits,
+  heldDueAt,
+  matchAtSource,
+  type SourceFlood,
+} from '../../core/inbox/flood.ts'
 import type { WatchDisabled, WatchMatch } from '../../core/process/event.ts'
 import type { WatchState } from '../../core/process/record.ts'
 import { type WatchSpec, watchName } from '../../verbs/shapes/command-spec.ts'
@@ -96,8 +102,8 @@ export class Watch {
     this.#misses({ from: Math.max(gap.from, this.#scannedTo), to: gap.to })
     this.#scannedTo = gap.to
     const missed = this.#missed
-    if (missed === null || (this.#gapToldAt !== null && at - this.#gapToldAt < this.#limits.everyMs))
-      return null
+    const sinceGap = this.#gapToldAt === null ? Number.POSITIVE_INFINITY : Math.abs(at - this.#gapToldAt)
+    if (missed === null || sinceGap < this.#limits.everyMs) return null
     this.#gapToldAt = at
     this.#missed = null
     const about = { watch: this.name, wanted: this.#wanted, offset: missed.from, end: gap.to, missed }
@@ -143,13 +149,14 @@ export class Watch {
   }
 
   /** When what it holds back is to be told, if nothing comes before; null if it holds nothing back. */
-  get heldDueAt(): number | null {
+  heldDueAt(at: number): number | null {
+    this.#source = atLatest(this.#source, at)
     return heldDueAt(this.#source, this.#limits)
   }
 
   /** What it holds back, if it is time: nobody should wait for a next line that may never come. */
   tellsHeld(at: number): Said | null {
-    const due = this.heldDueAt
+    const due = this.heldDueAt(at)
     const held = this.#held
     if (held === null || due === null || at < due) return null
     const { held: count, strikes } = this.#source

@@ -50,7 +50,7 @@ export function matchAtSource(
   readonly verdict: 'tell' | 'hold' | 'disable'
   readonly heldBack: number
 } {
-  const { toldAt, held, strikes, disabled } = source
+  const { toldAt, held, strikes, disabled } = atLatest(source, at)
   if (disabled) return { source: { ...source, held: held + lines }, verdict: 'hold', heldBack: 0 }
   if (toldAt === null || at - toldAt >= everyMs) {
     const told = { toldAt: at, held: 0, strikes: held === 0 ? 0 : strikes, disabled }
@@ -59,6 +59,11 @@ export function matchAtSource(
   const struck = held === 0 ? strikes + 1 : strikes
   const kept = { toldAt, held: held + lines, strikes: struck, disabled: struck >= most }
   return { source: kept, verdict: kept.disabled ? 'disable' : 'hold', heldBack: kept.held }
+}
+
+/** A clock that was set back must not prolong a window by as much: the window then begins now. */
+export function atLatest(source: SourceFlood, at: number): SourceFlood {
+  return source.toldAt === null || source.toldAt <= at ? source : { ...source, toldAt: at }
 }
 
 /** When what is held back is told by itself, if nothing comes that it could be told with; null if nothing is held. */
@@ -101,7 +106,8 @@ export function matchOverAll(
   const { tripped } = overflow
   if (tripped !== null)
     return { overflow: { ...overflow, tripped: { ...tripped, held: tripped.held + 1 } }, told: 'held' }
-  const recent = overflow.recent.filter((time) => at - time < burstMs)
+  // A clock that was set back leaves times in the future behind.
+  const recent = overflow.recent.filter((time) => Math.abs(at - time) < burstMs)
   if (recent.length < burst) return { overflow: { recent: [...recent, at], tripped: null }, told: 'match' }
   return {
     overflow: { recent: [], tripped: { ...by, at, until: at + silenceMs, held: 1 } },
@@ -109,6 +115,8 @@ export function matchOverAll(
   }
 }
 
-export function isReleaseDue(overflow: Overflow, at: number): boolean {
-  return overflow.tripped !== null && at >= overflow.tripped.until
+/** Also due if the clock was set back by more than the silence lasts: it would last for as long again as that. */
+export function isReleaseDue({ tripped }: Overflow, at: number): boolean {
+  if (tripped === null) return false
+  return at >= tripped.until || tripped.at - at > tripped.until - tripped.at
 }

@@ -105,18 +105,35 @@ test('what was held back is told when its window is over, though nothing comes a
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   const seen = (offset: number) => [{ offset, end: offset + 4, text: `ERR ${offset}` }]
   expect(watch.sees(seen(0), 4, 1_000)).toMatchObject({ match: { lines: ['ERR 0'] } })
-  expect(watch.heldDueAt).toBeNull()
+  expect(watch.heldDueAt(1_000)).toBeNull()
   expect(watch.sees(seen(4), 8, 2_000)).toBeNull()
   expect(watch.sees(seen(8), 12, 3_000)).toBeNull()
-  expect(watch.heldDueAt).toBe(16_000)
+  expect(watch.heldDueAt(1_500)).toBe(16_000)
   expect(watch.tellsHeld(15_999)).toBeNull()
   expect(watch.tellsHeld(16_000)).toMatchObject({
     match: { offset: 4, end: 12, lines: ['ERR 4', 'ERR 8'], more: 0, heldBack: 0, strikes: 1 },
   })
-  expect([watch.heldDueAt, watch.held, watch.safeTo, watch.tellsHeld(99_000)]).toEqual([null, 0, 12, null])
+  expect([watch.heldDueAt(98_000), watch.held, watch.safeTo, watch.tellsHeld(99_000)]).toEqual([
+    null,
+    0,
+    12,
+    null,
+  ])
   // A window of its own begins with it.
   expect(watch.sees(seen(12), 16, 20_000)).toBeNull()
-  expect(watch.heldDueAt).toBe(31_000)
+  expect(watch.heldDueAt(30_000)).toBe(31_000)
+})
+
+test('a watch whose clock is set back tells what it holds after one window', () => {
+  const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
+  const seen = (offset: number) => [{ offset, end: offset + 4, text: `ERR ${offset}` }]
+  expect(watch.sees(seen(0), 4, 1_000_000)).toMatchObject({ type: 'match' })
+  expect(watch.sees(seen(4), 8, 1_000_100)).toBeNull()
+  expect(watch.tellsHeld(2_000)).toBeNull()
+  expect(watch.heldDueAt(2_000)).toBe(17_000)
+  expect(watch.tellsHeld(17_000)).toMatchObject({ match: { lines: ['ERR 4'] } })
+  expect(watch.meetsGap({ from: 8, to: 20 }, 17_000)).toMatchObject({ type: 'match' })
+  expect(watch.meetsGap({ from: 20, to: 30 }, 1_000)).toMatchObject({ type: 'match' })
 })
 
 test('a gap is said at once, or with the next match if one was told just before', () => {
