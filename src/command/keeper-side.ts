@@ -21,6 +21,7 @@ import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { HeldOutput } from './held-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
+import { KeeperPulse } from './keeper-pulse.ts'
 import { type LimitWatch, watchLimits } from './limit-watch.ts'
 import { LogFollowers } from './log-followers.ts'
 import { timeoutOf } from './plan.ts'
@@ -78,6 +79,7 @@ export class KeeperSide implements Executor, Keeping {
   })
   readonly #connection: KeeperConnection
   readonly #usages = new UsageAsks(async (pids) => (await this.ask('usage', { pids })).usages)
+  readonly #pulse = new KeeperPulse(() => this.ask('usage', { pids: [] }))
   #identity: KeeperIdentity | undefined
   #kernel: Kernel | undefined
 
@@ -120,6 +122,11 @@ export class KeeperSide implements Executor, Keeping {
 
   get available(): boolean {
     return this.#connection.isUp
+  }
+
+  /** Whether it is connected, and answers. */
+  answers(): Promise<boolean> {
+    return this.#pulse.answers()
   }
 
   found({ pid, program }: ProcessRecord): 'adopted' | 'completed' | 'abandoned' {

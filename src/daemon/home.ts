@@ -1,6 +1,7 @@
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
 import { isForeign, writableBy } from '../client/home-owner.ts'
 import { ReeveError } from '../core/errors.ts'
@@ -20,7 +22,7 @@ import { ReeveError } from '../core/errors.ts'
 export function prepareHome({ folder }: HomePaths): void {
   let stat: Stats
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     stat = statSync(folder)
   } catch (error) {
@@ -29,6 +31,35 @@ export function prepareHome({ folder }: HomePaths): void {
   // Whoever can put a file there can give themselves a token.
   const why = isForeign(stat) ? 'it belongs to another user' : writableBy(stat)
   if (why !== null) throw openTo(why, folder)
+  if (isDataFolder(folder)) throw dataFolder(folder)
+}
+
+/** With its parents. Not by `recursive`: below /proc, Node's own loop never ends. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw error
+    makeFolder(dirname(folder))
+    // Another program may have made it meanwhile.
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+  }
+}
+
+/** A program that embeds Reeve writes a daemon.json of its own there: a daemon could be neither found nor stopped. */
+function isDataFolder(folder: string): boolean {
+  return existsSync(join(folder, 'home.json')) && existsSync(join(folder, 'live'))
+}
+
+function dataFolder(folder: string): ReeveError {
+  return new ReeveError(
+    'home_unusable',
+    `${folder} is the data folder of commands (commands.home of a program that embeds Reeve), and no home of a daemon.`,
+    'Choose another folder with REEVE_HOME or --home; a daemon keeps its own data folder in its home, as commands.',
+    { details: { home: folder } },
+  )
 }
 
 function openTo(why: string, folder: string): ReeveError {

@@ -46,9 +46,13 @@ export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
     },
     async status() {
       permit('read')
-      const { live } = await edges.store.ask({ ask: 'activity', session: null, since: null })
-      const { ended, oldestEndedAt, bytes } = await edges.store.ask({ ask: 'storage' })
-      const { identity, available } = commands?.keeper ?? { identity: null, available: false }
+      const keeper = commands?.keeper
+      const [{ live }, { ended, oldestEndedAt, bytes }, available = false] = await Promise.all([
+        edges.store.ask({ ask: 'activity', session: null, since: null }),
+        edges.store.ask({ ask: 'storage' }),
+        keeper?.answers(),
+      ])
+      const identity = keeper?.identity ?? null
       const { maxAgeMs, maxEnded } = retention.limits
       return {
         daemon: { id: kernel.id, osPid: process.pid },

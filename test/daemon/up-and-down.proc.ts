@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -19,6 +20,7 @@ import { ReeveError } from '../../src/core/errors.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
+import { Household } from '../command/household.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
@@ -49,6 +51,38 @@ test('a daemon says that it is ready, and takes that back when it stops', async 
   await daemon.close()
   expect(existsSync(dwelling.home.daemon)).toBe(false)
   expect(existsSync(dwelling.home.socket)).toBe(false)
+})
+
+test('a data folder of commands is no home, and is left as it was', async () => {
+  await using house = new Household()
+  const reeve = await house.open()
+  const before = readdirSync(house.home.folder).sort()
+  const error = await refusal(up({ home: house.home.folder, env: {}, log: quiet }))
+  expect(error.code).toBe('home_unusable')
+  expect(error.message).toContain(`${house.home.folder} is the data folder of commands`)
+  expect(readdirSync(house.home.folder).sort()).toEqual(before)
+  expect((await reeve.status()).keeper?.available).toBe(true)
+})
+
+testIf(existsSync('/proc/self'), 'needs /proc')('a home below /proc is refused', async () => {
+  const error = await refusal(up({ home: '/proc/reeve/home/below', env: {}, log: quiet }))
+  expect([error.code, error.details]).toEqual(['home_unusable', { home: '/proc/reeve/home/below' }])
+})
+
+test('a daemon whose keeper is stopped is not ready, until the keeper goes on', async () => {
+  const dwelling = new Dwelling()
+  const daemon = await dwelling.up()
+  const { keeper } = await daemon.reeve.status()
+  const osPid = keeper?.osPid ?? 0
+  expect(osPid).toBeGreaterThan(1)
+  process.kill(osPid, 'SIGSTOP')
+  try {
+    const { status, json } = await ask(daemon, 'GET /readyz')
+    expect([status, json]).toEqual([503, { status: 'not_ready', store: 'ok', keeper: 'unavailable' }])
+  } finally {
+    process.kill(osPid, 'SIGCONT')
+  }
+  await until('it is ready again', async () => (await ask(daemon, 'GET /readyz')).status === 200)
 })
 
 test('a second daemon is refused, and told which one is the first', async () => {

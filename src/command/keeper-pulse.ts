@@ -1,0 +1,33 @@
+/** How long a keeper that is at work may take to answer, on a busy machine. */
+const MAX_ANSWER_MS = 4_000
+
+/** Whether a keeper answers: the connection to one that is stopped (SIGSTOP) stays open. */
+export class KeeperPulse {
+  readonly #ask: () => Promise<unknown>
+  #asked: Promise<boolean> | undefined
+
+  constructor(ask: () => Promise<unknown>) {
+    this.#ask = ask
+  }
+
+  /** At most one question is under way, whatever the number of callers. */
+  async answers(): Promise<boolean> {
+    this.#asked ??= this.#ask()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        this.#asked = undefined
+      })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, MAX_ANSWER_MS, false)
+    })
+    try {
+      return await Promise.race([this.#asked, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
