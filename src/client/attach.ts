@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Attachment, CallOptions, OutputOf, OutputPiece } from '../verbs/reeve.ts'
-import { brokenWith } from './broken.ts'
+import { brokenWith, wasNeverConnected } from './broken.ts'
 import { call, type Line, textOf } from './call.ts'
 import { errorOf } from './problem.ts'
 import { Queue } from './queue.ts'
@@ -139,8 +139,7 @@ async function open(line: Line, path: string, signal: AbortSignal): Promise<Term
       )
     })
     socket.on('error', (error) => {
-      const neverSent = (error as NodeJS.ErrnoException).syscall === 'connect'
-      reject(signal.aborted ? signal.reason : brokenWith(error, address.shown, neverSent))
+      reject(signal.aborted ? signal.reason : brokenWith(error, address.shown, wasNeverConnected(error)))
     })
     socket.on('close', () => {
       signal.removeEventListener('abort', abort)

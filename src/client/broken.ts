@@ -4,24 +4,49 @@ import { ReeveError } from '../core/errors.ts'
 /** The connection could not be made, or was cut. `details.sent`: the daemon may have heard the request. */
 export function brokenWith(error: Error, shown: string, neverSent: boolean): ReeveError {
   const { code } = error as NodeJS.ErrnoException
-  const message = neverSent
-    ? code === 'EACCES'
-      ? `The daemon at ${shown} belongs to another user.`
-      : `No daemon answers at ${shown}.`
-    : `The daemon at ${shown} went away during the call.`
-  const remedy = neverSent
-    ? 'Start one with reeve up, or say where it is with REEVE_HOME.'
-    : 'Look whether it was done, then try again.'
+  const { message, remedy } = neverSent
+    ? unreached(code, shown)
+    : {
+        message: `The daemon at ${shown} went away during the call.`,
+        remedy: 'Look whether it was done, then try again.',
+      }
   return new ReeveError('daemon_unreachable', message, remedy, {
     cause: error,
     details: { sent: !neverSent, ...(code === undefined ? {} : { reason: code }) },
   })
 }
 
+function unreached(
+  code: string | undefined,
+  shown: string,
+): { readonly message: string; readonly remedy: string } {
+  if (code !== undefined && UNRESOLVED.has(code))
+    return {
+      message: `The host of ${shown} cannot be resolved (${code}).`,
+      remedy: 'Check the address of the daemon (--url, REEVE_URL), and the name server of this machine.',
+    }
+  return {
+    message:
+      code === 'EACCES'
+        ? `The daemon at ${shown} belongs to another user.`
+        : `No daemon answers at ${shown}.`,
+    remedy: 'Start one with reeve up, or say where it is with REEVE_HOME.',
+  }
+}
+
+/** What a lookup of a host name fails with. */
+const UNRESOLVED: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_FAIL'])
+
 /** A connection that was refused carried nothing, so whatever was asked can be asked again. */
 export function wasNeverSent(error: Error, request: ClientRequest): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return wasNeverConnected(error) || code === 'ECONNREFUSED' || code === 'ENOENT' || request.socket === null
+}
+
+/** The host was not found, or the connection was not made. */
+export function wasNeverConnected(error: Error): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException
-  return syscall === 'connect' || code === 'ECONNREFUSED' || code === 'ENOENT' || request.socket === null
+  return syscall === 'connect' || syscall === 'getaddrinfo' || (code !== undefined && UNRESOLVED.has(code))
 }
 
 /**

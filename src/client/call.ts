@@ -76,14 +76,18 @@ export async function textOf(
   return Buffer.concat(pieces).toString('utf8')
 }
 
-/** A wait that is asked again lasts for what is left of it. */
+/** A wait that is asked again lasts for what is left of it. A number that is no duration is refused by the daemon. */
 function withTimeLeft(name: VerbName, input: Readonly<Record<string, unknown>>, passedMs: number) {
   const { timeoutMs } = input
-  if (!WAITS.has(name) || typeof timeoutMs !== 'number') return input
+  if (!WAITS.has(name) || !isDuration(timeoutMs)) return input
   return { ...input, timeoutMs: Math.max(0, Math.round(timeoutMs - passedMs)) }
 }
 
 /** A wait that was called off is answered, as it is without a daemon in between. */
 function interrupted(name: VerbName): unknown {
   return name === 'waitAll' ? { type: 'interrupted', records: [] } : { type: 'interrupted' }
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0
 }

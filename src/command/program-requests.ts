@@ -7,11 +7,17 @@ import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { OwnLimits } from './plan.ts'
 import type { Ended } from './program-state.ts'
 
+/** Spelled out: the package's types must not need a newer library of the compiler than their users have. */
+interface Resolvers<Value> {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+}
+
 /** What this kernel asks of one command's program while it runs. Before it has begun, that is remembered only. */
 export interface Running {
   readonly record: ProcessRecord
-  readonly ended: PromiseWithResolvers<Ended>
-  readonly stopAsked: PromiseWithResolvers<void>
+  readonly ended: Resolvers<Ended>
+  readonly stopAsked: Resolvers<void>
   begun: boolean
   stop: StopRequest | undefined
   paused: boolean

@@ -4,11 +4,16 @@ import type { ToolHandler } from '../tool/in-process.ts'
 import type { EngineFunction } from '../verbs/durable-function.ts'
 import type { EmbedOptions } from './embed.ts'
 
+/** As long as a timer of Node's can be. */
+const ms = z
+  .number()
+  .int()
+  .max(2 ** 31 - 1)
 const bytes = z.number().int().min(1).optional()
 const COMMANDS = z.strictObject({
   home: z.string().min(1),
   most: z.number().int().min(1).max(10_000).optional(),
-  graceMs: z.number().int().min(0).optional(),
+  graceMs: ms.min(0).optional(),
   environment: z.enum(['login', 'inherit']).optional(),
   shell: z.string().min(1).optional(),
   tree: z.enum(['auto', 'marker']).optional(),
@@ -41,21 +46,16 @@ export const OPTIONS = z.strictObject({
     .optional(),
   times: z
     .strictObject({
-      renewMs: z.number().int().min(1).optional(),
-      ttlMs: z.number().int().min(1).optional(),
-      sweepMs: z.number().int().min(1).optional(),
-      pruneMs: z.number().int().min(1).optional(),
+      renewMs: ms.min(1).optional(),
+      ttlMs: ms.min(1).optional(),
+      sweepMs: ms.min(1).optional(),
+      pruneMs: ms.min(1).optional(),
     })
     .optional(),
   waits: z
     .strictObject({
-      defaultMs: z.number().int().min(1).optional(),
-      mostMs: z
-        .number()
-        .int()
-        .min(1)
-        .max(2 ** 31 - 1)
-        .optional(),
+      defaultMs: ms.min(1).optional(),
+      mostMs: ms.min(1).optional(),
     })
     .optional(),
   commands: COMMANDS.optional(),
@@ -67,11 +67,11 @@ export const OPTIONS = z.strictObject({
     .optional(),
   flood: z
     .strictObject({
-      everyMs: z.number().int().min(0).optional(),
+      everyMs: ms.min(0).optional(),
       strikes: z.number().int().min(1).optional(),
       burst: z.number().int().min(1).max(1_000).optional(),
-      burstMs: z.number().int().min(0).optional(),
-      silenceMs: z.number().int().min(0).optional(),
+      burstMs: ms.min(0).optional(),
+      silenceMs: ms.min(0).optional(),
     })
     .optional(),
   redact: z

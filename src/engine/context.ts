@@ -4,6 +4,7 @@ import type { Json } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, WaitOn } from '../core/process/record.ts'
+import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encodeInput } from '../core/value/encode-input.ts'
@@ -12,7 +13,7 @@ import { signalName } from '../verbs/shapes/scalars.ts'
 import { type Acts, insideStep } from './acts.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
-import { checkRetry, isMs, LONGEST_MS } from './retry.ts'
+import { checkRetry } from './retry.ts'
 
 /** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
 export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string): EngineContext {
@@ -144,14 +145,8 @@ function checkStepName(name: unknown): void {
 
 /** Stores and doors know whole milliseconds. */
 function wholeMs(ms: unknown): number {
-  if (isMs(ms)) return Math.ceil(ms)
-  throw new RefusedError(
-    refusal(
-      'invalid_input',
-      `${String(ms)} is no time to wait.`,
-      `Give milliseconds, from 0 to ${LONGEST_MS} (a hundred years).`,
-    ),
-  )
+  if (isWaitTime(ms)) return Math.ceil(ms)
+  throw new RefusedError(noWaitTime(ms))
 }
 
 /** A wait on a name that nobody can send would never end. */

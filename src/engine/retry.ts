@@ -1,13 +1,11 @@
 import { RefusedError } from '../core/errors.ts'
+import { isWaitTime, MAX_WAIT_MS } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import type { RetryPolicy } from '../verbs/durable-function.ts'
 
 const BACKOFF_MS = 1_000
 const FACTOR = 2
 const MAX_BACKOFF_MS = 60 * 60 * 1_000
-
-/** A hundred years: a time that every store and door can name. */
-export const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1_000
 
 /** How long to wait before the next try, after so many; undefined if there is none. */
 export function backoffAfter(
@@ -30,9 +28,9 @@ export function checkRetry(policy: RetryPolicy | undefined): void {
   const wrong =
     typeof times !== 'number' || Number.isNaN(times) || times < 0
       ? 'times must be 0 or more'
-      : backoffMs !== undefined && !isMs(backoffMs)
+      : backoffMs !== undefined && !isWaitTime(backoffMs)
         ? notMs('backoffMs')
-        : maxBackoffMs !== undefined && !isMs(maxBackoffMs)
+        : maxBackoffMs !== undefined && !isWaitTime(maxBackoffMs)
           ? notMs('maxBackoffMs')
           : factor !== undefined && !(factor >= 1 && Number.isFinite(factor))
             ? 'factor must be a number of 1 or more'
@@ -43,10 +41,6 @@ export function checkRetry(policy: RetryPolicy | undefined): void {
   throw new RefusedError(refusal('invalid_input', `The retry policy cannot work: ${wrong}.`, 'Mend it.'))
 }
 
-export function isMs(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= LONGEST_MS
-}
-
 function notMs(member: string): string {
-  return `${member} must be milliseconds from 0 to ${LONGEST_MS}`
+  return `${member} must be milliseconds from 0 to ${MAX_WAIT_MS}`
 }

@@ -4,6 +4,7 @@ import type { Json } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
+import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encode } from '../core/value/encode.ts'
@@ -148,7 +149,7 @@ class Context implements ToolContext {
     name: string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<SignalAnswer> => {
-    const until = options.timeoutMs === undefined ? null : this.#kernel.edges.clock.now() + options.timeoutMs
+    const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
     const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
   }
@@ -159,11 +160,8 @@ class Context implements ToolContext {
   }
 
   readonly sleep = async (ms: number): Promise<void> => {
-    await this.#kernel.awaitAnswer(
-      this.#work,
-      this.#next('timer', 'sleep'),
-      this.#kernel.edges.clock.now() + ms,
-    )
+    const until = this.#after(ms)
+    await this.#kernel.awaitAnswer(this.#work, this.#next('timer', 'sleep'), until)
   }
 
   readonly charge = async (
@@ -187,6 +185,11 @@ class Context implements ToolContext {
       },
     )
     this.signal.throwIfAborted()
+  }
+
+  #after(ms: number): number {
+    if (!isWaitTime(ms)) throw new RefusedError(noWaitTime(ms))
+    return this.#kernel.edges.clock.now() + Math.ceil(ms)
   }
 
   #next(on: WaitOn, name: string): WaitRef {

@@ -52,6 +52,28 @@ test('connecting where nobody listens says so at once', async () => {
   await expect(connect({ home: folder })).rejects.toMatchObject({ code: 'daemon_unreachable' })
 })
 
+test('a host that cannot be resolved is said so, and nothing was sent', async () => {
+  const error = await connect({ url: 'http://reeve.invalid:7777', token: 't' }).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toMatchObject({ code: 'daemon_unreachable', details: { sent: false } })
+  expect(String(error)).toContain('The host of http://reeve.invalid:7777 cannot be resolved')
+})
+
+test.each([-1, 1.5, Number.NaN, 1e12])(
+  'a wait for %d ms is sent as it is, for the daemon to refuse',
+  async (timeoutMs) => {
+    const daemon = await new FakeDaemon().start(
+      json(STATUS),
+      json({ code: 'invalid_input', detail: 'No.' }, 400),
+    )
+    const reeve = await connect({ socket: daemon.socket })
+    await expect(reeve.wait({ pid: 'web', timeoutMs })).rejects.toMatchObject({ code: 'invalid_input' })
+    expect(daemon.heard[1]?.query.get('timeoutMs')).toBe(JSON.stringify(timeoutMs))
+    await reeve.close()
+  },
+)
+
 test('a call that was cut is repeated where that is safe, and only there', async () => {
   const daemon = await new FakeDaemon().start(
     json(STATUS),

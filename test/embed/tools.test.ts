@@ -293,3 +293,23 @@ test('a wait on a name that nobody can send is refused, not entered', async () =
   const ended = await outcome(reeve, await run(reeve, 'deaf'))
   expect(ended).toMatchObject({ status: 'failed', reason: expect.stringMatching(/no name for a signal/) })
 })
+
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
+  'a handler that waits for %d ms is refused, and no wait is on record',
+  async (ms) => {
+    const codes: unknown[] = []
+    const noteCode = (error: unknown) => void codes.push((error as { code?: string }).code)
+    const work: ToolHandler = async (context) => {
+      await context.waitSignal('go', { timeoutMs: ms }).catch(noteCode)
+      await context.sleep(ms).catch(noteCode)
+      return 'done'
+    }
+    const reeve = await embed({ store: tempFile(), tools: { work } })
+    onTestFinished(() => reeve.close())
+    const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'work' } })
+    expect(await reeve.wait({ pid: record.pid })).toMatchObject({ record: { outcome: { result: 'done' } } })
+    expect(codes).toEqual(['invalid_input', 'invalid_input'])
+    const { events } = await reeve.events({ pid: record.pid })
+    expect(events.map(({ type }) => type)).toEqual(['registered', 'started', 'ended'])
+  },
+)

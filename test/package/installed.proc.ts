@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { testIf } from '../reporting/test-if.ts'
 
 const run = promisify(execFile)
 const CACHE = resolve('node_modules/.cache')
+const TSC = resolve('node_modules/.bin/tsc')
 const { version, exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   version: string
   exports: Record<string, { types: string; default: string }>
@@ -54,6 +55,19 @@ test('an installed package has everything that its exports name, with types', as
     ])
     expect(Number(stdout), file).toBeGreaterThan(0)
   }
+})
+
+test('the types of an installed package are checked without skipLibCheck, also with older libraries', async () => {
+  const program = join(folder, 'uses-reeve.ts')
+  const imported = Object.values(exports).map(
+    ({ types }, at) =>
+      `import * as part${at} from './${types.replace(/^\.\//, '').replace(/\.d\.ts$/, '.js')}'`,
+  )
+  const used = Object.keys(exports).map((_, at) => `part${at}`)
+  writeFileSync(program, `${imported.join('\n')}\nexport const parts = [${used.join(', ')}]\n`)
+  const options = '--ignoreConfig --noEmit --strict --module nodenext --types node --skipLibCheck false'
+  for (const lib of ['es2022', 'es2024'])
+    await run(TSC, [...options.split(' '), '--target', lib, '--lib', lib, program])
 })
 
 test('a durable function runs in a program that has the package installed', async () => {

@@ -4,7 +4,13 @@ import { expect, test } from 'vitest'
 import type { Env } from '../../src/server/app.ts'
 import { addHealth } from '../../src/server/health.ts'
 
-const STATUS = { daemon: { id: 'k_1', osPid: 7 }, live: 0 } as const
+const STATUS = {
+  daemon: { id: 'k_1', osPid: 7 },
+  live: 0,
+  ended: { count: 0, oldestAt: null, maxAgeMs: null, maxCount: null, lastPrune: null },
+  storage: { storeBytes: null, outputBytes: null },
+  troubles: [],
+}
 const boot = { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
 
 function healthOf(status: () => Promise<OutputOf<'status'>>) {
