@@ -30,7 +30,7 @@ export class ExternalStops {
   async reach(asked: ProcessRecord): Promise<Delivery['type']> {
     const { pid, revision } = asked
     const delivery = this.#externals.deliver(pid)
-    const { type } = isTracked(asked) ? await delivery : await this.#within(CALLBACK_MS, delivery)
+    const { type } = await this.#unlessCallbackIsLate(pid, delivery)
     if (type !== 'elsewhere') return type
     const isSettled = (event: { readonly type: string }) =>
       event.type === 'stop_delivered' || event.type === 'ended'
@@ -40,13 +40,18 @@ export class ExternalStops {
     return record.stopRequest?.deliveredAt === undefined ? 'elsewhere' : 'delivered'
   }
 
-  async #within(ms: number, delivery: Promise<Delivery>): Promise<Delivery> {
-    const late = Promise.withResolvers<Delivery>()
-    const cancel = this.#kernel.edges.clock.after(ms, () => late.resolve({ type: 'unreachable' }))
-    try {
-      return await Promise.race([delivery, late.promise])
-    } finally {
-      cancel()
+  /** Only a callback is not waited for any longer; all else is as quick as the store. */
+  async #unlessCallbackIsLate(pid: Pid, delivery: Promise<Delivery>): Promise<Delivery> {
+    for (;;) {
+      const late = Promise.withResolvers<null>()
+      const cancel = this.#kernel.edges.clock.after(CALLBACK_MS, () => late.resolve(null))
+      try {
+        const delivered = await Promise.race([delivery, late.promise])
+        if (delivered !== null) return delivered
+        if (this.#externals.isCalling(pid)) return { type: 'unreachable' }
+      } finally {
+        cancel()
+      }
     }
   }
 

@@ -63,6 +63,8 @@ export class ExternalProcesses {
   readonly #tracked = new Map<Pid, Tracked>()
   /** The last delivery of each process; successful ones stay until its end, so that none is repeated. */
   readonly #deliveries = new Map<Pid, { readonly key: string; readonly delivery: Promise<Delivery> }>()
+  /** Whose callback has not answered yet. */
+  readonly #called = new Set<Pid>()
   readonly #working = new Set<Promise<unknown>>()
   #stopHearing: (() => void) | null = null
   #timer: NodeJS.Timeout | null = null
@@ -121,6 +123,11 @@ export class ExternalProcesses {
       if (type !== 'delivered') forget()
     }, forget)
     return delivery
+  }
+
+  /** Whether a callback of the program has been called for it, and has not answered. */
+  isCalling(pid: Pid): boolean {
+    return this.#called.has(pid)
   }
 
   /** Stops the OS process of a tracked process (SIGSTOP), or lets it continue (SIGCONT). Null only tells what a signal would come to. */
@@ -268,11 +275,15 @@ export class ExternalProcesses {
   /** An error of the program's callback is its trouble, and none of who asked for the stop. */
   async #callBack(stop: ExternalStop): Promise<boolean> {
     const { onStop, onTrouble } = this.#options
+    const { pid } = stop.record
+    this.#called.add(pid)
     try {
       return onStop !== undefined && (await onStop(stop))
     } catch (error) {
-      onTrouble(error, `stopping ${stop.record.pid}`)
+      onTrouble(error, `stopping ${pid}`)
       return false
+    } finally {
+      this.#called.delete(pid)
     }
   }
 
