@@ -1,4 +1,6 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; exec node -- "$0" "$@"
+// The line above is for the shell: without `--`, Node takes --env-file of any command that follows for its own.
 // Starts Reeve under Node 24 or newer, whatever Node started this file. So: old syntax only, and no import
 // that an old Node does not know. A clone runs its sources as they are, an installed package what was built.
 import { spawn } from 'node:child_process'
@@ -55,7 +57,7 @@ function isInForeground() {
 
 function startUnder(exe) {
   const flags = isClone ? ['--conditions=reeve-source'] : []
-  const child = spawn(exe, [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+  const child = spawn(exe, [...flags, '--', fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
   // A terminal sends its signals to all of its foreground group, so the child has heard of them too. To hear of one twice

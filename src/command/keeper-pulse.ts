@@ -10,7 +10,7 @@ export class KeeperPulse {
     this.#ask = ask
   }
 
-  /** At most one question is under way, whatever the number of callers. */
+  /** Callers share one question, so that a stopped keeper does not collect them. */
   async answers(): Promise<boolean> {
     this.#asked ??= this.#ask()
       .then(

@@ -120,6 +120,18 @@ test('output is read from its end, from an offset, by stream and as lines, and f
   expect(followed.map((line) => JSON.parse(line))).toContainEqual({ offset: 8, text: '5' })
 })
 
+test('more of the last lines than one page has are printed, as text and as JSON lines', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['run', '-d', '--name', 'long', '-c', 'seq 1 12000'])
+  await reeve.run(['wait', 'long'])
+  const text = (await reeve.run(['logs', '-n', '11000', 'long'])).stdout.trim().split('\n')
+  expect([text.length, text[0], text.at(-1)]).toEqual([11_000, '1001', '12000'])
+  const lines = (await reeve.run(['logs', '-n', '11000', '--jsonl', 'long'])).stdout.trim().split('\n')
+  expect([lines.length, JSON.parse(lines[0] ?? '')]).toMatchObject([11_000, { text: '1001' }])
+  const all = (await reeve.run(['logs', '-n', '20000', 'long'])).stdout.trim().split('\n')
+  expect([all.length, all[0]]).toEqual([12_000, '1'])
+})
+
 test('what is sent arrives as text, as keys, as bytes and as the end of the input', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-di', '--name', 'sort', '--', 'sort'])

@@ -3,6 +3,7 @@ import { toWire } from '../../verbs/request.ts'
 import type { Surroundings } from '../context.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { type Colours, coloursFor } from './colour.ts'
+import { hintFor } from './hint.ts'
 import { neutral, neutralJson } from './neutral.ts'
 import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
@@ -50,7 +51,7 @@ export class Printer {
       return
     }
     const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
-    this.#around.stderr.write(`${dim(`reeve: ${neutral(text)}`)}\n`)
+    this.#around.stderr.write(`${dim(`reeve: ${neutral(hintFor(this.#options, text))}`)}\n`)
   }
 
   /** From now on asides wait: they would tear what is shown on the whole screen. They are said when that is over. */
@@ -99,7 +100,8 @@ export class Printer {
   failure(
     error: Pick<ReeveError, 'message' | 'remedy'> & { readonly code?: string; readonly details?: unknown },
   ): void {
-    const { code, message, remedy, details } = error
+    const { code, message, details } = error
+    const remedy = hintFor(this.#options, error.remedy)
     if (this.isJson) {
       this.#around.stderr.write(`${neutralJson(toWire({ error: { code, message, remedy, details } }))}\n`)
       return
@@ -107,7 +109,10 @@ export class Printer {
     const { red } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     const said = neutral(message)
     this.#around.stderr.write(code === 'usage' ? `${said}\n` : `${red('reeve:')} ${said}\n`)
-    const todo = remedyFor({ ...(code === undefined ? {} : { code }), remedy, details })
+    const todo = hintFor(
+      this.#options,
+      remedyFor({ ...(code === undefined ? {} : { code }), remedy: error.remedy, details }),
+    )
     if (todo !== '') this.#around.stderr.write(`${neutral(todo)}\n`)
   }
 }

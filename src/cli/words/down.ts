@@ -24,7 +24,8 @@ export const down = word({
   async run(context) {
     nothingMore(context, { name: 'down' })
     const { daemon, home, options, print, around } = context
-    const before = await liveOf(context)
+    // Without a daemon there is none to ask, and asking would wait for one.
+    const before = (await daemon.running(home)) === null ? [] : await liveOf(context)
     const isLong = setTimeout(() => {
       if (around.stderr.isTTY && !options.quiet) print.aside('Waiting for its commands to end …')
     }, LONG_MS)

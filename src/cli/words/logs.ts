@@ -22,7 +22,7 @@ export const logs = word({
   completes: 'process',
   options: {
     follow: { type: 'flag', short: 'f', about: 'go on as it comes, until the command has ended' },
-    tail: { type: 'number', short: 'n', value: 'lines', about: 'the last ones, up to 10,000' },
+    tail: { type: 'number', short: 'n', value: 'lines', about: 'the last ones' },
     since: { type: 'duration', value: 'time', about: 'what was printed since: 5m, 2h' },
     from: { type: 'number', value: 'offset', about: 'from this byte of the output on' },
     stream: {
@@ -101,7 +101,8 @@ async function startOf(reeve: Acting, pid: string, { tail, since, from }: LogOpt
     return (await reeve.output({ pid, since: Math.max(0, Date.now() - since), limit: 1 })).offset
   if (tail === undefined) return 0
   if (tail === 0) return (await reeve.output({ pid, limit: 1 })).end
-  const { lines } = await reeve.log({ pid, limit: Math.min(tail, MOST_LINES) })
+  // One page has 10,000 lines at most: the first of the wanted ones is all that is needed.
+  const { lines } = await reeve.log({ pid, from: 'end', offset: tail - 1, limit: 1 })
   return lines[0]?.offset ?? 0
 }
 
@@ -169,10 +170,12 @@ async function printLines(
   const only = { reveal, ...(stream === undefined ? {} : { stream: stream as 'stdout' | 'stderr' }) }
   const found: OutputOf<'log'>['lines'] = []
   if (tail !== undefined) {
-    if (tail > 0)
-      found.push(
-        ...(await reeve.log({ pid, limit: Math.min(tail, MOST_LINES), ansi: 'keep', ...only })).lines,
-      )
+    while (found.length < tail) {
+      const limit = Math.min(tail - found.length, MOST_LINES)
+      const page = await reeve.log({ pid, from: 'end', offset: found.length, limit, ansi: 'keep', ...only })
+      found.unshift(...page.lines)
+      if (page.lines.length < limit) break
+    }
   } else {
     let offset: number | null = 0
     while (offset !== null) {

@@ -3,6 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { fateOf } from '../fate.ts'
+import { quoted } from '../print/status.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
 import { word } from '../word.ts'
 
@@ -64,7 +65,7 @@ function unchanged({ osPid }: RunningDaemon, home: string): ReeveError {
 }
 
 function greet(
-  { print, home, daemon }: Context<unknown>,
+  { print, home, daemon, options }: Context<unknown>,
   running: RunningDaemon,
   how: 'is ready' | 'runs already',
   isDetached: boolean,
@@ -74,7 +75,7 @@ function greet(
     return
   }
   const { bold, dim, green, cyan } = print.colours
-  const reeve = daemon.calledAs()
+  const reeve = `${daemon.calledAs()}${options.home === undefined ? '' : ` --home ${quoted(home)}`}`
   print.line(`${green('●')} ${bold('Reeve')} ${running.version} ${how} ${dim(`(PID ${running.osPid})`)}`)
   print.line()
   print.facts([
