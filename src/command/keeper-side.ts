@@ -3,7 +3,7 @@ import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Refusal } from '../core/refusal.ts'
 import type {
   AskName,
   Asks,
@@ -17,6 +17,7 @@ import type {
 import type { Executor, Keeping, Lost, StopRequest, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance, Untold } from './attend/attend.ts'
+import { CommandRoom } from './command-room.ts'
 import { endingOf, neverBegun, withRestart } from './ending.ts'
 import { HeldOutput } from './held-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
@@ -62,10 +63,9 @@ export interface KeeperSideOptions {
 export class KeeperSide implements Executor, Keeping {
   readonly keeping: Keeping = this
   readonly serves: readonly Served[]
-  readonly most: number
-  readonly full: Refusal
   readonly held = new HeldOutput()
   readonly #options: KeeperSideOptions
+  readonly #room: CommandRoom
   readonly #spares: SpareReaders
   readonly #running = new Map<Pid, Running>()
   /** What the keeper has been asked to start, whether it answered or not. */
@@ -86,8 +86,11 @@ export class KeeperSide implements Executor, Keeping {
   private constructor(options: KeeperSideOptions) {
     this.#options = options
     this.serves = options.serves
-    this.most = options.most
-    this.full = tooMany(options.most)
+    this.#room = new CommandRoom({
+      most: options.most,
+      keeper: () => this.identity,
+      begun: () => [...this.#running.values()].filter(({ begun }) => begun).length,
+    })
     this.#spares = new SpareReaders(options.fifos)
     this.#requests = new ProgramRequests({
       ask: (name, asked) => this.ask(name, asked),
@@ -118,6 +121,14 @@ export class KeeperSide implements Executor, Keeping {
   get identity(): KeeperIdentity {
     if (this.#identity === undefined) throw new Error('No keeper was reached')
     return this.#identity
+  }
+
+  get most(): number {
+    return this.#room.most
+  }
+
+  get full(): Refusal {
+    return this.#room.full
   }
 
   get available(): boolean {
@@ -417,12 +428,4 @@ export class KeeperSide implements Executor, Keeping {
 /** The keeper could not even read it: nothing was begun. */
 function isBadAsk(error: unknown): boolean {
   return error instanceof KeeperRefused && error.refusal.code === 'bad_ask'
-}
-
-function tooMany(most: number): Refusal {
-  return refusal(
-    'too_many_commands',
-    `${most} commands are running, and no more may.`,
-    'End one that is not needed, or raise the limit.',
-  )
 }

@@ -4,11 +4,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { bootId, pidNamespace } from '../os/boot.ts'
+import { descriptorLimitOf } from '../os/descriptors.ts'
 import { startTimeOf } from '../os/identity.ts'
 import { messageOf, traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
 import { LineLog } from './line-log.ts'
+import { maxOpenLogs, OpenLogs } from './log/open-logs.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { UsageSamples } from './program/usage-samples.ts'
@@ -46,6 +48,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
 
   const place: ProgramsPlace = {
     ...{ keeper, homeId: id, output: home.output, cgroups },
+    openLogs: new OpenLogs(maxOpenLogs(descriptorLimitOf('self') ?? Number.POSITIVE_INFINITY)),
     fifos: new FifoPool(home.fifos, `ready-${protocol}.`),
     usageLimits: new UsageLimits(),
     usageSamples: new UsageSamples(),

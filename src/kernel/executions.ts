@@ -23,6 +23,7 @@ import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
 import { type Looked, Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
+import { Slots } from './slots.ts'
 
 const CLAIM_PAGE = 200
 const RETRY_MS = 200
@@ -31,15 +32,15 @@ const RETRY_MAX_MS = 5_000
 const DRAIN_MS = 15_000
 
 interface ExecutionOptions {
-  /** How many at once. */
-  readonly concurrency: number
+  /** How many at once; it may change. */
+  readonly most: () => number
   /** Where this kernel is. */
   readonly here: readonly Placement[]
   readonly mayClaim: () => boolean
 }
 
 /**
- * The processes that this kernel executes: it claims what is due and served, up to `concurrency`, runs it, and
+ * The processes that this kernel executes: it claims what is due and served, up to `most`, runs it, and
  * writes its end.
  *
  * | event of the feed                    | what is done                          |
@@ -58,7 +59,6 @@ export class Executions {
   readonly #executors: readonly Executor[]
   /** Of the one executor whose processes somebody else holds. */
   readonly #keeping: Keeping | undefined
-  readonly #concurrency: number
   /** Where this kernel is. */
   readonly #here: readonly Placement[]
   /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
@@ -69,8 +69,7 @@ export class Executions {
   readonly #running = new Map<Pid, Attempt>()
   /** Those that are to end with the daemon, and have been told. */
   readonly #askedToEnd = new WeakSet<Attempt>()
-  /** Slots promised to registrations that are being written. */
-  #reserved = 0
+  readonly #slots: Slots
   readonly #grants = new GrantsUnderWay()
   /** Stops that were heard before the claim or registration they concern had come back from the store. */
   readonly #earlyStops = new Map<Pid, StoredEvent>()
@@ -86,14 +85,14 @@ export class Executions {
     kernel: Kernel,
     holder: string,
     executors: readonly Executor[],
-    { concurrency, here, mayClaim }: ExecutionOptions,
+    { most, here, mayClaim }: ExecutionOptions,
   ) {
     this.#edges = edges
     this.#kernel = kernel
     this.#holder = holder
     this.#executors = executors
     this.#keeping = executors[0]?.keeping
-    this.#concurrency = concurrency
+    this.#slots = new Slots(most, () => this.#running.size)
     this.#here = here
     this.#mayClaim = mayClaim
     this.#adoption = new Adoption(edges, kernel, {
@@ -103,8 +102,7 @@ export class Executions {
       stop: (attempt, stop) => this.#stop(attempt, stop),
     })
     this.#lookout = new Lookout(edges.clock, {
-      isIdle: () =>
-        !this.#closed && executors.length > 0 && this.#running.size + this.#reserved < this.#concurrency,
+      isIdle: () => !this.#closed && executors.length > 0 && this.#slots.free() > 0,
       claim: () => this.#claim(),
       looked: () => {
         this.#forgetEarlyStops()
@@ -136,9 +134,9 @@ export class Executions {
   /** Takes a free slot for a process of this kind that is about to be registered, if it can be begun here at once. */
   reserve(kind: Kind, spec: JsonObject): 'reserved' | 'full' | 'not_here' {
     if (this.#executorOf(kind, spec) === undefined) return 'not_here'
-    if (this.#running.size + this.#reserved >= this.#concurrency) return 'full'
+    if (this.#slots.free() <= 0) return 'full'
     if (this.#closed || !this.#mayClaim()) return 'not_here'
-    this.#reserved += 1
+    this.#slots.reserved += 1
     this.#grants.begin(this.#holder)
     return 'reserved'
   }
@@ -146,10 +144,8 @@ export class Executions {
   /** `holder` as it was when the slot was taken. */
   free(holder = this.#holder): void {
     this.#grants.end(holder)
-    const wasFull = this.#running.size + this.#reserved >= this.#concurrency
-    this.#reserved -= 1
-    // Work that was heard of meanwhile was passed over.
-    if (wasFull) this.look()
+    this.#slots.reserved -= 1
+    if (this.#slots.hadTooFew()) this.look()
     this.#forgetEarlyStops()
     this.#settled()
   }
@@ -209,7 +205,7 @@ export class Executions {
     const before = new Set(this.#running.keys())
     if (!this.#unsure || this.#closed) return []
     this.#unsure = false
-    this.#reserved += 1
+    this.#slots.reserved += 1
     const holder = this.#holder
     this.#grants.begin(holder)
     try {
@@ -345,7 +341,7 @@ export class Executions {
   }
 
   #settled(): void {
-    if (!this.#lookout.isLooking && this.#reserved === 0) this.#whenSettled?.()
+    if (!this.#lookout.isLooking && this.#slots.reserved === 0) this.#whenSettled?.()
   }
 
   async #claim(): Promise<Looked> {
@@ -353,7 +349,7 @@ export class Executions {
     // What ended in the same commit is forgotten first, so that one claim refills all of it. A lease that may have lapsed is
     // renewed before: a clock that jumped ahead must not delay work until the next renewal.
     await (this.#closed ? undefined : this.#kernel.sure())
-    const free = Math.min(CLAIM_PAGE, this.#concurrency - this.#running.size - this.#reserved)
+    const free = Math.min(CLAIM_PAGE, this.#slots.free())
     const { serves } = this
     if (serves.length === 0) return 'none'
     if (free <= 0) return 'some'
@@ -487,7 +483,7 @@ export class Executions {
 
   #stopRequested(event: StoredEvent): void {
     const attempt = this.#running.get(event.pid)
-    if (attempt === undefined && (this.#reserved > 0 || this.#lookout.isLooking))
+    if (attempt === undefined && (this.#slots.reserved > 0 || this.#lookout.isLooking))
       this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
     this.#stop(
@@ -515,7 +511,7 @@ export class Executions {
   }
 
   #forgetEarlyStops(): void {
-    if (this.#reserved === 0 && !this.#lookout.isLooking) this.#earlyStops.clear()
+    if (this.#slots.reserved === 0 && !this.#lookout.isLooking) this.#earlyStops.clear()
   }
 
   #lose(attempt: Attempt): void {
@@ -527,8 +523,7 @@ export class Executions {
     attempt.over = true
     attempt.settled()
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
-    // Full until now: there may be work that was passed over.
-    if (this.#running.size + this.#reserved === this.#concurrency - 1) this.look()
+    if (this.#slots.hadTooFew()) this.look()
   }
 
   async #endedWithin(attempt: Attempt, ms: number): Promise<void> {

@@ -31,7 +31,7 @@ export interface Keeping {
   readonly holder: Holder
   /** Whether it can be given work at this moment. */
   readonly available: boolean
-  /** How many processes it runs at once; one more is refused, so that nobody waits unawares. */
+  /** How many processes it may run at once, now; one more is refused, so that no caller waits without knowing. */
   readonly most: number
   readonly full: Refusal
   /** What a starting kernel finds of a process that is held, before it goes on with it: still running, ended, or lost. */

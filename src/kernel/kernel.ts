@@ -102,13 +102,14 @@ export class Kernel {
     const here = placementsOf([holder, ...keepers])
     this.#here = here
     this.#executions = [
-      new Executions(edges, this, holder.id, own, { concurrency, here, mayClaim: inLease }),
+      new Executions(edges, this, holder.id, own, { most: () => concurrency, here, mayClaim: inLease }),
       ...executors.flatMap((executor) => {
         const { keeping } = executor
         if (keeping === undefined) return []
         const mayClaim = () => inLease() && keeping.available
-        const { most, holder: keeper } = keeping
-        return [new Executions(edges, this, keeper.id, [executor], { concurrency: most, here, mayClaim })]
+        const { holder: keeper } = keeping
+        const most = () => keeping.most
+        return [new Executions(edges, this, keeper.id, [executor], { most, here, mayClaim })]
       }),
     ]
     this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))

@@ -49,8 +49,12 @@ export class Dwelling {
   async start(
     args: readonly string[] = ['--listen', '127.0.0.1:0'],
     env: Readonly<Record<string, string>> = {},
+    { openFiles }: { readonly openFiles?: number } = {},
   ): Promise<Started> {
-    const child = spawn(process.execPath, [UP, 'up', ...args], {
+    // The shell becomes the daemon, which has the limit then, and its keeper too.
+    const limited = openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`]
+    const [program = '', ...words] = [...limited, process.execPath, UP, 'up', ...args]
+    const child = spawn(program, words, {
       env: { ...process.env, ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

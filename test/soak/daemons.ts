@@ -18,14 +18,17 @@ export class Refused extends Error {
 export class Daemons {
   readonly #store: string
   readonly #commands: object
+  readonly #openFiles: number | undefined
   readonly #troubles: string[] = []
   #daemon: Promise<Daemon>
   #isOver = false
   #started = 0
 
-  constructor(store: string, commands: object) {
+  /** `openFiles`: how many descriptors each, and its keeper, may have open. */
+  constructor(store: string, commands: object, { openFiles }: { readonly openFiles?: number } = {}) {
     this.#store = store
     this.#commands = commands
+    this.#openFiles = openFiles
     this.#daemon = this.#start()
   }
 
@@ -71,9 +74,11 @@ export class Daemons {
   async #start(): Promise<Daemon> {
     if (this.#isOver) throw new Error('The soak is over')
     this.#started += 1
-    return Daemon.start([this.#store, JSON.stringify(this.#commands)], (trouble) =>
-      this.#troubles.push(trouble),
-    )
+    const program = [process.execPath, '--conditions=reeve-source', PROGRAM]
+    const limited =
+      this.#openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${this.#openFiles}; exec "$0" "$@"`]
+    const words = [...limited, ...program, this.#store, JSON.stringify(this.#commands)]
+    return Daemon.start(words, (trouble) => this.#troubles.push(trouble))
   }
 }
 
@@ -93,10 +98,11 @@ class Daemon {
   #isKilled = false
   #last = 0
 
-  static async start(args: readonly string[], onTrouble: (trouble: string) => void): Promise<Daemon> {
-    const child = spawn(process.execPath, ['--conditions=reeve-source', PROGRAM, ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+  static async start(
+    [program = '', ...args]: readonly string[],
+    onTrouble: (trouble: string) => void,
+  ): Promise<Daemon> {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
     const daemon = new Daemon(child)
     await daemon.#listen(onTrouble)
     return daemon

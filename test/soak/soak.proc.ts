@@ -34,3 +34,13 @@ test('a short soak holds while keepers are killed too', TIMES, async () => {
   expect(said.at(-1)).toMatch(/^The soak held: .* [1-9]\d* keepers killed/)
   expect(code).toBe(0)
 })
+
+test(
+  'a short soak with few descriptors holds: what is too much is refused, what runs can be ended',
+  TIMES,
+  async () => {
+    const { code, said } = await soak('--minutes', '0.02', '--seed', '3', '--few-descriptors')
+    expect(said.at(-1)).toMatch(/^The soak held: \d+ commands begun, \d+ at once, [1-9]\d* refused/)
+    expect(code).toBe(0)
+  },
+)

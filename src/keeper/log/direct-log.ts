@@ -100,6 +100,9 @@ export class DirectLog implements ProgramLog {
       this.#index.write({ offset: this.#end, sort: 'time', value: now })
     } catch (error) {
       this.#trouble(`The times of its output can't be written: ${messageOf(error)}.`)
+    } finally {
+      // The next one comes a second later at the soonest, and descriptors are few.
+      this.#index.close()
     }
   }
 

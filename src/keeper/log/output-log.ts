@@ -3,6 +3,7 @@ import { codeOf, messageOf } from '../error-text.ts'
 import type { HeldBack, OutputCaps } from '../protocol/messages.ts'
 import { RESERVE_BYTES } from '../protocol/reserve.ts'
 import { IndexWriter } from './index-writer.ts'
+import type { OpenLog, OpenLogs } from './open-logs.ts'
 import type { ProgramLog } from './program-log.ts'
 import { Segments } from './segments.ts'
 
@@ -39,10 +40,11 @@ type Piece =
  * | holds   | kept                         | → dropped                     | all written and room → flows, else wait |
  * | dropped | counted                      | –                             | –                                       |
  */
-export class OutputLog implements ProgramLog {
+export class OutputLog implements ProgramLog, OpenLog {
   readonly #folder: string
   readonly #caps: OutputCaps
   readonly #events: LogEvents
+  readonly #openLogs: OpenLogs
   readonly #segments: Segments
   readonly #index: IndexWriter
   readonly #held: Piece[] = []
@@ -62,10 +64,11 @@ export class OutputLog implements ProgramLog {
   #whenWritten: (() => void)[] = []
 
   /** Goes on with what an earlier keeper wrote there. */
-  constructor(folder: string, caps: OutputCaps, events: LogEvents) {
+  constructor(folder: string, caps: OutputCaps, events: LogEvents, openLogs: OpenLogs) {
     this.#folder = folder
     this.#caps = caps
     this.#events = events
+    this.#openLogs = openLogs
     this.#index = new IndexWriter(folder)
     this.#segments = new Segments(folder, caps, (from, to) => this.#index.fellOut(from, to))
     this.#prepare()
@@ -76,6 +79,7 @@ export class OutputLog implements ProgramLog {
    * first byte is. A disk that cannot make them now is asked again with that byte.
    */
   #prepare(): void {
+    this.#openLogs.used(this)
     try {
       this.#segments.prepare()
       this.#index.prepare()
@@ -127,10 +131,17 @@ export class OutputLog implements ProgramLog {
     if (this.isWritten) this.#release()
   }
 
+  /** Other logs are written: the next byte opens the files again. */
+  closeFiles(): void {
+    this.#segments.close()
+    this.#index.close()
+  }
+
   /** How much of it the disk took. What it did not take is the reason why the log holds. */
   #write(chunk: Buffer, stream: Stream | null): number {
     let written = 0
     const at = this.#segments.end
+    if (!this.#isDropped) this.#openLogs.used(this)
     try {
       // Nobody may take bytes of one stream for those of another, not even for a moment. When they came can be said later,
       // and is: until the bytes are written, the death of the keeper would lose them.
@@ -160,14 +171,15 @@ export class OutputLog implements ProgramLog {
   #drop(): boolean {
     if (existsSync(this.#folder)) return false
     this.#isDropped = true
-    this.#segments.close()
-    this.#index.close()
+    this.#openLogs.closed(this)
+    this.closeFiles()
     this.#events.dropped()
     return true
   }
 
   #writeSize(cols: number, rows: number): boolean {
     if (this.#isDropped) return true
+    this.#openLogs.used(this)
     try {
       this.#index.write({ offset: this.#segments.end, sort: 'size', value: cols * 65_536 + rows })
       return true
@@ -257,8 +269,8 @@ export class OutputLog implements ProgramLog {
 
   #release(): void {
     this.#stopRetrying()
-    this.#segments.close()
-    this.#index.close()
+    this.#openLogs.closed(this)
+    this.closeFiles()
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DirectLog } from '../log/direct-log.ts'
-import { OutputLog } from '../log/output-log.ts'
+import { type LogEvents, OutputLog } from '../log/output-log.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { DirectOutput } from './direct-output.ts'
 import type { OutputEvents } from './output.ts'
@@ -28,7 +28,7 @@ export class Filling {
 
   /** A log that the keeper writes, and where the bytes for it are to be sent. */
   openLog(): { readonly log: OutputLog; readonly events: OutputEvents } {
-    const log = new OutputLog(this.folder, this.#caps, {
+    const logEvents: LogEvents = {
       flows: () => this.program?.flows(),
       dropped: () => {
         // Of one that has ended, prune deletes the log in order.
@@ -37,7 +37,8 @@ export class Filling {
       },
       trouble: (message) => this.#trouble(message),
       held: () => this.program?.heldBackChanged(),
-    })
+    }
+    const log = new OutputLog(this.folder, this.#caps, logEvents, this.#place.openLogs)
     const events: OutputEvents = {
       bytes: (chunk, stream) => {
         const flows = log.append(chunk, stream)

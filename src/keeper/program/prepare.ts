@@ -1,3 +1,4 @@
+import { descriptorLimitOf, openDescriptorsOf, RESERVED_DESCRIPTORS } from '../../os/descriptors.ts'
 import { messageOf } from '../error-text.ts'
 import type { SpawnPlan } from '../protocol/messages.ts'
 import { FailedStart } from './check-plan.ts'
@@ -14,6 +15,7 @@ export interface Prepared {
 
 export async function prepare(place: ProgramPlace, plan: SpawnPlan): Promise<Prepared> {
   try {
+    checkDescriptors()
     const pty = plan.pty === null ? null : await ptyLibrary()
     if (pty === null && (plan.output !== 'direct' || plan.stdin === 'pipe')) await fifosReady(place)
     // Last: a turn is over with the next turn of the event loop.
@@ -24,6 +26,24 @@ export async function prepare(place: ProgramPlace, plan: SpawnPlan): Promise<Pre
     throw error
   }
 }
+
+/**
+ * What is left is for ends. A daemon counts them too, and refuses a command before the whole reserve is touched; what the keeper
+ * opens for a moment may use a part of it.
+ */
+function checkDescriptors(): void {
+  const limit = descriptorLimitOf('self')
+  if (limit === null || limit >= PLENTY) return
+  const open = openDescriptorsOf('self')
+  if (open === null || limit - open >= RESERVED_DESCRIPTORS / 2) return
+  throw new FailedStart(
+    `The keeper has ${open} of ${limit} files open, and the rest are kept for ending what runs.`,
+    'End some programs, or raise the limit (ulimit -n) and start daemon and keeper again.',
+  )
+}
+
+/** With so many, they need not be counted: no daemon asks for so many programs. */
+const PLENTY = 100_000
 
 async function fifosReady({ fifos }: ProgramPlace): Promise<void> {
   try {

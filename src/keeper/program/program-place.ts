@@ -1,3 +1,4 @@
+import type { OpenLogs } from '../log/open-logs.ts'
 import type { Cgroups } from '../tree/cgroups.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { UsageLimits } from './usage-limits.ts'
@@ -8,6 +9,7 @@ export interface ProgramPlace {
   readonly homeId: string
   /** The folder of output logs. */
   readonly output: string
+  readonly openLogs: OpenLogs
   readonly fifos: FifoPool
   readonly cgroups: Cgroups | null
   readonly usageLimits: UsageLimits

@@ -1,4 +1,5 @@
 import { bootId } from '../../os/boot.ts'
+import { isOutOfDescriptors } from '../../os/descriptors.ts'
 import { isAlive, isPidInUse, whoIs } from '../../os/identity.ts'
 import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
 import { TreeLook } from './tree-look.ts'
@@ -43,6 +44,10 @@ const FORCE_PAUSE_MS = 10
 const STOP_LOOKS = 10
 const STOP_MS = 500
 
+/** An end that ran out of descriptors is gone on with: every so often, and for five minutes at most. */
+const REPEAT_MS = 200
+const MAX_TRIES = 1_500
+
 /** Which of two signals counts when both are asked for. Any other is weaker than these. */
 const STRENGTH: Readonly<Record<string, number>> = {
   SIGHUP: 1,
@@ -79,7 +84,7 @@ export class TreeEnd {
     this.#signals = new TreeSignals(target.program, how.onSignalled)
     this.#signal = how.signal
     this.#forceAt = forceAt(how.graceMs)
-    this.done = this.#run()
+    this.done = this.#runRepeated()
   }
 
   /** A stronger signal and a shorter grace count, from now on; a weaker and a longer one change nothing. */
@@ -93,6 +98,18 @@ export class TreeEnd {
   readonly nudge = (): void => {
     this.#isNudged = true
     this.#wake()
+  }
+
+  /** Where no descriptor was left to look with, it goes on when there may be one: nothing else would end this tree. */
+  async #runRepeated(): Promise<EndAnswer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#run()
+      } catch (error) {
+        if (!isOutOfDescriptors(error) || tries === MAX_TRIES) throw error
+        await this.#pause(REPEAT_MS)
+      }
+    }
   }
 
   async #run(): Promise<EndAnswer> {

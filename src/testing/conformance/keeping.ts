@@ -209,6 +209,22 @@ export function keeping(behaves: Behaves): void {
     },
   )
 
+  behaves('how much a keeper can take may change while it runs', async (bench) => {
+    let most = 0
+    const keeper = {
+      ...keeperNamed('kp_one'),
+      get most() {
+        return most
+      },
+    }
+    const { kernel } = await kernelWith(bench, 'k_one', keeper)
+    const first = { request: COMMAND, actor: 'host', pid } as const
+    assert.equal(await codeOf(kernel.register([first])), 'too_many_commands')
+    most = 1
+    assert.equal((await kernel.register([first]))[0]?.type, 'registered')
+    assert.equal(await codeOf(kernel.register([{ ...first, pid: pidOf('b') }])), 'too_many_commands')
+  })
+
   behaves('the program is said once, and only by the holder', async (bench) => {
     const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
     await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])

@@ -1,0 +1,136 @@
+import type { InputOf } from 'reeve'
+import { Random } from '../simulation/random.ts'
+import { Daemons, Refused } from './daemons.ts'
+import { Estate } from './estate.ts'
+
+export interface FewDescriptorsOptions {
+  readonly minutes: number
+  readonly seed: number
+  readonly say: (line: string) => void
+}
+
+export interface FewDescriptorsReport {
+  readonly begun: number
+  readonly refused: number
+  readonly killed: number
+  readonly mostAtOnce: number
+  readonly problems: readonly string[]
+}
+
+/** What daemon and keeper may have open, each. */
+export const OPEN_FILES = 256
+
+type Spec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
+
+const SPECS: readonly { readonly spec: Spec; readonly weight: number }[] = [
+  { spec: { argv: ['sleep', '1000'] }, weight: 6 },
+  { spec: { run: 'while :; do echo tick; sleep 0.3; done' }, weight: 2 },
+  { spec: { run: 'echo out; echo err >&2; exec sleep 1000', output: 'tagged' }, weight: 1 },
+  { spec: { argv: ['cat'], stdin: 'pipe' }, weight: 1 },
+  { spec: { argv: ['sleep', '1000'], pty: true }, weight: 1 },
+  { spec: { run: 'echo quick' }, weight: 2 },
+]
+const WORKERS = 8
+const GRACE_MS = 1_000
+
+/**
+ * More commands than daemon and keeper have descriptors for: one too many is refused with its own code, and what runs can be
+ * ended all the time.
+ */
+export async function soakFewDescriptors(options: FewDescriptorsOptions): Promise<FewDescriptorsReport> {
+  const estate = new Estate()
+  const daemons = new Daemons(estate.store, estate.commands, { openFiles: OPEN_FILES })
+  try {
+    return await new Run(options, estate, daemons).whole()
+  } finally {
+    await daemons.end()
+    await estate.remove()
+  }
+}
+
+class Run {
+  readonly #options: FewDescriptorsOptions
+  readonly #estate: Estate
+  readonly #daemons: Daemons
+  readonly #random: Random
+  readonly #live = new Set<string>()
+  readonly #counts = { begun: 0, refused: 0, killed: 0, mostAtOnce: 0 }
+  readonly #problems: string[] = []
+
+  constructor(options: FewDescriptorsOptions, estate: Estate, daemons: Daemons) {
+    this.#options = options
+    this.#estate = estate
+    this.#daemons = daemons
+    this.#random = new Random(options.seed)
+  }
+
+  async whole(): Promise<FewDescriptorsReport> {
+    const until = Date.now() + this.#options.minutes * 60_000
+    await this.#daemons.ready()
+    for (let round = 1; round === 1 || Date.now() < until; round++) {
+      await Promise.all(Array.from({ length: WORKERS }, () => this.#spawnUntilFull(until)))
+      await this.#killSome()
+      await this.#killAll()
+      this.#options.say(`round ${round}: ${this.#summary()}`)
+    }
+    for (const osPid of this.#estate.programs()) this.#problems.push(`the program with PID ${osPid} lives on`)
+    for (const trouble of this.#daemons.troubles) this.#problems.push(trouble)
+    this.#problems.push(...this.#estate.complaints())
+    return { ...this.#counts, problems: this.#problems }
+  }
+
+  /** Until it was refused a few times, which is when there is no room for one more. */
+  async #spawnUntilFull(until: number): Promise<void> {
+    for (let refusals = 0; refusals < 3 && Date.now() < until + 60_000; ) {
+      const { spec } = this.#random.weighted(SPECS, ({ weight }) => weight)
+      try {
+        const { record } = await this.#daemons.call('spawn', { kind: 'command', spec, lifetime: 'detached' })
+        this.#counts.begun += 1
+        if (record.outcome?.reason === 'failed_start')
+          this.#problems.push(`${record.pid} could not be started: ${JSON.stringify(record.outcome.result)}`)
+        this.#live.add(record.pid)
+        this.#counts.mostAtOnce = Math.max(this.#counts.mostAtOnce, this.#live.size)
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        refusals += 1
+        this.#counts.refused += 1
+        if (error.code !== 'too_many_commands') this.#problems.push(`a spawn was refused: ${error.message}`)
+      }
+      if (this.#random.chance(0.1)) await this.#killOne()
+    }
+  }
+
+  async #killSome(): Promise<void> {
+    for (let count = this.#random.between(1, 10); count > 0; count--) await this.#killOne()
+  }
+
+  async #killOne(): Promise<void> {
+    if (this.#live.size === 0) return
+    const pid = this.#random.pick([...this.#live])
+    this.#live.delete(pid)
+    try {
+      const { answer } = await this.#daemons.call('kill', { pid, graceMs: GRACE_MS })
+      if (answer === 'asked') this.#problems.push(`${pid} was killed, and has not ended`)
+      this.#counts.killed += 1
+    } catch (error) {
+      this.#problems.push(`${pid} could not be killed: ${String(error)}`)
+    }
+  }
+
+  async #killAll(): Promise<void> {
+    const report = await this.#daemons.call('killAll', { graceMs: GRACE_MS })
+    for (const { pid, message } of report.failed)
+      this.#problems.push(`${pid} could not be killed: ${message}`)
+    for (const pid of [...report.asked, ...report.stale]) this.#problems.push(`${pid} has not ended`)
+    const { processes } = await this.#daemons.call('list', {})
+    for (const { record } of processes)
+      this.#problems.push(`${record.pid} is ${record.status} after all were killed`)
+    this.#counts.killed += report.signalled.length
+    this.#live.clear()
+  }
+
+  #summary(): string {
+    const { begun, refused, killed, mostAtOnce } = this.#counts
+    return `${begun} begun, ${refused} refused, ${killed} killed, ${mostAtOnce} at once, ${this.#problems.length} problems`
+  }
+}
