@@ -1,8 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { tempFolder } from './temp-file.ts'
 
 /** Whether this user may mount a small disk. */
 export const canMount = (() => {
@@ -11,17 +9,15 @@ export const canMount = (() => {
   return probe.status === 0
 })()
 
-/** A small file system of its own that can be filled, for one test. */
+/** A small file system that can be filled, mounted on an empty folder until it is unmounted. */
 export class SmallDisk {
   readonly folder: string
   readonly #ballast: string
 
-  constructor(bytes: number) {
-    this.folder = tempFolder()
-    this.#ballast = join(this.folder, 'ballast')
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'reeve-test', this.folder])
-    // Runs before the folder is removed. Lazily, because a test that failed may have left something there.
-    onTestFinished(() => void spawnSync('umount', ['-l', this.folder]))
+  constructor(folder: string, bytes: number) {
+    this.folder = folder
+    this.#ballast = join(folder, 'ballast')
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'reeve-test', folder])
   }
 
   get freeBytes(): number {
@@ -31,23 +27,23 @@ export class SmallDisk {
 
   /** Until not a byte more is taken. */
   fill(): void {
-    fillUp(this.#ballast)
+    const fd = openSync(this.#ballast, 'a')
+    const block = Buffer.alloc(64 * 1024)
+    try {
+      for (;;) writeSync(fd, block)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    } finally {
+      closeSync(fd)
+    }
   }
 
   makeRoom(): void {
     rmSync(this.#ballast, { force: true })
   }
-}
 
-/** Appends to a file until the disk takes nothing any more. */
-export function fillUp(path: string): void {
-  const fd = openSync(path, 'a')
-  const block = Buffer.alloc(64 * 1024)
-  try {
-    for (;;) writeSync(fd, block)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-  } finally {
-    closeSync(fd)
+  /** Lazily, because a test that failed may have left something open there. */
+  unmount(): void {
+    spawnSync('umount', ['-l', this.folder])
   }
 }

@@ -24,7 +24,7 @@ test('an interrupt of one tool call touches the commands of that one alone', asy
   expect(
     await reeve.interrupt({ scope: { session: 's', turn: 't', toolCall: 'one' }, reason: 'no' }),
   ).toEqual({
-    ...{ matched: 1, signalled: [one], alreadyEnded: [], stale: [], failed: [] },
+    ...{ matched: 1, signalled: [one], alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
   })
   expect((await ended(reeve, one)).outcome).toMatchObject({
     ...{ status: 'cancelled', reason: 'interrupted', signal: 'SIGINT', exitCode: null, source: 'host' },
@@ -46,13 +46,13 @@ test('a session’s scope reaches its commands and its tools, and counts what ha
   const over = await runs(reeve, 'true', { owner: { session: 's', toolCall: 'over' } })
   const report = await reeve.interrupt({ scope: { session: 's' } })
   expect({ ...report, signalled: [...report.signalled].sort() }).toEqual({
-    ...{ matched: 3, alreadyEnded: [], stale: [], failed: [] },
+    ...{ matched: 3, alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
     signalled: [one, two, tool.pid].sort(),
   })
   for (const pid of [one, two, tool.pid]) expect((await ended(reeve, pid)).status).toBe('cancelled')
   expect(await statusOf(reeve, outside.pid)).toBe('running')
   expect(await reeve.interrupt({ scope: { session: 's', toolCall: 'over' } })).toEqual({
-    ...{ matched: 1, signalled: [], alreadyEnded: [over.pid], stale: [], failed: [] },
+    ...{ matched: 1, signalled: [], alreadyEnded: [over.pid], stale: [], unrecorded: [], failed: [] },
   })
 })
 

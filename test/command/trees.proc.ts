@@ -199,7 +199,7 @@ test('kill all ends what a filter selects, counts it, and leaves the rest', asyn
   const other = await start(reeve, 'sleep 1002', { label: 'b' })
   const report = await reeve.killAll({ filter: { label: 'a' } })
   expect({ ...report, signalled: [...report.signalled].sort() }).toEqual({
-    ...{ matched: 2, asked: [], alreadyEnded: [], stale: [], failed: [] },
+    ...{ matched: 2, asked: [], alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
     signalled: some.map(({ pid }) => pid).sort(),
   })
   for (const { pid } of some) expect((await ended(reeve, pid)).outcome?.reason).toBe('killed')

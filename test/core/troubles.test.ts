@@ -3,7 +3,7 @@ import { troublesOf } from '../../src/core/trouble/trouble.ts'
 
 const WELL = { store: null, unrecordedEnds: 0, held: [], log: null }
 
-test('without trouble nothing is listed, whatever ends are being recorded', () => {
+test('without trouble nothing is listed, also while ends are being recorded', () => {
   expect(troublesOf({ ...WELL, unrecordedEnds: 3 })).toEqual([])
 })
 

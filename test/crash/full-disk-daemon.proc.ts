@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain, isAlive } from '../command/os-processes.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
+import { tempFolder } from '../temp-file.ts'
 
 const MiB = 1024 * 1024
 const TIMES = { timeout: 60_000 }
@@ -28,9 +29,15 @@ interface Shown {
 
 /** `reeve` with its home, store and logs on a small disk. */
 class OnSmallDisk {
-  readonly disk = new SmallDisk(24 * MiB)
-  readonly reeve = new CommandLine(new Dwelling({ parent: this.disk.folder }))
+  readonly disk = new SmallDisk(tempFolder(), 24 * MiB)
+  readonly reeve: CommandLine
   readonly env = { REEVE_MIN_FREE_BYTES: '1', REEVE_OUTPUT_TAIL_BYTES: String(64 * MiB) }
+
+  constructor() {
+    // Runs after the daemons have ended, and before the folder is removed.
+    onTestFinished(() => this.disk.unmount())
+    this.reeve = new CommandLine(new Dwelling({ parent: this.disk.folder }))
+  }
 
   /** The pid of a command in the background. */
   async begin(...words: string[]): Promise<string> {

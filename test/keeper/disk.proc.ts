@@ -176,3 +176,22 @@ test('descendants of a program that was stopped because the disk is nearly full 
   expect(await daemon.exit('p_parent')).toMatchObject({ signal: 'SIGKILL', because: null })
   await until('it goes on', () => existsSync(done))
 })
+
+test('a keeper stays until the disk has taken the last output of an ended program, also without a daemon', async (context) => {
+  await using disk = await estateWithSmallDisk(4)
+  if (disk === undefined) return context.skip(NEEDS_MOUNT)
+  const { estate } = disk
+  const daemon = await estate.daemon()
+  const ballast = join(estate.home.output, 'ballast')
+  await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
+  const { bavail, bsize } = statfsSync(estate.home.output)
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize))
+  await daemon.write('p_last', 'go\n')
+  expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
+  await daemon.ask('acknowledge', { pid: 'p_last' })
+  expect(await daemon.ask('leave', {})).toEqual({ stays: true })
+  daemon.close()
+  rmSync(ballast)
+  expect(await exitOf(estate.keeper)).toBe(0)
+  expect(estate.output('p_last').text.length).toBe(3893)
+})

@@ -1,18 +1,22 @@
 /**
  * Commands by the hundred under a daemon that is killed every second: `npm run soak -- --minutes 2 [--keeper] [--seed n]`.
+ * With --full-disk the home is on a small disk that is filled and freed again and again.
  * The last line says whether every line, every exit code and every outcome is right, and so does the exit code.
  *
  * `--few-descriptors` runs more commands than daemon and keeper may have descriptors for.
  */
 import { parseArgs } from 'node:util'
+import { canMount } from '../small-disk.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
+import { fullDiskSoak } from './full-disk.ts'
 import { soak } from './soak.ts'
 
 const HELP = `npm run soak -- [options]
 
   --minutes <n>    how long, 2 by default; 0.2 is 12 seconds
   --keeper         kills keepers too
-  --commands <n>   how many run at once, 50 by default
+  --full-disk      a home on a small disk that is filled again and again; needs the right to mount one
+  --commands <n>   how many run at once, 50 by default; 10 with --full-disk
   --seed <n>       repeats the choices of an earlier run, though not its timing
 
   --few-descriptors   more commands than daemon and keeper have descriptors for, with --minutes and --seed
@@ -23,13 +27,17 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '2' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    commands: { type: 'string', default: '50' },
+    commands: { type: 'string' },
     keeper: { type: 'boolean', default: false },
     'few-descriptors': { type: 'boolean', default: false },
+    'full-disk': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
-const [minutes, seed, commands] = [values.minutes, values.seed, values.commands].map(Number)
+const isFullDisk = values['full-disk']
+const [minutes, seed, commands] = [
+  ...[values.minutes, values.seed, values.commands ?? (isFullDisk ? 10 : 50)].map(Number),
+]
 const isUsable = [minutes, seed, commands].every((value) => Number.isFinite(value)) && Number(commands) >= 1
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
@@ -38,6 +46,7 @@ if (values.help || !isUsable) {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (values['few-descriptors']) await withFewDescriptors()
+else if (isFullDisk) process.exitCode = await fullDisk()
 else await withKills()
 
 async function withFewDescriptors(): Promise<void> {
@@ -82,4 +91,28 @@ async function withKills(): Promise<void> {
     say(`The soak FAILED: ${report.problems.length} problems; ${counts}. Seed ${seed}.`)
     process.exitCode = 1
   }
+}
+
+/** Answers with the exit code. */
+async function fullDisk(): Promise<number> {
+  if (!canMount) {
+    say('The soak was not run: it needs the right to mount a small disk.')
+    return 2
+  }
+  say(`${commands} commands at once on a small disk for ${minutes} minutes, seed ${seed}`)
+  const found = await fullDiskSoak({
+    ...{ minutes: Number(minutes), seed: Number(seed), commands: Number(commands), say },
+  })
+  for (const problem of found.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  const counted = [
+    `${found.ended} commands, ${found.killed} killed (${found.unrecordedKills} unrecorded at first)`,
+    `the disk filled ${found.fillings} times, trouble told ${found.troublesSeen} times, ${found.refusals} refusals`,
+    `${found.daemonsKilled} daemons killed, ${found.startsOnFullDisk} started on the full disk`,
+  ].join('; ')
+  if (found.problems.length === 0) {
+    say(`The soak held: ${counted}; no line and no end was lost. Seed ${seed}.`)
+    return 0
+  }
+  say(`The soak FAILED: ${found.problems.length} problems; ${counted}. Seed ${seed}.`)
+  return 1
 }

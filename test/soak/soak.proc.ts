@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { exitOf } from '../keeper/client.ts'
+import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
+import { canMount } from '../small-disk.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
@@ -28,6 +30,12 @@ test(
     expect(code).toBe(0)
   },
 )
+
+testIf(canMount, NEEDS_MOUNT)('a short soak holds on a disk that is filled again and again', async () => {
+  const { code, said } = await soak('--full-disk', '--minutes', '0.1', '--commands', '5', '--seed', '3')
+  expect(said.at(-1)).toMatch(/^The soak held: [1-9]\d* commands, .*the disk filled [1-9]\d* times/)
+  expect(code).toBe(0)
+})
 
 test('a short soak holds while keepers are killed too', TIMES, async () => {
   const { code, said } = await soak('--minutes', '0.08', '--commands', '20', '--seed', '2', '--keeper')

@@ -115,10 +115,10 @@ export class OutputLog implements ProgramLog, OpenLog {
     if (this.isHolding || !this.#writeSize(cols, rows)) this.#held.push({ cols, rows })
   }
 
-  async flushed(withinMs: number): Promise<void> {
+  async flushed(withinMs?: number): Promise<void> {
     if (this.isWritten) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, withinMs)
+      const timer = withinMs === undefined ? undefined : setTimeout(resolve, withinMs)
       this.#whenWritten.push(() => {
         clearTimeout(timer)
         resolve()

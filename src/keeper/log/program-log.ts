@@ -9,8 +9,8 @@ export interface ProgramLog {
   readonly heldBack: HeldBack | null
   /** Whether all of it is on disk. */
   readonly isWritten: boolean
-  /** When all of it is on disk, or after `withinMs`. */
-  flushed(withinMs: number): Promise<void>
+  /** When all of it is on disk, or after `withinMs`, if that is given. */
+  flushed(withinMs?: number): Promise<void>
   /** The terminal has this size from here on. */
   size(cols: number, rows: number): void
   /** No more comes. What is still held goes on being tried. */

@@ -12,7 +12,7 @@ import type { SampledProgram, UsageSamples } from './usage-samples.ts'
 export interface ProgramEvents {
   /** Once: how it ended. It is on record when this returns. */
   ended(state: SettledState): void
-  /** After `ended`: nobody is left who could write, and all is read. */
+  /** After `ended`: no OS process is left that could write, and all is read and on disk. */
   closed(): void
   grew(end: number): void
   /** Its output is held back, or not any more. */
@@ -306,7 +306,9 @@ export class Program {
     this.#parts.output.close()
     this.#parts.log.close()
     this.#parts.tree.forget()
-    this.#events.closed()
+    // A keeper stays while it has output that the disk did not take yet: it has the only copy.
+    if (this.#parts.log.isWritten) this.#events.closed()
+    else void this.#parts.log.flushed().then(() => this.#events.closed())
   }
 }
 
