@@ -26,6 +26,8 @@ const STOP_MS = 60_000
 const LOOK_MS = 10
 /** How long another daemon that was faster may take to be ready, until this program tries again: that one may be killed. */
 const RETRY_MS = 2_000
+/** How many daemons in a row may be killed before they are ready: the next one may live. */
+const MAX_KILLED = 20
 const MOST_LAST_LINES = 3
 /** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
@@ -41,9 +43,10 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   await stopped(home)
   const there = readyDaemon(home)
   if (there !== null) return there
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
   let { child, logFrom, startedAt } = start(home, env, options)
-  const until = Date.now() + (options.timeoutMs ?? TIMEOUT_MS)
-  for (;;) {
+  let until = startedAt + timeoutMs
+  for (let killed = 0; ; ) {
     const daemon = readyDaemon(home)
     if (daemon !== null) {
       // One that comes too late would come when this one is stopped, though nobody wants it then.
@@ -52,11 +55,13 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
     }
     if (hasEnded(child)) {
       const why = lastWords(home.log, logFrom)
-      // Another one was faster, and is about to be ready; or this one was killed, which says nothing about the next.
-      const mayComeLater = child.signalCode === 'SIGKILL' || why?.code === 'daemon_already_running'
-      if (!mayComeLater) throw why ?? silent(home, child)
-      if (child.signalCode === 'SIGKILL' || Date.now() > startedAt + RETRY_MS)
+      const isKilled = child.signalCode === 'SIGKILL' && ++killed <= MAX_KILLED
+      // Another one was faster, and is about to be ready.
+      const isSecond = why?.code === 'daemon_already_running'
+      if (!isKilled && !isSecond) throw why ?? silent(home, child)
+      if (isKilled || Date.now() > startedAt + RETRY_MS)
         ({ child, logFrom, startedAt } = start(home, env, options))
+      if (isKilled) until = startedAt + timeoutMs
     }
     if (Date.now() > until) throw hasEnded(child) ? silent(home, child) : tooSlow(home, child)
     await sleep(LOOK_MS)

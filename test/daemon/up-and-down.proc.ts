@@ -53,6 +53,19 @@ test('a daemon says that it is ready, and takes that back when it stops', async 
   expect(existsSync(dwelling.home.socket)).toBe(false)
 })
 
+test('a daemon that is killed before it is ready is followed by another', async () => {
+  const dwelling = new Dwelling()
+  const killedAtFirst = fileURLToPath(new URL('../fixtures/killed-at-first.ts', import.meta.url))
+  const { osPid } = await detach({
+    home: dwelling.home.folder,
+    env: { ...process.env, ...dwelling.env },
+    args: ['--listen', '127.0.0.1:0'],
+    program: killedAtFirst,
+  })
+  expect(existsSync(join(dwelling.home.folder, 'was-killed'))).toBe(true)
+  expect(dwelling.announced()).toMatchObject({ osPid })
+})
+
 test('a data folder of commands is no home, and is left as it was', async () => {
   await using house = new Household()
   const reeve = await house.open()
