@@ -106,7 +106,12 @@ export class McpSession {
   /** To change something. */
   async change<Answer>(act: (acting: Acting, session: string) => Promise<Answer>): Promise<Answer> {
     await this.#find(this.#reeve)
-    await this.#openForCertain()
+    try {
+      await this.#openForCertain()
+    } catch (error) {
+      // A stop is possible without a write. Any other change meets the same, and says so.
+      if (!isUnwritable(error)) throw error
+    }
     return act(this.#acting, this.id)
   }
 
@@ -196,6 +201,10 @@ export class McpSession {
     this.#generation = generation
     this.#acting = this.#reeve.as(`session:${this.id}`)
   }
+}
+
+function isUnwritable(error: unknown): boolean {
+  return error instanceof ReeveError && (error.code === 'store_full' || error.code === 'store_read_only')
 }
 
 function isGone(error: unknown): boolean {

@@ -69,6 +69,7 @@ test.each([
     ] as const) {
       faults.at = at
       const failed = await Promise.allSettled([reeve.spawn(OUTSIDE), reeve.openSession({ session: 's1' })])
+      expect((await reeve.status()).troubles).toMatchObject([{ code: 'store_unwritable' }])
       for (const one of failed)
         expect(one).toMatchObject({
           reason: { name: 'StoreError', code, remedy: expect.stringMatching(/./) },
@@ -77,6 +78,7 @@ test.each([
       expect(await photograph(store)).toEqual(before)
     }
     expect((await reeve.spawn({ ...OUTSIDE, name: 'after' })).type).toBe('registered')
+    expect((await reeve.status()).troubles).toEqual([])
     await reeve.close()
     await store.close()
   },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from 'reeve/sqlite'
@@ -41,6 +42,7 @@ test('a kernel stays provably alive when its program, or the one that looks, cha
   onTestFinished(() => other.close())
   process.chdir('/')
 
+  expect(readdirSync(`${file}-holders`), 'a lock needs no journal').toEqual(['k_one.lock'])
   expect(other.locks?.prove('k_one')).toBe('alive')
   expect(other.locks?.prove('k_nobody')).toBe('unknown')
 })
