@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, readFileSync, statfsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
@@ -29,6 +29,8 @@ const RETRY_MS = 2_000
 /** How many daemons in a row may be killed before they are ready: the next one may live. */
 const MAX_KILLED = 20
 const MOST_LAST_LINES = 3
+/** With less free than this, a disk counts as full. */
+const FULL_BYTES = 64 * 1024
 /** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
 
@@ -140,7 +142,15 @@ function jsonIn(line: string): Record<string, unknown> {
   }
 }
 
-function silent({ log }: HomePaths, { exitCode, signalCode }: ChildProcess): ReeveError {
+function silent({ log, folder }: HomePaths, { exitCode, signalCode }: ChildProcess): ReeveError {
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize < FULL_BYTES)
+    return new ReeveError(
+      'daemon_not_started',
+      `The daemon ended before it was ready: the disk of ${folder} is full, and so it could not even log why.`,
+      'Free some space and try again.',
+      { details: { log } },
+    )
   const how = signalCode ?? (exitCode === null ? 'it could not be started' : `exit code ${exitCode}`)
   return new ReeveError(
     'daemon_not_started',

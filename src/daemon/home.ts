@@ -120,6 +120,11 @@ function isOwnNote(paths: HomePaths): boolean {
 /** A reader sees the old text or the new one, never a part. For its owner alone. */
 export function writeWhole(path: string, text: string): void {
   const draft = `${path}.${process.pid}.new`
-  writeFileSync(draft, text, { mode: 0o600 })
-  renameSync(draft, path)
+  try {
+    writeFileSync(draft, text, { mode: 0o600 })
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-import { openSync, renameSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs'
 import { pino } from 'pino'
 import type { HomePaths } from '../client/home.ts'
 import { LineLog, type LogTrouble } from '../keeper/line-log.ts'
@@ -42,5 +42,21 @@ export function logOf(home: HomePaths, { logLevel }: Settings, redaction: Redact
 export function openLog({ log }: HomePaths): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
   if (size > MOST_LOG_BYTES) renameSync(log, `${log}.1`)
-  return openSync(log, 'a', 0o600)
+  const fd = openSync(log, 'a', 0o600)
+  if (size > 0 && size <= MOST_LOG_BYTES) endLastLine(fd, log, size)
+  return fd
+}
+
+/** A daemon that died on a full disk may have left a part of a line. */
+function endLastLine(fd: number, log: string, size: number): void {
+  const last = Buffer.alloc(1)
+  const reading = openSync(log, 'r')
+  try {
+    readSync(reading, last, 0, 1, size - 1)
+    if (last.toString() !== '\n') writeSync(fd, '\n')
+  } catch {
+    // It is as full as before: the daemon says so.
+  } finally {
+    closeSync(reading)
+  }
 }

@@ -20,6 +20,8 @@ export class Attempt implements Work {
   fenceNumber: number
   /** Its end has been written here, or belongs to somebody else now. */
   over = false
+  /** It has ended, and the store could not take its end yet. */
+  isUnrecorded = false
   #stopped: Stopped | undefined
   /** Made when somebody asks for the signal: most attempts end before anybody does. */
   #controller: AbortController | undefined
@@ -33,9 +35,9 @@ export class Attempt implements Work {
     this.fenceNumber = fenceNumber
   }
 
-  /** When its end has been written here, or is somebody else's to write. */
+  /** When its end has been written here, or cannot be written now, or is another holder's to write. */
   get ended(): Promise<void> {
-    if (this.over) return Promise.resolve()
+    if (this.over || this.isUnrecorded) return Promise.resolve()
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
     })

@@ -1,10 +1,10 @@
-import { ReeveError } from '../core/errors.ts'
+import { ReeveError, StoreError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import { isPlacedAt, type Placement } from '../core/placement/placement.ts'
 import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
-import type { Ending, Intent } from '../core/process/intent.ts'
+import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import {
   hasEnded,
@@ -18,6 +18,7 @@ import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAndStart, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
+import { endIntent } from './end-intent.ts'
 import type { Executor, Keeping, Left, Lost, Parked, StopRequest } from './executor.ts'
 import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
@@ -311,21 +312,27 @@ export class Executions {
     for (const attempt of ending) this.#askedToEnd.add(attempt)
     await Promise.all(
       ending.map(async (attempt) => {
-        await perform(this.#edges, {
-          type: 'stop',
-          ...this.#asked(attempt),
-          how: 'cancel',
-          reason: 'lifetime: the daemon is shutting down',
-          cause: null,
-          replayKey: `drain:${attempt.fenceNumber}`,
-        })
+        await this.#stopWithDaemon(attempt)
         await this.#endedWithin(attempt, DRAIN_MS)
-        if (attempt.over) return
+        if (attempt.over || attempt.isUnrecorded) return
         const still = new Error(`${attempt.record.pid} still runs, though it was to end with the daemon.`)
         this.#edges.onTrouble(still, 'closing')
       }),
     )
     return ending.map(({ record }) => record.pid)
+  }
+
+  /** Where the store cannot take it, the executor is asked all the same, and the next kernel records the end. */
+  async #stopWithDaemon(attempt: Attempt): Promise<void> {
+    const asked = this.#asked(attempt)
+    const stop = { how: 'cancel', reason: 'lifetime: the daemon is shutting down' } as const
+    const replayKey = `drain:${attempt.fenceNumber}`
+    try {
+      await perform(this.#edges, { type: 'stop', ...asked, ...stop, cause: null, replayKey })
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.#stop(attempt, { ...stop, source: asked.actor })
+    }
   }
 
   async #handBack(attempt: Attempt): Promise<void> {
@@ -432,7 +439,10 @@ export class Executions {
     for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
       try {
         const fence = attempt.fence()
-        const performed = await perform(this.#edges, this.#endIntent(attempt, ending, fence, replayKey))
+        const performed = await perform(
+          this.#edges,
+          endIntent(this.#asked(attempt), ending, fence, replayKey),
+        )
         if (performed.type === 'refused' && performed.refusal.code === 'payload_too_large') {
           ending = { status: 'failed', reason: performed.refusal.message }
           continue
@@ -447,22 +457,11 @@ export class Executions {
       } catch (error) {
         if (this.#closed || !(error instanceof ReeveError)) throw error
         this.#edges.onTrouble(error, `ending ${attempt.record.pid}`)
+        attempt.isUnrecorded = true
+        attempt.settled()
       }
       await this.#after(delay)
     }
-  }
-
-  #endIntent(attempt: Attempt, ending: Ending | Lost, fence: Fence, replayKey: string): Intent {
-    const asked = this.#asked(attempt)
-    return ending.status === 'abandoned'
-      ? {
-          type: 'abandon',
-          ...asked,
-          observed: fence,
-          evidence: ending.evidence,
-          result: ending.result ?? null,
-        }
-      : { type: 'end', ...asked, ending, replayKey, fence }
   }
 
   /** This kernel's row lapsed while the end was being written, and its lease was taken again: the new fence counts. */

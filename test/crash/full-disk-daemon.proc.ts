@@ -158,3 +158,19 @@ testIf(canMount, NEEDS_MOUNT)(
     await expect.poll(() => here.reserveBytes, TIMES).toBe(MiB)
   },
 )
+
+testIf(canMount, NEEDS_MOUNT)(
+  'reeve down ends commands on a full disk, and the next daemon records it',
+  async () => {
+    const here = new OnSmallDisk()
+    const pid = await here.begin('--', 'sleep', '1000')
+    const { program } = await here.show(pid)
+    await here.fill()
+    expect(await here.says('down')).toContain(pid)
+    expect(program !== null && isAlive(program)).toBe(false)
+    here.disk.makeRoom()
+    await expect
+      .poll(async () => (await here.show(pid)).outcome, TIMES)
+      .toMatchObject({ status: 'cancelled' })
+  },
+)
