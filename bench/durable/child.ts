@@ -1,7 +1,8 @@
 /**
  * A second OS process for the measurements that kill one. `node child.ts <build> <role> <store> …`, where the role is
  * `hold <count>`: registers so many processes, begins them, and never ends them; or
- * `work <log> <concurrency>`: runs what there is, 5 ms each, and logs each beginning.
+ * `work <log> <concurrency>`: runs what there is, 5 ms each, and logs each beginning; or
+ * `tell`: runs what there is, and prints the time at which each begins.
  */
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +20,7 @@ process.stdin.on('end', () => process.exit(1)).resume()
 
 if (role === 'hold') await hold(Number(first))
 else if (role === 'work') await work(first, Number(second))
+else if (role === 'tell') await tell()
 else throw new Error(`There is no role ${role}.`)
 process.stdout.write('ready\n')
 
@@ -43,4 +45,12 @@ async function work(log: string, concurrency: number): Promise<void> {
     return undefined
   }
   await embed({ store, tools: { unit }, concurrency })
+}
+
+async function tell(): Promise<void> {
+  const unit = () => {
+    process.stdout.write(`${performance.timeOrigin + performance.now()}\n`)
+    return null
+  }
+  await embed({ store, tools: { unit } })
 }

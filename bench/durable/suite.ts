@@ -1,5 +1,6 @@
 import type { Figure } from '../figure.ts'
 import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions, tried } from '../suite.ts'
+import { across } from './across.ts'
 import { appends } from './appends.ts'
 import { build } from './build.ts'
 import { kill } from './kill.ts'
@@ -14,6 +15,7 @@ const FULL = {
   appends: { count: 20_000, rounds: 5 },
   turnover: { count: 10_000, rounds: 5 },
   latency: 200,
+  across: 200,
   steps: { count: 10_000, rounds: 3 },
   kill: 1_000,
   many: 100_000,
@@ -22,6 +24,7 @@ const QUICK: typeof FULL = {
   appends: { count: 2_000, rounds: 3 },
   turnover: { count: 2_000, rounds: 3 },
   latency: 30,
+  across: 30,
   steps: { count: 1_000, rounds: 3 },
   kill: 200,
   many: 10_000,
@@ -58,6 +61,7 @@ function measurementsOf(place: Place, built: string, { quick, folder }: SuiteOpt
     appends: () => appends(place, size.appends),
     turnover: () => turnover(place, size.turnover),
     latency: () => latency(place, size.latency),
+    across: () => across(place, built, size.across),
     steps: () => steps(place, size.steps),
     kill: () => kill(place, built, size.kill, folder),
     many: () => many(place, built, size.many),
@@ -65,4 +69,4 @@ function measurementsOf(place: Place, built: string, { quick, folder }: SuiteOpt
   return Object.fromEntries(MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]))
 }
 
-const MEASUREMENTS = ['appends', 'turnover', 'latency', 'steps', 'kill', 'many'] as const
+const MEASUREMENTS = ['appends', 'turnover', 'latency', 'across', 'steps', 'kill', 'many'] as const

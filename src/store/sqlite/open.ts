@@ -12,7 +12,7 @@ import { migrate } from './migrate.ts'
 import { releaseSpace } from './release-space.ts'
 import { Tables } from './tables.ts'
 import { isBusy, trouble } from './trouble.ts'
-import { watchFile } from './watch-file.ts'
+import { touchFile, watchFile } from './watch-file.ts'
 
 export interface SqliteOptions {
   readonly clock?: Clock
@@ -139,7 +139,10 @@ class SqliteStore implements Store {
             this.#afterTurn()
           }
         }),
-      onCommit: (commit) => this.#listeners.tell(commit),
+      onCommit: (commit) => {
+        touchFile(`${file}-wal`)
+        this.#listeners.tell(commit)
+      },
     })
     this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#written())
   }

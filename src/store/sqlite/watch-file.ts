@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { utimesSync, watch } from 'node:fs'
 import type { Cancel } from '../../core/clock.ts'
 
 /** A safety net for file systems that tell nothing; what is told comes at once. */
@@ -23,5 +23,18 @@ export function watchFile(file: string, _clock: unknown, look: () => void): Canc
   return () => {
     clearInterval(timer)
     watcher.close()
+  }
+}
+
+/**
+ * Causes one more event for all that watch `file`. A commit is written to it first, flushed, and only then visible to other
+ * processes: on a disk they have looked by then, and would look again a second later.
+ */
+export function touchFile(file: string): void {
+  const now = Date.now() / 1_000
+  try {
+    utimesSync(file, now, now)
+  } catch {
+    // Then other processes hear of the commit when their timers look.
   }
 }
