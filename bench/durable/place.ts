@@ -15,6 +15,8 @@ export interface Place {
   /** The address of a store that nobody has used. */
   fresh(): Promise<string>
   open(address: string): Promise<Store>
+  /** Lets the database do what it does by itself some time after much was written. */
+  settled?(): Promise<void>
   /** The same database with nothing around it. */
   raw(address: string): Promise<Raw>
 }
@@ -33,13 +35,20 @@ export async function startPostgresPlace(): Promise<Place & { stop(): Promise<vo
   const server = await startPostgres()
   const admin = postgres(server.url, { max: 1 })
   let count = 0
+  let last = server.url
   return {
     store: 'postgres',
+    async settled() {
+      const database = postgres(last, { max: 1 })
+      await database.unsafe('vacuum analyze')
+      await database.end()
+    },
     async fresh() {
       const name = `bench_${++count}`
       await admin.unsafe(`create database ${name}`)
       const url = new URL(server.url)
       url.pathname = name
+      last = url.href
       return url.href
     },
     open: openPostgres,

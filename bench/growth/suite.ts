@@ -1,11 +1,12 @@
 import { type Place, sqlitePlace, startPostgresPlace } from '../durable/place.ts'
 import type { Figure } from '../figure.ts'
 import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { lists } from './lists.ts'
 import { prune } from './prune.ts'
 
 const COUNT = 200_000
 const QUICK_COUNT = 5_000
-const MEASUREMENTS = ['prune'] as const
+const MEASUREMENTS = ['prune', 'lists'] as const
 
 /** What a store with many ended processes costs. */
 export const growth: Suite = {
@@ -27,6 +28,7 @@ function measured(place: Place, options: SuiteOptions): AsyncGenerator<Figure> {
   const count = options.count ?? (options.quick ? QUICK_COUNT : COUNT)
   const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
     prune: () => prune(place, count),
+    lists: () => lists(place, count),
   }
   const measurements: Measurements = Object.fromEntries(
     MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]),

@@ -100,9 +100,10 @@ create or replace function ${at}commit_changes(
   p_new_pids text[], p_new_revisions bigint[], p_new_fences bigint[], p_new_holders text[], p_new_carries text[],
   p_new_dues bigint[], p_new_kinds text[], p_new_targets text[], p_new_names text[], p_new_parents text[],
   p_new_roots text[], p_new_sessions text[], p_new_wake_targets text[], p_new_created_ats bigint[],
-  p_new_ended_ats bigint[], p_new_placements text[], p_new_moving text,
+  p_new_ended_ats bigint[], p_new_end_statuses text[], p_new_label_signatures bigint[],
+  p_new_definition_signatures bigint[], p_new_placements text[], p_new_moving text,
   p_pids text[], p_revisions bigint[], p_fences bigint[], p_holders text[], p_carries text[], p_dues bigint[],
-  p_sessions text[], p_wake_targets text[], p_ended_ats bigint[], p_moving text,
+  p_sessions text[], p_wake_targets text[], p_ended_ats bigint[], p_end_statuses text[], p_moving text,
   p_lease_pids text[], p_lease_fences bigint[], p_lease_holders text[], p_lease_carries text[], p_lease_dues bigint[],
   p_rest text, p_live bigint,
   p_event_pids text[], p_event_seqs bigint[], p_event_types text[], p_event_ats bigint[], p_event_actors text[],
@@ -127,14 +128,15 @@ begin
 
   if p_new_pids is not null then
     insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
-        session, wake_target, created_at, ended_at, placement, moving)
+        session, wake_target, created_at, ended_at, end_status, label_signature, definition_signature, placement, moving)
       select pid, 1, revision, fence, holder, carry, due, kind, target, name, parent, root,
-        session, wake_target, created_at, ended_at, placement, moving
+        session, wake_target, created_at, ended_at, end_status, label_signature, definition_signature, placement, moving
       from unnest(p_new_pids, p_new_revisions, p_new_fences, p_new_holders, p_new_carries, p_new_dues, p_new_kinds,
         p_new_targets, p_new_names, p_new_parents, p_new_roots, p_new_sessions, p_new_wake_targets,
-        p_new_created_ats, p_new_ended_ats, p_new_placements, string_to_array(p_new_moving, E'\\x1e'))
+        p_new_created_ats, p_new_ended_ats, p_new_end_statuses, p_new_label_signatures, p_new_definition_signatures,
+        p_new_placements, string_to_array(p_new_moving, E'\\x1e'))
         as n (pid, revision, fence, holder, carry, due, kind, target, name, parent, root,
-          session, wake_target, created_at, ended_at, placement, moving);
+          session, wake_target, created_at, ended_at, end_status, label_signature, definition_signature, placement, moving);
     -- Only now: whoever pruned this pid meanwhile has committed, or the insert had waited for it.
     if exists (select from ${at}tombstone where pid = any (p_new_pids)) then
       raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';
@@ -143,10 +145,10 @@ begin
   if p_pids is not null then
     update ${at}process p set version = p.version + 1, revision = n.revision, fence = n.fence, holder = n.holder,
         carry = n.carry, due = n.due, session = n.session, wake_target = n.wake_target, ended_at = n.ended_at,
-        moving = n.moving
+        end_status = n.end_status, moving = n.moving
       from unnest(p_pids, p_revisions, p_fences, p_holders, p_carries, p_dues, p_sessions, p_wake_targets, p_ended_ats,
-        string_to_array(p_moving, E'\\x1e'))
-        as n (pid, revision, fence, holder, carry, due, session, wake_target, ended_at, moving)
+        p_end_statuses, string_to_array(p_moving, E'\\x1e'))
+        as n (pid, revision, fence, holder, carry, due, session, wake_target, ended_at, end_status, moving)
       where p.pid = n.pid;
   end if;
   if p_lease_pids is not null then
@@ -188,8 +190,9 @@ $body$;
 create or replace function ${at}commit_one(
   p_store text, p_fence bigint, p_commit bigint, p_channel text,
   p_pid text, p_version bigint, p_revision bigint, p_process_fence bigint, p_holder text, p_carry text, p_due bigint,
-  p_session text, p_wake_target text, p_ended_at bigint, p_moving text,
-  p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint, p_placement text,
+  p_session text, p_wake_target text, p_ended_at bigint, p_end_status text, p_moving text,
+  p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint,
+  p_label_signature bigint, p_definition_signature bigint, p_placement text,
   p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text
 ) returns bigint language plpgsql as
 $body$
@@ -201,16 +204,17 @@ begin
   if p_version > 0 then
     update ${at}process p set version = p.version + 1, revision = p_revision, fence = p_process_fence, holder = p_holder,
         carry = p_carry, due = p_due, session = p_session, wake_target = p_wake_target, ended_at = p_ended_at,
-        moving = p_moving
+        end_status = p_end_status, moving = p_moving
       where p.pid = p_pid and p.version = p_version;
     if not found then
       return null;
     end if;
   else
     insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
-        session, wake_target, created_at, ended_at, placement, moving)
+        session, wake_target, created_at, ended_at, end_status, label_signature, definition_signature, placement, moving)
       values (p_pid, 1, p_revision, p_process_fence, p_holder, p_carry, p_due, p_kind, p_target, p_name, p_parent, p_root,
-        p_session, p_wake_target, p_created_at, p_ended_at, p_placement, p_moving);
+        p_session, p_wake_target, p_created_at, p_ended_at, p_end_status, p_label_signature, p_definition_signature,
+        p_placement, p_moving);
     if exists (select from ${at}tombstone t where t.pid = p_pid) then
       raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';
     end if;

@@ -8,6 +8,7 @@ import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
 import { sql as placement } from './migrations/0007-placement.ts'
+import { sql as lists } from './migrations/0008-lists.ts'
 
 /** Only the functions differ, which are replaced with every migration. */
 const functionsAlone = () => ''
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   environmentUse,
   prune,
   placement,
+  lists,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

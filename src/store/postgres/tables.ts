@@ -4,6 +4,7 @@ import type { Link } from './link.ts'
 import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
+import { listStatements } from './statements/list.ts'
 import { metaStatements } from './statements/meta.ts'
 import { noticeStatements } from './statements/notice.ts'
 import { type NumberedRow, processStatements } from './statements/process.ts'
@@ -27,6 +28,7 @@ export class Tables {
   readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
   readonly #prune: ReturnType<typeof pruneStatements>
+  readonly #list: ReturnType<typeof listStatements>
 
   /** `seen` is told of every process row in an answer, with its version. */
   constructor(link: Link, at: string, seen: (found: NumberedRow) => void = ignore) {
@@ -38,6 +40,7 @@ export class Tables {
     this.#account = accountStatements(link, at)
     this.#meta = metaStatements(link, at)
     this.#prune = pruneStatements(link, at)
+    this.#list = listStatements(link, at, seen)
   }
 
   position(): Promise<number> {
@@ -70,7 +73,7 @@ export class Tables {
       case 'pids':
         return this.#process.pids(question)
       case 'processes':
-        return this.#process.list(question)
+        return this.#list.list(question)
       case 'claimable':
         return this.#process.claimable(question)
       case 'nextDue':

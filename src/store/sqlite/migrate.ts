@@ -7,6 +7,7 @@ import { sql as visibility } from './migrations/0004-visibility.ts'
 import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
 import { sql as placement } from './migrations/0007-placement.ts'
+import { sql as lists } from './migrations/0008-lists.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
 const MIGRATIONS: readonly string[] = [
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly string[] = [
   environmentUse,
   prune,
   placement,
+  lists,
 ]
 
 /** The schema that this code knows. */

@@ -3,7 +3,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Cancel, Clock } from '../../core/clock.ts'
 import { StoreError } from '../../core/errors.ts'
-import type { AnswerTo, Commit, Durability, HolderLocks, Plan, Question, Store } from '../contract.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
+import type {
+  AnswerTo,
+  Commit,
+  Durability,
+  HolderLocks,
+  Page,
+  Plan,
+  Question,
+  Questions,
+  Store,
+} from '../contract.ts'
 import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
@@ -151,6 +162,7 @@ class SqliteStore implements Store {
     if (this.#closed) throw closed()
     try {
       this.#tellForeign('look')
+      if (question.ask === 'processes') return (await this.#list(question)) as AnswerTo<Q>
       return this.#tables.answer(question) as AnswerTo<Q>
     } catch (error) {
       throw trouble(error, this.#file)
@@ -183,6 +195,17 @@ class SqliteStore implements Store {
     this.#closed = true
     this.#unwatch()
     this.#db.close()
+  }
+
+  /** Lets other work of the loop run between the queries of a long list. */
+  async #list(question: Questions['processes'][0]): Promise<Page<ProcessRow>> {
+    const steps = this.#tables.list(question)
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return step.value
+      await new Promise<void>((resolve) => this.#soon(resolve))
+      if (this.#closed) throw closed()
+    }
   }
 
   /**

@@ -2,12 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
-import type { Change, Commit, PruneCandidate, Question, Questions } from '../contract.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
+import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
+import { listStatements } from './statements/list.ts'
 import { type Meta, metaStatements } from './statements/meta.ts'
 import { noticeStatements } from './statements/notice.ts'
 import { type NumberedRow, processStatements } from './statements/process.ts'
@@ -33,6 +35,7 @@ export class Tables implements Transaction {
   readonly #account: ReturnType<typeof accountStatements>
   readonly #meta: ReturnType<typeof metaStatements>
   readonly #prune: ReturnType<typeof pruneStatements>
+  readonly #list: ReturnType<typeof listStatements>
   /** Committed rows; valid as long as no other connection has committed. */
   #cache = new Map<Pid, NumberedRow>()
   /** Rows as this transaction has them. */
@@ -64,6 +67,7 @@ export class Tables implements Transaction {
     this.#account = accountStatements(db)
     this.#meta = metaStatements(db)
     this.#prune = pruneStatements(db)
+    this.#list = listStatements(db)
     this.#foreignVersion = this.#meta.foreignVersion()
   }
 
@@ -147,7 +151,7 @@ export class Tables implements Transaction {
       case 'pids':
         return this.#process.pids(question)
       case 'processes':
-        return this.#process.list(question)
+        return toEnd(this.list(question))
       case 'claimable':
         return this.#process.claimable(question)
       case 'nextDue':
@@ -197,6 +201,11 @@ export class Tables implements Transaction {
       case 'secret':
         return this.#meta.secret()
     }
+  }
+
+  /** Yields between queries of some milliseconds. */
+  list(question: Questions['processes'][0]): Generator<void, Page<ProcessRow>> {
+    return this.#list.list(question)
   }
 
   apply(change: Change): void {
@@ -356,5 +365,12 @@ export class Tables implements Transaction {
       const oldest = this.#cache.keys().next().value
       if (oldest !== undefined) this.#cache.delete(oldest)
     }
+  }
+}
+
+function toEnd<Answer>(steps: Generator<void, Answer>): Answer {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
   }
 }

@@ -3,6 +3,7 @@ import { targetOf } from '../../../core/process/record.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import { dueOf } from '../../due.ts'
 import { movingText } from '../../record-text.ts'
+import { definitionSignature, labelSignature } from '../../signature.ts'
 import type { Link, Value } from '../link.ts'
 import type { Staged, StagedRow } from '../staged.ts'
 
@@ -20,8 +21,8 @@ type StagedProcess = StagedRow<ProcessRow>
 
 /** No JSON text contains it: control characters are always escaped. */
 const RECORD_SEPARATOR = '\x1e'
-const PARAMETERS = 55
-const PARAMETERS_OF_ONE = 28
+const PARAMETERS = 59
+const PARAMETERS_OF_ONE = 31
 
 export function commitStatements(link: Link, at: string) {
   const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`
@@ -99,11 +100,15 @@ function processCells({ version, value }: StagedProcess): Value[] {
   const { record, fence, holder, carry } = value
   const changing = [
     ...[record.pid, version, record.revision, fence, holder, carry, dueOf(value)],
-    ...[record.owner.session ?? null, record.wakeTarget, record.outcome?.endedAt ?? null, movingText(record)],
+    ...[record.owner.session ?? null, record.wakeTarget],
+    ...[record.outcome?.endedAt ?? null, record.outcome?.status ?? null, movingText(record)],
   ]
-  if (version > 0) return [...changing, null, null, null, null, null, null, null]
-  const { kind, spec, name, parent, root, createdAt, placement } = record
-  return [...changing, kind, targetOf(kind, spec), name, parent, root, createdAt, placement]
+  if (version > 0) return [...changing, null, null, null, null, null, null, null, null, null]
+  const { kind, spec, name, parent, root, createdAt, identity, placement } = record
+  return [
+    ...[...changing, kind, targetOf(kind, spec), name, parent, root, createdAt],
+    ...[labelSignature(identity.label), definitionSignature(identity.definition), placement],
+  ]
 }
 
 /** All of one process, the last with its revision. */
@@ -167,6 +172,9 @@ function newProcesses({ processes }: Staged): Value[] {
     ({ record }) => record.wakeTarget,
     ({ record }) => record.createdAt,
     ({ record }) => record.outcome?.endedAt ?? null,
+    ({ record }) => record.outcome?.status ?? null,
+    ({ record }) => labelSignature(record.identity.label),
+    ({ record }) => definitionSignature(record.identity.definition),
     ({ record }) => record.placement,
   ]).concat(packed(rows.map(({ record }) => movingText(record))))
 }
@@ -181,6 +189,7 @@ function processes({ processes }: Staged): Value[] {
     ({ record }) => record.owner.session ?? null,
     ({ record }) => record.wakeTarget,
     ({ record }) => record.outcome?.endedAt ?? null,
+    ({ record }) => record.outcome?.status ?? null,
   ]).concat(packed(rows.map(({ record }) => movingText(record))))
 }
 

@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { isVisible, type Visibility } from '../../../core/authority/visibility.ts'
-import { type Filter, matches } from '../../../core/process/filter.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import { targetOf } from '../../../core/process/record.ts'
 import type { Carry, ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
+import { definitionSignature, labelSignature } from '../../signature.ts'
+import { marks, visibleRows } from './conditions.ts'
 
 /** A row with the number that its events and its place in lists go by. */
 export interface NumberedRow {
@@ -14,7 +14,7 @@ export interface NumberedRow {
   readonly row: ProcessRow
 }
 
-interface Columns {
+export interface Columns {
   readonly id: number
   readonly fence: number
   readonly holder: string | null
@@ -25,32 +25,27 @@ interface Columns {
   readonly payload: string
 }
 
-interface ListedColumns extends Columns {
-  /** Whether a grant makes the process visible to the session that lists. */
-  readonly granted: 0 | 1
-}
-
-const COLUMNS = 'id, fence, holder, carry, created_at, moving, payload'
-const GRANTED = 'exists (select 1 from visible where visible.session = ? and visible.pid = process.pid)'
-const FROM = 'process join event on event.process = process.id and event.seq = 1'
-/** Rows looked at per query while a filter that no index covers is applied. */
-const SCAN = 500
+export const PROCESS_COLUMNS = 'id, fence, holder, carry, created_at, moving, payload'
+export const PROCESS_FROM = 'process join event on event.process = process.id and event.seq = 1'
 const SHAPES_KEPT = 100
 
 export function processStatements(db: DatabaseSync) {
-  const byPid = db.prepare(`select ${COLUMNS} from ${FROM} where pid = ?`)
+  const byPid = db.prepare(`select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where pid = ?`)
   const insert = db.prepare(`insert into process
-    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, moving, placement)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, end_status,
+      label_signature, definition_signature, moving, placement)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
-    wake_target = ?, ended_at = ?, moving = ? where id = ?`)
+    wake_target = ?, ended_at = ?, end_status = ?, moving = ? where id = ?`)
   // Most events move no indexed column, and then no index needs to be touched.
   const updateRecord = db.prepare('update process set revision = ?, moving = ? where id = ?')
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
-  const held = db.prepare(`select ${COLUMNS} from ${FROM} where holder = ? and id > ? order by id limit ?`)
+  const held = db.prepare(
+    `select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where holder = ? and id > ? order by id limit ?`,
+  )
   const carrying = db.prepare(
-    `select ${COLUMNS} from ${FROM} where carry is not null and id > ? order by id limit ?`,
+    `select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where carry is not null and id > ? order by id limit ?`,
   )
   const waking = db.prepare('select pid from process where wake_target = ? and ended_at is null limit ?')
   const liveOfSession = db.prepare(
@@ -96,6 +91,9 @@ export function processStatements(db: DatabaseSync) {
         record.wakeTarget,
         record.createdAt,
         record.outcome?.endedAt ?? null,
+        record.outcome?.status ?? null,
+        labelSignature(record.identity.label),
+        definitionSignature(record.identity.definition),
         movingText(record),
         record.placement,
       )
@@ -121,6 +119,7 @@ export function processStatements(db: DatabaseSync) {
         record.owner.session ?? null,
         record.wakeTarget,
         record.outcome?.endedAt ?? null,
+        record.outcome?.status ?? null,
         movingText(record),
         id,
       )
@@ -171,33 +170,6 @@ export function processStatements(db: DatabaseSync) {
       return times.length === 0 ? null : Math.min(...times)
     },
 
-    /** Narrows by the indexed columns; `matches` and `isVisible` decide about each row. */
-    list({ filter, visibleTo, newestFirst, after, limit }: Questions['processes'][0]): Page<ProcessRow> {
-      const items: ProcessRow[] = []
-      const session = visibleTo?.type === 'session' ? visibleTo.session : null
-      let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
-      const next = {
-        where: `process.id ${newestFirst ? '<' : '>'} ?`,
-        order: `order by process.id ${newestFirst ? 'desc' : ''} limit ?`,
-      }
-      for (;;) {
-        const { where, values } = listed(filter, visibleTo, next, place)
-        const query = prepared(
-          `select ${COLUMNS}, ${GRANTED} as granted from ${FROM} where ${where} ${next.order}`,
-        )
-        const found = query.all(session, ...values, SCAN) as unknown as ListedColumns[]
-        for (const columns of found) {
-          const { id, row } = numbered(columns)
-          place = id
-          if (!matches(row.record, filter)) continue
-          if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
-          items.push(row)
-          if (items.length === limit) return { items, next: place }
-        }
-        if (found.length < SCAN) return { items, next: null }
-      }
-    },
-
     activity({ session, since }: Questions['activity'][0], liveInAll: number) {
       if (session !== null)
         return (
@@ -224,92 +196,12 @@ function servedBy(
   return { where: `${ofKind} and target in (${marks(targets)})`, values: [kind, ...here, ...targets] }
 }
 
-interface Condition {
-  readonly where: string
-  readonly values: readonly SQLInputValue[]
-}
-
-/** How the rows that follow a place are selected, and in which order. */
-interface Next {
-  readonly where: string
-  readonly order: string
-}
-
-/**
- * The condition for the next rows of a list. What an actor owns and what is granted to it are looked up in an index each,
- * and cut to a page before they are joined: neither reads the processes of others.
- */
-function listed(
-  filter: Filter,
-  visibleTo: Visibility | undefined,
-  { where: beyond, order }: Next,
-  place: number,
-): Condition {
-  const wanted = narrow(filter)
-  if (visibleTo === undefined || visibleTo.type === 'all')
-    return { where: `${wanted.where} and ${beyond}`, values: [...wanted.values, place] }
-  if (visibleTo.type === 'none') return { where: 'false', values: [] }
-  const parts = sourcesOf(visibleTo).map(({ from, key }) => ({
-    sql: `select id from (select process.id from ${from} and ${wanted.where} and ${beyond} ${order})`,
-    values: [key, ...wanted.values, place, SCAN],
-  }))
-  return {
-    where: `process.id in (${parts.map(({ sql }) => sql).join(' union ')})`,
-    values: parts.flatMap(({ values }) => values),
-  }
-}
-
-/** `cross join` keeps the order of the tables: grants are few, processes are not. */
-function sourcesOf(
-  visibleTo: Exclude<Visibility, { type: 'all' | 'none' }>,
-): readonly { from: string; key: string }[] {
-  if (visibleTo.type === 'process')
-    return ['process where process.pid = ?', 'process where process.parent = ?'].map((from) => ({
-      from,
-      key: visibleTo.pid,
-    }))
-  return [
-    'process where process.session = ?',
-    'visible cross join process on process.pid = visible.pid where visible.session = ?',
-  ].map((from) => ({ from, key: visibleTo.session }))
-}
-
-/** The same condition for rows that an index has narrowed to a few already. */
-function visibleRows(visibleTo: Visibility | undefined): Condition {
-  if (visibleTo === undefined || visibleTo.type === 'all') return { where: 'true', values: [] }
-  if (visibleTo.type === 'none') return { where: 'false', values: [] }
-  if (visibleTo.type === 'process')
-    return { where: '(pid = ? or parent = ?)', values: [visibleTo.pid, visibleTo.pid] }
-  return { where: `(session = ? or ${GRANTED})`, values: [visibleTo.session, visibleTo.session] }
-}
-
-function narrow(filter: Filter): Condition {
-  const terms: string[] = []
-  const values: SQLInputValue[] = []
-  const among = (column: string, wanted: readonly string[] | undefined) => {
-    if (wanted === undefined) return
-    terms.push(`process.${column} in (${marks(wanted)})`)
-    values.push(...wanted)
-  }
-  if (filter.status === undefined) terms.push('process.ended_at is null')
-  among('pid', filter.pid)
-  among('parent', filter.parent)
-  among('session', filter.owner?.session)
-  among('name', filter.name)
-  among('root', filter.root)
-  return { where: terms.length === 0 ? 'true' : terms.join(' and '), values }
-}
-
-function marks(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ')
-}
-
 function page(found: readonly Columns[], limit: number): Page<ProcessRow> {
   const rows = found.map(numbered)
   return { items: rows.map(({ row }) => row), next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) }
 }
 
-function numbered({ id, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {
+export function numbered({ id, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {
   return { id, row: { record: recordFrom(payload, created_at, moving), holder, fence, carry } }
 }
 

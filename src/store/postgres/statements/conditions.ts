@@ -1,0 +1,29 @@
+import type { Visibility } from '../../../core/authority/visibility.ts'
+import type { Value } from '../link.ts'
+
+/** The values of a statement that is put together: each gets its number. */
+export class Values {
+  readonly all: Value[] = []
+
+  add(value: Value): string {
+    return `$${this.all.push(value)}`
+  }
+}
+
+/** Selects what is visible among rows that an index has narrowed to a few already. */
+export function visibleRows(at: string, visibleTo: Visibility | undefined, values: Values): string {
+  if (visibleTo === undefined || visibleTo.type === 'all') return 'true'
+  if (visibleTo.type === 'none') return 'false'
+  if (visibleTo.type === 'process') {
+    const pid = values.add(visibleTo.pid)
+    return `(process.pid = ${pid} or process.parent = ${pid})`
+  }
+  const session = values.add(visibleTo.session)
+  return `(process.session = ${session} or ${isGrantedTo(at, session)})`
+}
+
+/** Whether a grant makes a process visible to a session. */
+export function isGrantedTo(at: string, session: string): string {
+  return `exists (select 1 from ${at}visible as visible
+    where visible.session = ${session} and visible.pid = process.pid)`
+}

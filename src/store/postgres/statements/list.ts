@@ -1,0 +1,111 @@
+import { isVisible } from '../../../core/authority/visibility.ts'
+import { matches } from '../../../core/process/filter.ts'
+import type { ProcessRow } from '../../../core/process/row.ts'
+import type { Page, Questions } from '../../contract.ts'
+import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import type { Link } from '../link.ts'
+import { isGrantedTo, Values, visibleRows } from './conditions.ts'
+import { type Columns, type NumberedRow, numbered, selectProcess } from './process.ts'
+
+/** Records read per query while a filter that no index covers is applied. */
+const MAX_RECORDS = 500
+const MIN_RECORDS = 20
+
+/** `seen` is told of every row that is part of an answer. */
+export function listStatements(link: Link, at: string, seen: (found: NumberedRow) => void) {
+  return {
+    async list(question: Questions['processes'][0]): Promise<Page<ProcessRow>> {
+      const { filter, visibleTo, newestFirst = false, after, limit } = question
+      const parts = listPlan(filter, visibleTo)
+      const items: ProcessRow[] = []
+      if (parts.length === 0) return { items, next: null }
+      const records = Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, limit))
+      let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
+      for (;;) {
+        const values = new Values()
+        const granted =
+          visibleTo?.type === 'session' ? isGrantedTo(at, values.add(visibleTo.session)) : 'false'
+        const ids = listIds(at, parts, { place, newestFirst, records }, values)
+        const found = await link.query<Columns & { readonly granted: boolean }>(
+          `${selectProcess(at)}, ${granted} as granted from ${at}process as process where process.id in (${ids})
+            order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`,
+          values.all,
+        )
+        for (const columns of found) {
+          const numberedRow = numbered(columns)
+          const { id, row } = numberedRow
+          seen(numberedRow)
+          place = id
+          if (!matches(row.record, filter)) continue
+          if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted)) continue
+          items.push(row)
+          if (items.length === limit) return { items, next: place }
+        }
+        if (found.length < records) return { items, next: null }
+      }
+    },
+  }
+}
+
+interface Range {
+  readonly place: number
+  readonly newestFirst: boolean
+  readonly records: number
+}
+
+/** The query for the ids that follow a place. */
+export function listIds(
+  at: string,
+  parts: readonly ListPart[],
+  { place, newestFirst, records }: Range,
+  values: Values,
+): string {
+  const beyond = `process.id ${newestFirst ? '<' : '>'} ${values.add(place)}`
+  const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`
+  return parts
+    .map(({ source, set, terms, visibleTo }) => {
+      const conditions = [
+        beyond,
+        ...(set === 'live' ? ['process.ended_at is null'] : []),
+        ...(set === 'ended' ? ['process.ended_at is not null'] : []),
+        ...terms.map((term) => conditionOf(term, values)),
+        visibleRows(at, visibleTo, values),
+      ]
+      return `(select process.id from ${fromOf(at, source, values)} and ${conditions.join(' and ')} ${order})`
+    })
+    .join(' union ')
+}
+
+function fromOf(at: string, source: ListSource, values: Values): string {
+  const table = `${at}process as process`
+  switch (source.type) {
+    case 'all':
+      return `${table} where true`
+    case 'session':
+      return `${table} where process.session = ${values.add(source.session)}`
+    case 'granted':
+      // `offset 0` keeps the planner from reading all live processes first: grants are few, processes are not.
+      return `(select process.* from ${at}visible as visible join ${table} on process.pid = visible.pid
+        where visible.session = ${values.add(source.session)} offset 0) as process where true`
+    case 'key':
+      return `${table} where process.${source.column} = any (${values.add(source.values)})`
+  }
+}
+
+function conditionOf(term: ListTerm, values: Values): string {
+  switch (term.type) {
+    case 'among':
+      return `process.${term.column} = any (${values.add(term.values)})`
+    case 'among_or_unknown':
+      return `(process.${term.column} is null or process.${term.column} = any (${values.add(term.values)}))`
+    case 'masks_or_unknown': {
+      const column = 'process.definition_signature'
+      const masks = term.masks.map((mask) => values.add(mask)).map((mask) => `${column} & ${mask} = ${mask}`)
+      return `(${[`${column} is null`, ...masks].join(' or ')})`
+    }
+    case 'created': {
+      const after = values.add(term.after ?? -1)
+      return `process.created_at > ${after} and process.created_at < ${values.add(term.before ?? Number.MAX_SAFE_INTEGER)}`
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { canonical } from '../core/json/canonical.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+
+/**
+ * Numbers that stand for texts and JSON in an index. Equal things have equal signatures, and so lists read an index instead of
+ * records; different things may share one, and so `matches` still decides.
+ */
+export function labelSignature(label: string): number {
+  return hash(label)
+}
+
+/** Every one of its members sets two bits. Numbers of JavaScript and of both databases hold as many exactly. */
+const BITS = 52
+/** Beyond this all bits are set: it may contain anything. */
+const MAX_MEMBERS = 32
+const ALL_BITS = 2 ** BITS - 1
+
+/** A definition that contains another one has all bits of it. */
+export function definitionSignature(definition: Json): number {
+  const bits = new Set<number>()
+  let members = 0
+  const visit = (value: Json, path: string): void => {
+    if (!isObject(value)) {
+      const number = hash(`${path}=${canonical(value)}`)
+      bits.add(number % BITS)
+      bits.add(Math.floor(number / BITS) % BITS)
+      members += 1
+      return
+    }
+    for (const [key, member] of Object.entries(value)) {
+      if (members > MAX_MEMBERS) return
+      visit(member, `${path}.${JSON.stringify(key)}`)
+    }
+  }
+  visit(definition, '')
+  if (members > MAX_MEMBERS) return ALL_BITS
+  return [...bits].reduce((sum, bit) => sum + 2 ** bit, 0)
+}
+
+/** The bits that every definition has which contains this one. */
+export function definitionMask(wanted: Json): number {
+  const mask = definitionSignature(wanted)
+  // So many members that its own signature says nothing.
+  return mask === ALL_BITS ? 0 : mask
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    value ^= text.charCodeAt(index)
+    value = Math.imul(value, 0x01000193)
+  }
+  return value >>> 0
+}

@@ -1,0 +1,160 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { isVisible } from '../../../core/authority/visibility.ts'
+import { matches } from '../../../core/process/filter.ts'
+import type { ProcessRow } from '../../../core/process/row.ts'
+import type { Page, Questions } from '../../contract.ts'
+import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import { type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
+import { type Columns, numbered, PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
+
+interface ListedColumns extends Columns {
+  /** Whether a grant makes the process visible to the session that lists. */
+  readonly granted: 0 | 1
+}
+
+/** Records read per query while a filter that no index covers is applied. */
+const MAX_RECORDS = 250
+const MIN_RECORDS = 20
+/** How many ids one query walks at most: some milliseconds. */
+const SPAN = 50_000
+const SHAPES_KEPT = 100
+
+/** Lists are made of queries of some milliseconds each: between two of them the caller may let other work run. */
+export function listStatements(db: DatabaseSync) {
+  const lastId = db.prepare('select max(id) as id from process')
+  // Questions come in a few shapes, again and again: each is prepared once.
+  const shapes = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const statement = shapes.get(sql) ?? db.prepare(sql)
+    if (shapes.size >= SHAPES_KEPT) shapes.clear()
+    shapes.set(sql, statement)
+    return statement
+  }
+
+  return {
+    /** Yields between queries. */
+    *list(question: Questions['processes'][0]): Generator<void, Page<ProcessRow>> {
+      const { filter, visibleTo, newestFirst = false, after, limit } = question
+      const parts = listPlan(filter, visibleTo)
+      const items: ProcessRow[] = []
+      const end = Number(lastId.get()?.['id'] ?? 0)
+      const session = visibleTo?.type === 'session' ? visibleTo.session : null
+      const records = Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, limit))
+      let place = after ?? (newestFirst ? end + 1 : 0)
+      let isFirst = true
+      while (parts.length > 0 && (newestFirst ? place > 1 : place < end)) {
+        if (!isFirst) yield
+        isFirst = false
+        const until = newestFirst ? Math.max(0, place - SPAN) : place + SPAN
+        const range = { after: Math.min(place, until), until: Math.max(place, until), newestFirst, records }
+        const { sql, values } = listQuery(parts, range)
+        const found = prepared(sql).all(session, ...values) as unknown as ListedColumns[]
+        for (const columns of found) {
+          place = columns.id
+          const { row } = numbered(columns)
+          if (!matches(row.record, filter)) continue
+          if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
+          items.push(row)
+          if (items.length === limit) return { items, next: place }
+        }
+        if (found.length < records) place = newestFirst ? until + 1 : until
+      }
+      return { items, next: null }
+    },
+  }
+}
+
+/** From `after` to `until`, in the direction of the list: the end where it begins is left out. */
+interface Range {
+  readonly after: number
+  readonly until: number
+  readonly newestFirst: boolean
+  readonly records: number
+}
+
+/** The text and the values of one query; the first value, which is not among them, is the session that lists. */
+export function listQuery(
+  parts: readonly ListPart[],
+  { after, until, newestFirst, records }: Range,
+): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+  // Going down, `until` is the end that is left out, as it is where the list is.
+  const ids = newestFirst ? 'process.id > ? and process.id < ?' : 'process.id > ? and process.id <= ?'
+  const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ?`
+  const rendered = parts.map((part) => {
+    const { from, key } = fromOf(part.source, part.set)
+    const conditions = [
+      ...(part.set === 'live' ? [plain('process.ended_at is null')] : []),
+      ...(part.set === 'ended' ? [plain('process.ended_at is not null')] : []),
+      ...part.terms.map(conditionOf),
+      visibleRows(part.visibleTo),
+    ]
+    return {
+      sql: `select id from (select process.id from ${from} and ${ids} and ${conditions.map(({ where }) => where).join(' and ')} ${order})`,
+      values: [...key, after, until, ...conditions.flatMap(({ values }) => values), records],
+    }
+  })
+  return {
+    sql: `select ${PROCESS_COLUMNS}, ${GRANTED} as granted from ${PROCESS_FROM}
+      where process.id in (${rendered.map(({ sql }) => sql).join(' union ')}) ${order}`,
+    values: [...rendered.flatMap(({ values }) => values), records],
+  }
+}
+
+function fromOf(
+  source: ListSource,
+  set: ListPart['set'],
+): { readonly from: string; readonly key: readonly SQLInputValue[] } {
+  switch (source.type) {
+    case 'all':
+      return {
+        from: `process indexed by ${set === 'ended' ? 'process_ended_list' : 'process_live'} where true`,
+        key: [],
+      }
+    case 'session':
+      return {
+        from: `process indexed by ${set === 'ended' ? 'process_session_ended' : 'process_session_live'} where process.session = ?`,
+        key: [source.session],
+      }
+    case 'granted':
+      // `cross join` keeps the order of the tables: grants are few, processes are not.
+      return {
+        from: 'visible cross join process on process.pid = visible.pid where visible.session = ?',
+        key: [source.session],
+      }
+    case 'key': {
+      const live = set === 'live' && LIVE_INDEX[source.column]
+      const index = live ? `indexed by ${live}` : ''
+      return {
+        from: `process ${index} where process.${source.column} in (${marks(source.values)})`,
+        key: source.values,
+      }
+    }
+  }
+}
+
+/** The children of one that has had many are found without a look at those that have ended. */
+const LIVE_INDEX: Partial<Record<string, string>> = { parent: 'process_parent_live' }
+
+function conditionOf(term: ListTerm): Condition {
+  switch (term.type) {
+    case 'among':
+      return { where: `process.${term.column} in (${marks(term.values)})`, values: term.values }
+    case 'among_or_unknown': {
+      const column = `process.${term.column}`
+      return { where: `(${column} is null or ${column} in (${marks(term.values)}))`, values: term.values }
+    }
+    case 'masks_or_unknown': {
+      const column = 'process.definition_signature'
+      const masks = term.masks.map(() => `${column} & ? = ?`)
+      return {
+        where: `(${[`${column} is null`, ...masks].join(' or ')})`,
+        values: term.masks.flatMap((mask) => [mask, mask]),
+      }
+    }
+    case 'created':
+      return {
+        where: 'process.created_at > ? and process.created_at < ?',
+        values: [term.after ?? -1, term.before ?? Number.MAX_SAFE_INTEGER],
+      }
+  }
+}
