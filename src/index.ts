@@ -27,7 +27,7 @@ export { decodeValue, encodeValue } from './core/value/stored-value.ts'
 export type { Value } from './core/value/value.ts'
 export type { Embedded, EmbedOptions } from './embed/embed.ts'
 export { StepError } from './engine/step-error.ts'
-export type { ExternalStop, OnStop } from './external/external-processes.ts'
+export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {

@@ -1,35 +1,11 @@
-import { isDead } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Actor, hasEnded, type ProcessRecord, type StopHow } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { stopSignalOf, type TrackedProcess, trackedOf } from '../core/process/tracked.ts'
+import { type TrackedProcess, trackedOf } from '../core/process/tracked.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { Deliveries, type Delivery, type DeliveryOptions } from './deliveries.ts'
 import { isHere, isStopped, signalTracked, stateOf, whyNotSignalled } from './signal-tracked.ts'
-
-/** A stop of an external process that has no PID on record. */
-export interface ExternalStop {
-  readonly record: ProcessRecord
-  readonly how: StopHow
-  readonly reason: string
-  readonly source: Actor
-}
-
-/** Passes a stop on to a process that the program itself runs. True when the stop reached it. */
-export type OnStop = (stop: ExternalStop) => boolean | Promise<boolean>
-
-/** What became of a stop. `elsewhere`: another kernel is the one to deliver it. */
-export type Delivery =
-  | { readonly type: 'delivered' }
-  | { readonly type: 'ended' }
-  | { readonly type: 'elsewhere' }
-  | { readonly type: 'unreachable' }
-  | { readonly type: 'forbidden' }
-
-export interface ExternalProcessesOptions {
-  readonly onStop: OnStop | undefined
-  readonly onTrouble: (error: unknown, doing: string) => void
-}
 
 /** How long a tracked process may take to end before a kill forces it, where the kill does not say. */
 export const FORCE_AFTER_MS = 2_000
@@ -59,20 +35,18 @@ interface Tracked {
  */
 export class ExternalProcesses {
   readonly #kernel: Kernel
-  readonly #options: ExternalProcessesOptions
+  readonly #options: DeliveryOptions
   readonly #tracked = new Map<Pid, Tracked>()
-  /** The last delivery of each process; successful ones stay until its end, so that none is repeated. */
-  readonly #deliveries = new Map<Pid, { readonly key: string; readonly delivery: Promise<Delivery> }>()
-  /** Whose callback has not answered yet. */
-  readonly #called = new Set<Pid>()
+  readonly #deliveries: Deliveries
   readonly #working = new Set<Promise<unknown>>()
   #stopHearing: (() => void) | null = null
   #timer: NodeJS.Timeout | null = null
   #isClosed = false
 
-  constructor(kernel: Kernel, options: ExternalProcessesOptions) {
+  constructor(kernel: Kernel, options: DeliveryOptions) {
     this.#kernel = kernel
     this.#options = options
+    this.#deliveries = new Deliveries(kernel, options, (pid) => this.recordGone(pid))
   }
 
   /** Continues with what is on record: ends what is gone, delivers stops that were not, stops again what is paused. */
@@ -104,30 +78,13 @@ export class ExternalProcesses {
   }
 
   /** Delivers the stop that is on record, unless it has been delivered. */
-  async deliver(pid: Pid): Promise<Delivery> {
-    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
-    if (row === null || hasEnded(row.record)) return { type: 'ended' }
-    const { kind, stopRequest } = row.record
-    if (kind !== 'external' || stopRequest === null) return { type: 'unreachable' }
-    if (stopRequest.deliveredAt !== undefined) return { type: 'delivered' }
-    const key = `${stopRequest.how} ${stopRequest.at}`
-    const last = this.#deliveries.get(pid)
-    if (last?.key === key) return last.delivery
-    const delivery = this.#deliverNow(row.record, stopRequest)
-    const entry = { key, delivery }
-    this.#deliveries.set(pid, entry)
-    const forget = () => {
-      if (this.#deliveries.get(pid) === entry) this.#deliveries.delete(pid)
-    }
-    delivery.then(({ type }) => {
-      if (type !== 'delivered') forget()
-    }, forget)
-    return delivery
+  deliver(pid: Pid): Promise<Delivery> {
+    return this.#deliveries.deliver(pid)
   }
 
   /** Whether a callback of the program has been called for it, and has not answered. */
   isCalling(pid: Pid): boolean {
-    return this.#called.has(pid)
+    return this.#deliveries.isCalling(pid)
   }
 
   /** Stops the OS process of a tracked process (SIGSTOP), or lets it continue (SIGCONT). Null only tells what a signal would come to. */
@@ -208,7 +165,7 @@ export class ExternalProcesses {
 
   #forget(pid: Pid): void {
     this.#tracked.delete(pid)
-    this.#deliveries.delete(pid)
+    this.#deliveries.forget(pid)
     if (this.#tracked.size === 0) this.#stopTimer()
   }
 
@@ -247,70 +204,6 @@ export class ExternalProcesses {
         throw error
       }
     })
-  }
-
-  async #deliverNow(
-    record: ProcessRecord,
-    stop: NonNullable<ProcessRecord['stopRequest']>,
-  ): Promise<Delivery> {
-    const tracked = trackedOf(record)
-    const { how, reason, source } = stop
-    if (tracked === null) {
-      if (!(await this.#callBack({ record, how, reason, source }))) return { type: 'unreachable' }
-      await this.#confirm(record.pid, how, 'callback')
-      return { type: 'delivered' }
-    }
-    if (!isHere(tracked) || !(await this.#isFirstHere())) return { type: 'elsewhere' }
-    const result = signalTracked(tracked, stopSignalOf(how))
-    if (result === 'gone' || result === 'stranger') {
-      await this.recordGone(record.pid)
-      return { type: 'ended' }
-    }
-    if (result !== 'sent') return { type: 'forbidden' }
-    if (isStopped(tracked)) signalTracked(tracked, 'SIGCONT')
-    await this.#confirm(record.pid, how, 'signal')
-    return { type: 'delivered' }
-  }
-
-  /** An error of the program's callback is its trouble, and none of who asked for the stop. */
-  async #callBack(stop: ExternalStop): Promise<boolean> {
-    const { onStop, onTrouble } = this.#options
-    const { pid } = stop.record
-    this.#called.add(pid)
-    try {
-      return onStop !== undefined && (await onStop(stop))
-    } catch (error) {
-      onTrouble(error, `stopping ${pid}`)
-      return false
-    } finally {
-      this.#called.delete(pid)
-    }
-  }
-
-  async #confirm(pid: Pid, how: StopHow, by: 'signal' | 'callback'): Promise<void> {
-    const asked = { pid, actor: `kernel:${this.#kernel.id}`, at: this.#now() } as const
-    await this.#kernel
-      .perform({ type: 'confirm_stop', ...asked, delivered: { how, by } })
-      .catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== 'already_ended') throw error
-      })
-  }
-
-  /** Several kernels may run on one machine over one store: the first of them, by id, delivers. */
-  async #isFirstHere(): Promise<boolean> {
-    const { edges, id } = this.#kernel
-    const holders = await edges.store.ask({ ask: 'holders' })
-    const own = holders.find((holder) => holder.id === id)
-    if (own === undefined) return true
-    return !holders.some(
-      (holder) =>
-        holder.role === 'kernel' &&
-        holder.id < id &&
-        holder.host === own.host &&
-        holder.boot === own.boot &&
-        holder.pidNamespace === own.pidNamespace &&
-        !isDead(holder, edges.prove(holder)),
-    )
   }
 
   async #planForce(pid: Pid): Promise<void> {
