@@ -66,9 +66,8 @@ test('the types of an installed package are checked without skipLibCheck, also w
   const used = Object.keys(exports).map((_, at) => `part${at}`)
   writeFileSync(program, `${imported.join('\n')}\nexport const parts = [${used.join(', ')}]\n`)
   const options = '--ignoreConfig --noEmit --strict --module nodenext --types node --skipLibCheck false'
-  for (const lib of ['es2022', 'es2024'])
-    await run(TSC, [...options.split(' '), '--target', lib, '--lib', lib, program])
-})
+  await run(TSC, [...options.split(' '), '--target', 'es2022', '--lib', 'es2022', program])
+}, 600_000)
 
 test('a durable function runs in a program that has the package installed', async () => {
   const program = `
