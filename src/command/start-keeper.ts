@@ -4,6 +4,9 @@ import { type Home, MARKER } from '../keeper/protocol/home.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { ownProgram } from '../package/own-files.ts'
 
+/** What a keeper makes is short-lived: without this it would come to have 100 MB more, at no gain that could be measured. */
+const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
+
 /** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
 export function startKeeper(home: Home): () => string | undefined {
   releaseReserve(home.reserve)
@@ -13,7 +16,8 @@ export function startKeeper(home: Home): () => string | undefined {
   const log = openSync(home.keeper.log, 'a', 0o600)
   let ended: string | undefined
   try {
-    const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, home.folder], {
+    const flags = ['--disable-warning=ExperimentalWarning', SMALL_YOUNG_SPACE]
+    const keeper = spawn(process.execPath, [...flags, main, home.folder], {
       cwd: '/',
       detached: true,
       env,

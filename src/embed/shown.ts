@@ -190,7 +190,7 @@ const GONE: Omit<Registered, 'pid'> = {
 
 /** Answers are lists of records at most. */
 const MOST_DEPTH = 3
-const MOST_KNOWN = 10_000
+const MOST_KNOWN = 1_000
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
 /** How long an answer waits for the login shell to say what it has. */
 const LEARN_MS = 500

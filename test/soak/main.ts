@@ -3,12 +3,14 @@
  * With --full-disk the home is on a small disk that is filled and freed again and again.
  * The last line says whether every line, every exit code and every outcome is right, and so does the exit code.
  *
- * `--few-descriptors` runs more commands than daemon and keeper may have descriptors for.
+ * `--few-descriptors` runs more commands than daemon and keeper may have descriptors for. `--quick-commands n` says what they have in
+ * memory while so many commands come and go.
  */
 import { parseArgs } from 'node:util'
 import { canMount } from '../small-disk.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
 import { fullDiskSoak } from './full-disk.ts'
+import { soakQuickCommands } from './quick-commands.ts'
 import { soak } from './soak.ts'
 
 const HELP = `npm run soak -- [options]
@@ -20,6 +22,8 @@ const HELP = `npm run soak -- [options]
   --seed <n>       repeats the choices of an earlier run, though not its timing
 
   --few-descriptors   more commands than daemon and keeper have descriptors for, with --minutes and --seed
+  --quick-commands <n>   that many, which end at once; says what daemon and keeper have in memory
+  --snapshots <folder>   with --quick-commands: heap snapshots, at the first report and at the last
 `
 const MOST_PROBLEMS = 20
 
@@ -29,6 +33,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     commands: { type: 'string' },
     keeper: { type: 'boolean', default: false },
+    'quick-commands': { type: 'string' },
+    snapshots: { type: 'string' },
     'few-descriptors': { type: 'boolean', default: false },
     'full-disk': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -45,9 +51,25 @@ if (values.help || !isUsable) {
 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
-if (values['few-descriptors']) await withFewDescriptors()
+if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
+else if (values['few-descriptors']) await withFewDescriptors()
 else if (isFullDisk) process.exitCode = await fullDisk()
 else await withKills()
+
+async function withQuickCommands(commands: number): Promise<void> {
+  const { snapshots } = values
+  const report = await soakQuickCommands({ commands, say, ...(snapshots === undefined ? {} : { snapshots }) })
+  for (const problem of report.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  const growth = (['daemon', 'keeper'] as const).map((who) => {
+    const [first, last] = [report[who].at(0), report[who].at(-1)]
+    return `${who} ${first?.rss} → ${last?.rss} MB, heap ${first?.heap} → ${last?.heap} MB`
+  })
+  const hasHeld = report.problems.length === 0
+  say(
+    `The soak ${hasHeld ? 'held' : `FAILED: ${report.problems.length} problems`}: ${report.ended} quick commands; ${growth.join('; ')}.`,
+  )
+  if (!hasHeld) process.exitCode = 1
+}
 
 async function withFewDescriptors(): Promise<void> {
   say(`${OPEN_FILES} descriptors for ${minutes} minutes, seed ${seed}`)

@@ -52,3 +52,10 @@ test(
     expect(code).toBe(0)
   },
 )
+
+test('a short soak of quick commands says what daemon and keeper have in memory', TIMES, async () => {
+  const { code, said } = await soak('--quick-commands', '24')
+  expect(said[0]).toMatch(/^0 commands: daemon \d+ MB, heap [\d.]+ MB; keeper \d+ MB, heap [\d.]+ MB$/)
+  expect(said.at(-1)).toMatch(/^The soak held: 24 quick commands; daemon .* MB; keeper .* MB\.$/)
+  expect(code).toBe(0)
+})

@@ -58,7 +58,10 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
     for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, masking })) {
       if (step.lost !== null) lost.push(step.lost)
       await scanTurns.next()
-      for (const line of step.lines) if (line.offset >= from) search.see(line)
+      for (const line of step.lines) {
+        if (line.offset >= from) search.see(line)
+        if (search.isDone) break
+      }
       if (search.isDone) break
     }
   return { ...search.answer(), truncated: truncatedBy(plan, lost), end: plan.end }
@@ -73,6 +76,8 @@ const LONG_LINE_CHARS = 200
 
 class Search {
   readonly #matches: Matcher
+  /** Of a line without text: there may be millions. */
+  readonly #matchesEmpty: boolean
   readonly #locate: (line: string) => number
   readonly #options: SearchOptions
   readonly #context: number
@@ -88,6 +93,7 @@ class Search {
 
   constructor(matches: Matcher, options: SearchOptions) {
     this.#matches = matches
+    this.#matchesEmpty = matches('')
     this.#locate = locatorOf(options)
     this.#options = options
     this.#context = Math.min(options.context ?? 0, MAX_CONTEXT)
@@ -101,12 +107,15 @@ class Search {
   see(raw: RawLine): void {
     if (raw.cut) this.#cutLines++
     this.#addContext(raw)
-    const { ansi, ended = false, masking = null } = this.#options
-    if (this.#matches(textOf(raw, { ansi: ansi === 'render' ? ansi : 'strip', ended, masking })))
-      this.#addMatch(raw)
+    if (raw.bytes.length === 0 ? this.#matchesEmpty : this.#matches(this.#searched(raw))) this.#addMatch(raw)
     if (this.#context === 0) return
     this.#before.push(raw)
     if (this.#before.length > this.#context) this.#before.shift()
+  }
+
+  #searched(raw: RawLine): string {
+    const { ansi, ended = false, masking = null } = this.#options
+    return textOf(raw, { ansi: ansi === 'render' ? ansi : 'strip', ended, masking })
   }
 
   answer() {

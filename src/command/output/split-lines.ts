@@ -46,35 +46,40 @@ export class LineSplitter {
   }
 
   /** The lines that end in these bytes. They may share memory with them. */
-  split({ offset, bytes }: Piece): RawLine[] {
-    const lines: RawLine[] = []
+  split(piece: Piece): RawLine[] {
+    return [...this.cut(piece)]
+  }
+
+  /**
+   * The same, each cut when it is asked for: a piece of newlines alone has as many lines as bytes. They are all to be walked
+   * before anything else is asked of the splitter.
+   */
+  *cut({ offset, bytes }: Piece): Generator<RawLine, void, void> {
     let from = 0
-    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+    for (let at = newlineFrom(bytes, 0); at !== -1; at = newlineFrom(bytes, from)) {
       this.#hold(offset, bytes, from, at)
-      this.#finish(lines, 'newline')
+      const line = this.#finish('newline')
+      if (line !== null) yield line
       from = at + 1
     }
     if (from < bytes.length) this.#hold(offset, bytes, from, bytes.length)
     // The held part must outlive the piece, and must not keep all of it.
     this.#parts = this.#parts.map((part) => Buffer.from(part))
-    return lines
   }
 
   /** A gap follows: what is open ends here, and the next line has this number. */
   breakOff(line: number): RawLine[] {
-    const lines: RawLine[] = []
-    if (this.#offset !== null) this.#finish(lines, 'gap')
+    const open = this.#offset === null ? null : this.#finish('gap')
     this.#number = line
     this.#passesOver = false
     this.#partial = true
-    return lines
+    return open === null ? [] : [open]
   }
 
   /** The log ends here: what is open is the last line. */
   end(): RawLine[] {
-    const lines: RawLine[] = []
-    if (this.#offset !== null) this.#finish(lines, 'end')
-    return lines
+    const open = this.#offset === null ? null : this.#finish('end')
+    return open === null ? [] : [open]
   }
 
   get #isWanted(): boolean {
@@ -86,33 +91,36 @@ export class LineSplitter {
     if (!this.#isWanted) return
     const room = MAX_LINE_BYTES - this.#heldBytes
     if (to - from > room) this.#cut = true
+    if (to === from || room === 0) return
     const part = bytes.subarray(from, Math.min(to, from + room))
-    if (part.length === 0) return
     this.#parts.push(part)
     this.#heldBytes += part.length
   }
 
-  #finish(lines: RawLine[], by: 'newline' | 'gap' | 'end'): void {
-    if (this.#isWanted) {
-      const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
-      const bytes = whole ?? Buffer.alloc(0)
-      const isCrLf = by === 'newline' && !this.#cut && bytes.at(-1) === CARRIAGE_RETURN
-      lines.push({
-        number: this.#number,
-        offset: this.#offset ?? 0,
-        bytes: isCrLf ? bytes.subarray(0, -1) : bytes,
-        partial: this.#partial || by === 'gap',
-        cut: this.#cut,
-        open: by === 'end',
-      })
-    }
+  /** Null if it is only counted. */
+  #finish(by: 'newline' | 'gap' | 'end'): RawLine | null {
+    const line = this.#isWanted ? this.#finished(by) : null
     this.#number++
     this.#passesOver = false
     this.#partial = false
     this.#offset = null
-    this.#parts = []
+    if (this.#parts.length > 0) this.#parts = []
     this.#heldBytes = 0
     this.#cut = false
+    return line
+  }
+
+  #finished(by: 'newline' | 'gap' | 'end'): RawLine {
+    const bytes = this.#parts.length > 1 ? Buffer.concat(this.#parts) : (this.#parts[0] ?? EMPTY)
+    const isCrLf = by === 'newline' && !this.#cut && bytes.at(-1) === CARRIAGE_RETURN
+    return {
+      number: this.#number,
+      offset: this.#offset ?? 0,
+      bytes: isCrLf ? bytes.subarray(0, -1) : bytes,
+      partial: this.#partial || by === 'gap',
+      cut: this.#cut,
+      open: by === 'end',
+    }
   }
 }
 
@@ -121,3 +129,9 @@ export const MAX_LINE_BYTES = 64 * 1024
 
 export const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
+const EMPTY = Buffer.alloc(0)
+
+/** A call for each of millions of empty lines would take longer than all the rest. */
+function newlineFrom(bytes: Buffer, from: number): number {
+  return bytes[from] === NEWLINE ? from : bytes.indexOf(NEWLINE, from)
+}

@@ -1,13 +1,14 @@
 import { type Gap, joined } from './layout.ts'
 import type { LinePlan, PlanEntry } from './line-plan.ts'
 import type { Masking } from './masking.ts'
-import { pieces } from './pieces.ts'
+import { type Piece, pieces } from './pieces.ts'
 import { LineSplitter, type RawLine } from './split-lines.ts'
 import { ofStream, type Stream } from './streams.ts'
 
 /** A step on the way through the lines of a log. */
 export interface Step {
-  readonly lines: readonly RawLine[]
+  /** Each is cut when it is asked for. They are all to be walked before the next step is asked for. */
+  readonly lines: Iterable<RawLine>
   /** What the plan counted, and was gone when it was to be read. */
   readonly lost: Gap | null
 }
@@ -39,7 +40,7 @@ export async function* walkLines(
       vanished = piece.gap
       if (vanished !== null) break
       const parts = stream === null ? [piece] : await ofStream(folder, piece, stream)
-      const lines = parts.flatMap((part) => splitter.split(part))
+      const lines = cutAll(splitter, parts)
       yield { lines: stream === null ? lines : remasked(lines, masking), lost: null }
     }
     const gap = vanished ?? planned
@@ -53,9 +54,13 @@ export async function* walkLines(
 }
 
 /** What one stream wrote in pieces, with the other in between, is put together only here. */
-function remasked(lines: readonly RawLine[], masking: Masking | null): readonly RawLine[] {
-  if (masking === null) return lines
-  return lines.map((line) => ({ ...line, bytes: masking.masker.bytes(line.bytes) }))
+function* remasked(lines: Iterable<RawLine>, masking: Masking | null): Generator<RawLine, void, void> {
+  for (const line of lines)
+    yield masking === null ? line : { ...line, bytes: masking.masker.bytes(line.bytes) }
+}
+
+function* cutAll(splitter: LineSplitter, parts: readonly Piece[]): Generator<RawLine, void, void> {
+  for (const part of parts) yield* splitter.cut(part)
 }
 
 /** All that a reader must be told of as missing. */

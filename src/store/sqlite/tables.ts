@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
+import { hasEnded } from '../../core/process/record.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
 import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
@@ -17,8 +18,11 @@ import { pruneStatements } from './statements/prune.ts'
 import { scopeStatements } from './statements/scope.ts'
 import { isBusy, isConstraint, trouble } from './trouble.ts'
 
-/** Rows kept in memory so that a busy process is not parsed anew for every event. */
-const CACHE_ROWS = 10_000
+/**
+ * Rows kept in memory so that a busy process is not parsed for every event. Of those that have ended none is kept: they are
+ * hardly asked for again, and would fill it.
+ */
+const CACHE_ROWS = 2_000
 
 /** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
 export class Tables implements Transaction {
@@ -359,7 +363,7 @@ export class Tables implements Transaction {
 
   #remember(pid: Pid, row: NumberedRow | null): void {
     this.#cache.delete(pid)
-    if (row === null) return
+    if (row === null || hasEnded(row.row.record)) return
     this.#cache.set(pid, row)
     if (this.#cache.size > CACHE_ROWS) {
       const oldest = this.#cache.keys().next().value
