@@ -7,6 +7,7 @@ type TroubleCode =
   | 'daemon_unreachable'
   | 'keeper_unavailable'
   | 'outcome_unknown'
+  | 'record_unreadable'
   | 'schema_too_new'
   | 'store_busy'
   | 'store_corrupt'
@@ -76,4 +77,10 @@ export class RefusedError extends ReeveError {
 /** The store could not be asked. Unless `code` is `outcome_unknown`, nothing was changed. */
 export class StoreError extends ReeveError {
   override readonly name = 'StoreError'
+}
+
+/** The process whose record could not be read, if that is what went wrong. */
+export function unreadablePid(error: unknown): string | undefined {
+  if (!(error instanceof StoreError) || error.code !== 'record_unreadable') return undefined
+  return String(error.details['pid'])
 }

@@ -46,12 +46,15 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   }
   const reeve = connectUnasked({ home: home.folder })
   try {
-    const { troubles = [] } = await reeve.status({}, { signal: AbortSignal.timeout(ANSWER_MS) })
+    const { troubles = [], unreadable = [] } = await reeve.status(
+      {},
+      { signal: AbortSignal.timeout(ANSWER_MS) },
+    )
     yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
     yield await keeper(reeve)
     for (const { message, remedy } of troubles)
       yield { name: 'trouble', state: 'bad', found: message, fix: remedy }
-    yield await records(reeve)
+    yield unreadable.length === 0 ? await records(reeve) : unreadableRecords(unreadable)
   } catch (error) {
     const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`
     yield { name: 'daemon', state: 'bad', found: (error as Error).message, fix }
@@ -192,9 +195,14 @@ async function store(file: string, home: HomePaths): Promise<Check> {
       if (version > SCHEMA_VERSION) return newerStore(file, version, SCHEMA_VERSION)
       if (version === 0) return emptyStore(file, home)
       const { quick_check: said } = database.prepare('pragma quick_check(1)').get() as { quick_check: string }
-      return said === 'ok'
-        ? { name, state: 'good', found: `${file} is sound` }
-        : { name, state: 'bad', found: said, fix }
+      if (said !== 'ok') return { name, state: 'bad', found: said, fix }
+      const unreadable = database
+        .prepare(UNREADABLE)
+        .all()
+        .map(({ pid }) => String(pid))
+      if (unreadable.length === 0) return { name, state: 'good', found: `${file} is sound` }
+      const found = `records that cannot be read: ${unreadable.join(', ')}`
+      return { name, state: 'bad', found, fix: `Everything else goes on without them. ${fix}` }
     } finally {
       database.close()
     }
@@ -202,6 +210,10 @@ async function store(file: string, home: HomePaths): Promise<Check> {
     return { name, state: 'bad', found: (error as Error).message, fix }
   }
 }
+
+/** The first few. */
+const UNREADABLE = `select process.pid from process join event on event.process = process.id and event.seq = 1
+  where not json_valid(process.moving) or not json_valid(event.payload) limit 5`
 
 function newerStore(file: string, version: number, known: number): Check {
   return {
@@ -259,6 +271,15 @@ async function records(reeve: Reeve): Promise<Check> {
   if (wrong.length === 0) return { name, state: 'good', found: `${looked} of them are what their events say` }
   const fix = 'This should not happen: please report it, with reeve events of one of them.'
   return { name, state: 'bad', found: `${wrong.join(', ')} differ from their events`, fix }
+}
+
+function unreadableRecords(pids: readonly string[]): Check {
+  return {
+    name: 'records',
+    state: 'bad',
+    found: `the records of ${pids.join(', ')} cannot be read`,
+    fix: 'Everything else goes on without them. Restore the store from a copy, or prune them once they have ended.',
+  }
 }
 
 function isWritable(path: string): boolean {

@@ -47,9 +47,10 @@ export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
     async status() {
       permit('read')
       const keeper = commands?.keeper
-      const [{ live }, { ended, oldestEndedAt, bytes }, available = false] = await Promise.all([
+      const [{ live }, { ended, oldestEndedAt, bytes }, unreadable, available = false] = await Promise.all([
         edges.store.ask({ ask: 'activity', session: null, since: null }),
         edges.store.ask({ ask: 'storage' }),
+        edges.store.ask({ ask: 'unreadable' }),
         keeper?.answers(),
       ])
       const identity = keeper?.identity ?? null
@@ -66,6 +67,7 @@ export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
           lastPrune: retention.lastPrune,
         },
         storage: { storeBytes: bytes, outputBytes: commands?.outputBytes ?? null },
+        unreadable: unreadable.map(({ pid }) => pid),
         boot: kernel.boot,
         troubles: troubles(),
       }

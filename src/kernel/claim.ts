@@ -1,3 +1,4 @@
+import { unreadablePid } from '../core/errors.ts'
 import { type Claimant, type ClaimRefusal, decideClaim, decideReclaim } from '../core/lease/decide-claim.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import { decide } from '../core/process/decide.ts'
@@ -37,12 +38,33 @@ export function claim(edges: Edges, pid: Pid, holder: string, here: Claimant['he
   })
 }
 
-/** Claims and starts in one transaction: of several kernels that saw the same work, each process goes to one. */
-export function claimAndStart(
+/**
+ * Claims and starts in one transaction: of several kernels that saw the same work, each process goes to one. A process whose
+ * record cannot be read is left out.
+ */
+export async function claimAndStart(
   edges: Edges,
   pids: readonly Pid[],
   holder: string,
   here: Claimant['here'] = [],
+): Promise<ProcessRow[]> {
+  for (let left = pids; ; ) {
+    try {
+      return await claimAndStartAll(edges, left, holder, here)
+    } catch (error) {
+      const unreadable = unreadablePid(error)
+      if (unreadable === undefined || !left.includes(unreadable)) throw error
+      edges.onTrouble(error, `claiming ${unreadable}`)
+      left = left.filter((pid) => pid !== unreadable)
+    }
+  }
+}
+
+function claimAndStartAll(
+  edges: Edges,
+  pids: readonly Pid[],
+  holder: string,
+  here: Claimant['here'],
 ): Promise<ProcessRow[]> {
   const at = edges.clock.now()
   const actor = `kernel:${holder}` as const

@@ -102,6 +102,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   outcome_unknown: 503,
   schema_too_new: 503,
   store_busy: 503,
+  record_unreadable: 500,
   store_corrupt: 503,
   store_full: 503,
   store_read_only: 503,

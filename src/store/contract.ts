@@ -15,6 +15,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
+import type { UnreadableRow } from './unreadable.ts'
 
 /**
  * Everything Reeve asks of a database: answers to questions, writes that are decided on such answers, and word of
@@ -199,6 +200,8 @@ export interface Questions {
   tombstones: [{ readonly prunedBefore: number; readonly limit: number }, readonly Pid[]]
   /** How much there is of what pruning removes. */
   storage: [object, Storage]
+  /** Rows that this store has met and could not read; lists, claims and pages leave them out. */
+  unreadable: [object, readonly UnreadableRow[]]
   /** A random text of this store's own, from which one-shot keys are made. */
   secret: [object, string]
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { ReeveError } from '../core/errors.ts'
+import { ReeveError, unreadablePid } from '../core/errors.ts'
 import type { Change, Commit, Plan, Question } from './contract.ts'
 
 /** One database connection, as group commit needs it: synchronous, one transaction at a time. */
@@ -160,7 +160,13 @@ export class GroupCommit {
         const { answer } = step.value
         return () => resolve(answer as never)
       }
-      known = this.#answers(step.value)
+      try {
+        known = this.#answers(step.value)
+      } catch (error) {
+        // A row that cannot be read concerns the plan that needs it, and no other.
+        if (unreadablePid(error) === undefined) throw error
+        return () => reject(error)
+      }
     }
   }
 

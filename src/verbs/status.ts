@@ -29,6 +29,9 @@ export const status = verb({
       storeBytes: count.nullable(),
       outputBytes: count.nullable().describe('all output logs, as last measured; null before that'),
     }),
+    unreadable: z
+      .array(z.string())
+      .describe('pids of records that were met and could not be read; everything else goes on without them'),
     boot: recoveryReport,
     troubles: z
       .array(

@@ -56,6 +56,20 @@ test('the doctor says that the store of a used home is lost, or was emptied', as
   expect(found?.fix).toContain('Put a copy of it back')
 })
 
+test('one record that cannot be read is named by the doctor and by status, and the daemon goes on', async () => {
+  const line = await usedHome()
+  const store = new DatabaseSync(line.dwelling.home.store)
+  const pid = String(store.prepare('select pid from process').get()?.['pid'])
+  store.exec(`update process set moving = '{broken'`)
+  store.close()
+  expect(await check(line, 'store')).toMatchObject({ state: 'bad', found: expect.stringContaining(pid) })
+  expect((await line.run(['run', '--', 'true'])).code).toBe(0)
+  expect((await line.run(['ps', '--all'])).code).toBe(0)
+  expect(await line.json('status')).toMatchObject({ unreadable: [pid] })
+  expect((await line.run(['status'])).stdout).toContain(pid)
+  expect(await check(line, 'records')).toMatchObject({ state: 'bad', found: expect.stringContaining(pid) })
+})
+
 const canMount = (() => {
   try {
     execFileSync('unshare', ['-rm', 'true'])

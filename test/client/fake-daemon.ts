@@ -56,7 +56,7 @@ export class FakeDaemon {
   }
 }
 
-export const STATUS = { daemon: { id: 'k_1', osPid: 1 }, keeper: null, live: 0, boot: {} }
+export const STATUS = { daemon: { id: 'k_1', osPid: 1 }, keeper: null, live: 0, unreadable: [], boot: {} }
 
 export function json(value: unknown, status = 200): Answer {
   return (response) =>

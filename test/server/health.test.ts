@@ -9,6 +9,7 @@ const STATUS = {
   live: 0,
   ended: { count: 0, oldestAt: null, maxAgeMs: null, maxCount: null, lastPrune: null },
   storage: { storeBytes: null, outputBytes: null },
+  unreadable: [],
   troubles: [],
 }
 const boot = { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }

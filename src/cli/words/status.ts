@@ -67,6 +67,7 @@ export const status = word({
         ['address', url ?? running?.url ?? 'its socket alone'],
         ['home', url === undefined ? home : undefined],
         ['since', running === null ? undefined : clockTime(running.startedAt)],
+        ['unreadable', said.unreadable.length === 0 ? undefined : red(said.unreadable.join(', '))],
         ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
       ])
       for (const { since, message, remedy } of troubles) {

@@ -187,6 +187,8 @@ export class Tables implements Transaction {
           .map(({ pid }) => pid)
       case 'storage':
         return storage(tables)
+      case 'unreadable':
+        return []
       case 'secret':
         return tables.secret
     }

@@ -4,10 +4,12 @@ import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../con
 import { closed } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
+import { UnreadableRows } from '../unreadable.ts'
 import { Facts, processKey } from './facts.ts'
 import { Link, type LinkOptions, pause } from './link.ts'
 import { migrate } from './migrate.ts'
 import { OptimisticCommit } from './optimistic-commit.ts'
+import type { NumberedRow } from './statements/process.ts'
 import { Tables } from './tables.ts'
 import { isStarting, trouble } from './trouble.ts'
 
@@ -116,12 +118,14 @@ class PostgresStore implements Store {
     this.durability = durability
     this.#links = links
     this.#settings = settings
-    this.#tables = new Tables(links.read, at)
+    const unreadable = new UnreadableRows()
+    this.#tables = new Tables(links.read, at, { unreadable })
     const facts = new Facts()
-    const loading = new Tables(links.write, at, ({ version, row }) => {
+    const seen = ({ version, row }: NumberedRow) => {
       const key = processKey(row.record.pid)
       if (version > (facts.get(key)?.version ?? 0)) facts.remember(key, { version, value: row })
-    })
+    }
+    const loading = new Tables(links.write, at, { unreadable, seen })
     this.#commits = new OptimisticCommit(links.write, loading, facts, {
       ...{ clock, random, where, at, channel, store: this.#id },
       soon: soon ?? ((task) => void setImmediate(task)),

@@ -1,6 +1,7 @@
 import type { Account } from '../../core/allowance/account.ts'
 import type { DoneHow } from '../../core/change.ts'
 import type { Environment } from '../../core/environment/environment.ts'
+import { StoreError } from '../../core/errors.ts'
 import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
@@ -176,6 +177,8 @@ export class Staged {
     const key = keyOf(question)
     const fact = this.#facts.get(key)
     if (fact === undefined) return MISSING
+    // The record cannot be read: the plan that needs it fails, and no other.
+    if (fact.value instanceof StoreError) throw fact.value
     reading.guards.set(key, { question, version: fact.version })
     return fact.value
   }

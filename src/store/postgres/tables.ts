@@ -1,4 +1,6 @@
+import { StoreError } from '../../core/errors.ts'
 import type { Question } from '../contract.ts'
+import { UnreadableRows } from '../unreadable.ts'
 import { ABSENT, type Fact, keyOf, processKey } from './facts.ts'
 import type { Link } from './link.ts'
 import { accountStatements } from './statements/account.ts'
@@ -29,18 +31,25 @@ export class Tables {
   readonly #meta: ReturnType<typeof metaStatements>
   readonly #prune: ReturnType<typeof pruneStatements>
   readonly #list: ReturnType<typeof listStatements>
+  readonly #unreadable: UnreadableRows
+  readonly #unreadableEvents = new UnreadableRows()
 
   /** `seen` is told of every process row in an answer, with its version. */
-  constructor(link: Link, at: string, seen: (found: NumberedRow) => void = ignore) {
-    this.#process = processStatements(link, at, seen)
-    this.#event = eventStatements(link, at)
+  constructor(
+    link: Link,
+    at: string,
+    { unreadable, seen = ignore }: { unreadable: UnreadableRows; seen?: (found: NumberedRow) => void },
+  ) {
+    this.#unreadable = unreadable
+    this.#process = processStatements(link, at, seen, unreadable)
+    this.#event = eventStatements(link, at, this.#unreadableEvents)
     this.#scope = scopeStatements(link, at)
     this.#holder = holderStatements(link, at)
     this.#notice = noticeStatements(link, at)
     this.#account = accountStatements(link, at)
     this.#meta = metaStatements(link, at)
     this.#prune = pruneStatements(link, at)
-    this.#list = listStatements(link, at, seen)
+    this.#list = listStatements(link, at, seen, unreadable)
   }
 
   position(): Promise<number> {
@@ -64,7 +73,9 @@ export class Tables {
       case 'holder':
       case 'event': {
         const facts = await this.load([question])
-        return facts.get(keyOf(question))?.value ?? null
+        const value = facts.get(keyOf(question))?.value ?? null
+        if (value instanceof StoreError) throw value
+        return value
       }
       case 'environments':
         return this.#scope.environments(question)
@@ -116,6 +127,8 @@ export class Tables {
         return this.#prune.oldTombstones(question)
       case 'storage':
         return this.#prune.storage()
+      case 'unreadable':
+        return [...this.#unreadable.all(), ...this.#unreadableEvents.all()]
       case 'secret':
         return this.#meta.secret()
     }
@@ -145,6 +158,12 @@ export class Tables {
         for (const { version, row } of await this.#process.read(of('process').map(({ pid }) => pid))) {
           facts.set(processKey(row.record.pid), { version, value: row })
         }
+        // Version 0, so that it is not kept: it may be mended meanwhile.
+        if (this.#unreadable.size > 0)
+          for (const question of of('process')) {
+            const refused = this.#unreadable.refuse(question.pid)
+            if (refused !== undefined) put(question, 0, refused)
+          }
         return
       case 'tombstone':
         for (const tombstone of await this.#prune.tombstones(of('tombstone').map(({ pid }) => pid))) {

@@ -7,6 +7,7 @@ import type { ProcessRow } from '../../core/process/row.ts'
 import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
+import { UnreadableRows } from '../unreadable.ts'
 import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
@@ -40,6 +41,8 @@ export class Tables implements Transaction {
   readonly #meta: ReturnType<typeof metaStatements>
   readonly #prune: ReturnType<typeof pruneStatements>
   readonly #list: ReturnType<typeof listStatements>
+  readonly #unreadable = new UnreadableRows()
+  readonly #unreadableEvents = new UnreadableRows()
   /** Committed rows; valid as long as no other connection has committed. */
   #cache = new Map<Pid, NumberedRow>()
   /** Rows as this transaction has them. */
@@ -63,15 +66,15 @@ export class Tables implements Transaction {
     this.#now = now
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
-    this.#process = processStatements(db)
-    this.#event = eventStatements(db)
+    this.#process = processStatements(db, this.#unreadable)
+    this.#event = eventStatements(db, this.#unreadableEvents)
     this.#scope = scopeStatements(db)
     this.#holder = holderStatements(db)
     this.#notice = noticeStatements(db)
     this.#account = accountStatements(db)
     this.#meta = metaStatements(db)
     this.#prune = pruneStatements(db)
-    this.#list = listStatements(db)
+    this.#list = listStatements(db, this.#unreadable)
     this.#foreignVersion = this.#meta.foreignVersion()
   }
 
@@ -181,7 +184,7 @@ export class Tables implements Transaction {
       case 'tail':
         return this.#event.tail(question)
       case 'changes':
-        return this.#event.changes(question, this.#meta.read())
+        return this.#event.changes(question, this.#head())
       case 'notices':
         return this.#notice.read(question)
       case 'inbox':
@@ -202,6 +205,8 @@ export class Tables implements Transaction {
         return this.#prune.oldTombstones(question)
       case 'storage':
         return this.#prune.storage()
+      case 'unreadable':
+        return [...this.#unreadable.all(), ...this.#unreadableEvents.all()]
       case 'secret':
         return this.#meta.secret()
     }
@@ -335,6 +340,11 @@ export class Tables implements Transaction {
     const found = this.#prune.candidates(question, justWritten)
     if (isInside) for (const { pid, place } of found) this.#places.set(pid, place)
     return found
+  }
+
+  #head() {
+    const { position, prunedThrough } = this.#meta.read()
+    return { position, prunedThrough }
   }
 
   #count(): Meta {

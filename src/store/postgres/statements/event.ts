@@ -2,6 +2,7 @@ import type { Json } from '../../../core/json/json.ts'
 import type { StoredEvent } from '../../../core/process/event.ts'
 import type { Actor } from '../../../core/process/record.ts'
 import type { Changes, Questions } from '../../contract.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link, Value } from '../link.ts'
 
 interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
@@ -17,7 +18,7 @@ interface Head {
 
 const COLUMNS = 'e.position, e.pid, e.seq, e.type, e.at, e.actor, e.replay_key, e.payload'
 
-export function eventStatements(link: Link, at: string) {
+export function eventStatements(link: Link, at: string, unreadable: UnreadableRows) {
   const events = async (text: string, values: readonly Value[]) =>
     (await link.query<Columns>(`select ${COLUMNS} from ${text}`, values)).map(stored)
 
@@ -43,18 +44,25 @@ export function eventStatements(link: Link, at: string) {
     tail: async ({ pid, limit }: Questions['tail'][0]): Promise<StoredEvent[]> =>
       (await events(`${at}event e where e.pid = $1 order by e.seq desc limit $2`, [pid, limit])).reverse(),
 
-    /** One statement, so that the head is not older than the events. */
+    /** Without events that cannot be read. One statement per page, so that the head is not older than the events. */
     async changes({ after, limit }: Questions['changes'][0]): Promise<Changes> {
-      const found = await link.query<Head & (Columns | { position: null })>(
-        `select m.position as head, m.pruned_through, ${COLUMNS} from ${at}meta m left join lateral
-          (select * from ${at}event where position > $1 order by position limit $2) e on true order by e.position`,
-        [after, limit],
-      )
-      const [first] = found
-      return {
-        events: found.flatMap((row) => (row.position === null ? [] : [stored(row)])),
-        position: first?.head ?? 0,
-        prunedThrough: first?.pruned_through ?? 0,
+      const events: StoredEvent[] = []
+      for (let place = after; ; ) {
+        const wanted = limit - events.length
+        const found = await link.query<Head & (Columns | { position: null })>(
+          `select m.position as head, m.pruned_through, ${COLUMNS} from ${at}meta m left join lateral
+            (select * from ${at}event where position > $1 order by position limit $2) e on true order by e.position`,
+          [place, wanted],
+        )
+        for (const row of found) {
+          if (row.position === null) continue
+          const event = unreadable.readOrSkip(row.pid, () => stored(row))
+          if (event !== undefined) events.push(event)
+          place = row.position
+        }
+        const [first] = found
+        if (found.length < wanted || events.length === limit || first?.position == null)
+          return { events, position: first?.head ?? 0, prunedThrough: first?.pruned_through ?? 0 }
       }
     },
   }

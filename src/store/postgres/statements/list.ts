@@ -3,6 +3,7 @@ import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link } from '../link.ts'
 import { isGrantedTo, Values, visibleRows } from './conditions.ts'
 import { type Columns, type NumberedRow, numbered, selectProcess } from './process.ts'
@@ -12,7 +13,12 @@ const MAX_RECORDS = 500
 const MIN_RECORDS = 20
 
 /** `seen` is told of every row that is part of an answer. */
-export function listStatements(link: Link, at: string, seen: (found: NumberedRow) => void) {
+export function listStatements(
+  link: Link,
+  at: string,
+  seen: (found: NumberedRow) => void,
+  unreadable: UnreadableRows,
+) {
   return {
     async list(question: Questions['processes'][0]): Promise<Page<ProcessRow>> {
       const { filter, visibleTo, newestFirst = false, after, limit } = question
@@ -32,10 +38,11 @@ export function listStatements(link: Link, at: string, seen: (found: NumberedRow
           values.all,
         )
         for (const columns of found) {
-          const numberedRow = numbered(columns)
-          const { id, row } = numberedRow
-          seen(numberedRow)
-          place = id
+          place = columns.id
+          const read = unreadable.readOrSkip(columns.pid, () => numbered(columns))
+          if (read === undefined) continue
+          const { row } = read
+          seen(read)
           if (!matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted)) continue
           items.push(row)

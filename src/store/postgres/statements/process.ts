@@ -2,6 +2,7 @@ import type { Pid } from '../../../core/process/pid.ts'
 import type { Carry, ProcessRow } from '../../../core/process/row.ts'
 import type { Activity, Page, Questions } from '../../contract.ts'
 import { recordFrom } from '../../record-text.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link, Value } from '../link.ts'
 import { Values, visibleRows } from './conditions.ts'
 
@@ -14,6 +15,7 @@ export interface NumberedRow {
 
 export interface Columns {
   readonly id: number
+  readonly pid: Pid
   readonly version: number
   readonly fence: number
   readonly holder: string | null
@@ -28,25 +30,33 @@ type Served = Questions['claimable'][0]['serves'][number]
 
 /** The columns of a row, with its record's other half. */
 export function selectProcess(at: string): string {
-  return `select id, version, fence, holder, carry, created_at, moving,
+  return `select id, pid, version, fence, holder, carry, created_at, moving,
     (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload`
 }
 
 /** `seen` is told of every row that is part of an answer. */
-export function processStatements(link: Link, at: string, seen: (found: NumberedRow) => void) {
+export function processStatements(
+  link: Link,
+  at: string,
+  seen: (found: NumberedRow) => void,
+  unreadable: UnreadableRows,
+) {
   const one = async <Row extends object>(text: string, values: readonly Value[] = []) =>
     (await link.query<Row>(text, values))[0]
-  const rows = async (text: string, values: readonly Value[]) => {
-    const found = (
-      await link.query<Columns>(`${selectProcess(at)} from ${at}process as process where ${text}`, values)
-    ).map(numbered)
-    for (const row of found) seen(row)
-    return found
-  }
+  const columns = (text: string, values: readonly Value[]) =>
+    link.query<Columns>(`${selectProcess(at)} from ${at}process as process where ${text}`, values)
+  /** Without rows that cannot be read. */
+  const readable = (found: readonly Columns[]): NumberedRow[] =>
+    found.flatMap((one) => {
+      const row = unreadable.readOrSkip(one.pid, () => numbered(one))
+      if (row === undefined) return []
+      seen(row)
+      return [row]
+    })
   const page = async (text: string, values: readonly Value[], limit: number): Promise<Page<ProcessRow>> => {
-    const found = await rows(text, values)
+    const found = await columns(text, values)
     return {
-      items: found.map(({ row }) => row),
+      items: readable(found).map(({ row }) => row),
       next: found.length < limit ? null : (found.at(-1)?.id ?? null),
     }
   }
@@ -54,7 +64,7 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
     (await link.query<{ pid: Pid }>(text, values)).map(({ pid }) => pid)
 
   return {
-    read: (wanted: readonly Pid[]) => rows('pid = any ($1)', [wanted]),
+    read: async (wanted: readonly Pid[]) => readable(await columns('pid = any ($1)', [wanted])),
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Promise<Pid[]> {
       const values = new Values()
@@ -79,14 +89,18 @@ export function processStatements(link: Link, at: string, seen: (found: Numbered
     async claimable({ serves, here, at: time, limit }: Questions['claimable'][0]): Promise<Pid[]> {
       if (serves.length === 0) return []
       const values = new Values()
-      const [until, most] = [values.add(time), values.add(limit)]
+      const [until, most] = [values.add(time), values.add(limit + unreadable.size)]
       const placed = placedAt(here, values)
       const parts = serves.map(
         (served) => `(select id, pid from ${at}process where ${servedBy(served, values)} and ${placed}
           and due <= ${until}
           order by id limit ${most})`,
       )
-      return pids(`select pid from (${parts.join(' union ')}) as found order by id limit ${most}`, values.all)
+      const found = await pids(
+        `select pid from (${parts.join(' union ')}) as found order by id limit ${most}`,
+        values.all,
+      )
+      return found.filter((pid) => !unreadable.has(pid)).slice(0, limit)
     },
 
     async nextDue({ serves, here, at: time }: Questions['nextDue'][0]): Promise<number | null> {

@@ -3,6 +3,7 @@ import type { Json } from '../../../core/json/json.ts'
 import type { ProcessEvent, StoredEvent } from '../../../core/process/event.ts'
 import type { Actor } from '../../../core/process/record.ts'
 import type { Changes, Questions } from '../../contract.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 
 interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
   readonly actor: string
@@ -13,7 +14,7 @@ interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
 const SELECT = `select event.position, process.pid, event.seq, event.type, event.at, event.actor, event.replay_key, event.payload
   from event join process on process.id = event.process`
 
-export function eventStatements(db: DatabaseSync) {
+export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const insert = db.prepare(
     'insert into event (position, process, seq, type, at, actor, replay_key, payload) values (?, ?, ?, ?, ?, ?, ?, ?)',
   )
@@ -54,14 +55,20 @@ export function eventStatements(db: DatabaseSync) {
       return found
     },
     tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
-    changes: (
-      question: Questions['changes'][0],
-      { position, prunedThrough }: Omit<Changes, 'events'>,
-    ): Changes => ({
-      position,
-      prunedThrough,
-      events: changes.all(question.after, question.limit).map(stored),
-    }),
+    /** Without events that cannot be read. */
+    changes({ after, limit }: Questions['changes'][0], head: Omit<Changes, 'events'>): Changes {
+      const events: StoredEvent[] = []
+      for (let place = after; ; ) {
+        const wanted = limit - events.length
+        const found = changes.all(place, wanted) as unknown as Columns[]
+        for (const row of found) {
+          const event = unreadable.readOrSkip(row.pid, () => stored(row))
+          if (event !== undefined) events.push(event)
+          place = row.position
+        }
+        if (found.length < wanted || events.length === limit) return { ...head, events }
+      }
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 import { type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
 import { type Columns, numbered, PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
 
@@ -20,7 +21,7 @@ const SPAN = 50_000
 const SHAPES_KEPT = 100
 
 /** Lists are made of queries of some milliseconds each: between two of them the caller may let other work run. */
-export function listStatements(db: DatabaseSync) {
+export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const lastId = db.prepare('select max(id) as id from process')
   // Questions come in a few shapes, again and again: each is prepared once.
   const shapes = new Map<string, StatementSync>()
@@ -51,8 +52,8 @@ export function listStatements(db: DatabaseSync) {
         const found = prepared(sql).all(session, ...values) as unknown as ListedColumns[]
         for (const columns of found) {
           place = columns.id
-          const { row } = numbered(columns)
-          if (!matches(row.record, filter)) continue
+          const row = unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row
+          if (row === undefined || !matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
           items.push(row)
           if (items.length === limit) return { items, next: place }

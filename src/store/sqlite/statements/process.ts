@@ -6,6 +6,7 @@ import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
 import { definitionSignature, labelSignature } from '../../signature.ts'
+import type { UnreadableRows } from '../../unreadable.ts'
 import { marks, visibleRows } from './conditions.ts'
 
 /** A row with the number that its events and its place in lists go by. */
@@ -16,6 +17,7 @@ export interface NumberedRow {
 
 export interface Columns {
   readonly id: number
+  readonly pid: Pid
   readonly fence: number
   readonly holder: string | null
   readonly carry: Carry | null
@@ -25,11 +27,11 @@ export interface Columns {
   readonly payload: string
 }
 
-export const PROCESS_COLUMNS = 'id, fence, holder, carry, created_at, moving, payload'
+export const PROCESS_COLUMNS = 'id, pid, fence, holder, carry, created_at, moving, payload'
 export const PROCESS_FROM = 'process join event on event.process = process.id and event.seq = 1'
 const SHAPES_KEPT = 100
 
-export function processStatements(db: DatabaseSync) {
+export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const byPid = db.prepare(`select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where pid = ?`)
   const insert = db.prepare(`insert into process
     (pid, revision, fence, holder, carry, due, kind, target, name, parent, root, session, wake_target, created_at, ended_at, end_status,
@@ -70,7 +72,7 @@ export function processStatements(db: DatabaseSync) {
   return {
     read(pid: Pid): NumberedRow | null {
       const found = byPid.get(pid) as Columns | undefined
-      return found === undefined ? null : numbered(found)
+      return found === undefined ? null : unreadable.read(pid, () => numbered(found))
     },
 
     insert(row: ProcessRow): number {
@@ -137,10 +139,15 @@ export function processStatements(db: DatabaseSync) {
       page(
         held.all(question.holder, question.after ?? 0, question.limit) as unknown as Columns[],
         question.limit,
+        unreadable,
       ),
 
     carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
-      page(carrying.all(question.after ?? 0, question.limit) as unknown as Columns[], question.limit),
+      page(
+        carrying.all(question.after ?? 0, question.limit) as unknown as Columns[],
+        question.limit,
+        unreadable,
+      ),
 
     waking: (question: Questions['waking'][0]): Pid[] =>
       waking.all(question.session, question.limit).map((found) => String(found['pid'])),
@@ -149,9 +156,10 @@ export function processStatements(db: DatabaseSync) {
       const found = serves.flatMap((served) => {
         const { where, values } = servedBy(served, here)
         const sql = `select id, pid from process where ${where} and due <= ? order by id limit ?`
-        return prepared(sql).all(...values, at, limit) as { id: number; pid: Pid }[]
+        return prepared(sql).all(...values, at, limit + unreadable.size) as { id: number; pid: Pid }[]
       })
       return found
+        .filter(({ pid }) => !unreadable.has(pid))
         .sort((a, b) => a.id - b.id)
         .slice(0, limit)
         .map(({ pid }) => pid)
@@ -196,9 +204,12 @@ function servedBy(
   return { where: `${ofKind} and target in (${marks(targets)})`, values: [kind, ...here, ...targets] }
 }
 
-function page(found: readonly Columns[], limit: number): Page<ProcessRow> {
-  const rows = found.map(numbered)
-  return { items: rows.map(({ row }) => row), next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) }
+/** Without rows that cannot be read. */
+function page(found: readonly Columns[], limit: number, unreadable: UnreadableRows): Page<ProcessRow> {
+  return {
+    items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row ?? []),
+    next: found.length < limit ? null : (found.at(-1)?.id ?? null),
+  }
 }
 
 export function numbered({ id, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {

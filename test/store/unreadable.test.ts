@@ -1,0 +1,133 @@
+import { DatabaseSync } from 'node:sqlite'
+import postgres from 'postgres'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { prune } from '../../src/kernel/prune.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { testEdges } from '../../src/testing/test-edges.ts'
+import { testKernel } from '../../src/testing/test-kernel.ts'
+import { tempFile } from '../temp-file.ts'
+import { append, claim, end, newPid, register } from './plans.ts'
+
+interface Place {
+  open(): Promise<Store>
+  /** Makes the moving half of a record a text that is no JSON. */
+  damage(pid: string): Promise<void>
+  /** The same of its last event. */
+  damageEvent(pid: string): Promise<void>
+}
+
+const PLACES: Readonly<Record<string, () => Place>> = {
+  SQLite() {
+    const file = tempFile()
+    const run = (sql: string, pid: string) => {
+      const db = new DatabaseSync(file, { timeout: 10_000 })
+      db.prepare(sql).run(pid)
+      db.close()
+    }
+    return {
+      open: () => openSqlite(file),
+      damage: async (pid) => run(`update process set moving = '{broken' where pid = ?`, pid),
+      damageEvent: async (pid) =>
+        run(
+          `update event set payload = '{broken' where position =
+            (select max(position) from event join process on process.id = event.process where pid = ?)`,
+          pid,
+        ),
+    }
+  },
+  PostgreSQL() {
+    const schema = `test ${crypto.randomUUID()}`
+    const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
+    onTestFinished(async () => {
+      await sql.unsafe(`drop schema "${schema}" cascade`)
+      await sql.end()
+    })
+    return {
+      open: () => openPostgres(inject('postgresUrl'), { schema }),
+      damage: async (pid) =>
+        void (await sql.unsafe(`update "${schema}".process set moving = '{broken' where pid = $1`, [pid])),
+      damageEvent: async (pid) =>
+        void (await sql.unsafe(
+          `update "${schema}".event set payload = '{broken' where position =
+            (select max(position) from "${schema}".event where pid = $1)`,
+          [pid],
+        )),
+    }
+  },
+}
+
+describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
+  /** Three processes, of which the middle one is damaged, and a store that has not read them before. */
+  async function damaged(write: (store: Store, pids: readonly string[]) => Promise<void> = async () => {}) {
+    const place = PLACES[name]?.()
+    if (place === undefined) throw new Error(name)
+    const pids = [newPid(), newPid(), newPid()] as const
+    const first = await place.open()
+    for (const pid of pids) await first.write(register(pid))
+    await write(first, pids)
+    await first.close()
+    await place.damage(pids[1])
+    const store = await place.open()
+    onTestFinished(() => store.close())
+    return { store, pids, place }
+  }
+
+  test('is left out of lists, which go on, and is named', async () => {
+    const { store, pids } = await damaged()
+    const { items, next } = await store.ask({ ask: 'processes', filter: {}, after: null, limit: 10 })
+    expect(items.map(({ record }) => record.pid)).toEqual([pids[0], pids[2]])
+    expect(next).toBeNull()
+    expect(await store.ask({ ask: 'unreadable' })).toEqual([{ pid: pids[1], reason: 'its text is not JSON' }])
+  })
+
+  test('fails what needs it, by name, and nothing that is committed with it', async () => {
+    const { store, pids } = await damaged()
+    const written = await Promise.allSettled(pids.map((pid) => store.write(append(pid, 'note'))))
+    expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(written[1]).toMatchObject({
+      reason: { code: 'record_unreadable', message: expect.stringContaining(pids[1]) },
+    })
+    await expect(store.ask({ ask: 'process', pid: pids[1] })).rejects.toMatchObject({
+      code: 'record_unreadable',
+      details: { pid: pids[1] },
+    })
+    expect((await store.ask({ ask: 'process', pid: pids[2] }))?.record.revision).toBe(2)
+  })
+
+  test('is not claimed, and those behind it are', async () => {
+    const { store, pids } = await damaged()
+    const troubles: unknown[] = []
+    const { kernel, begun, crash } = await testKernel(store, {
+      id: 'k_one',
+      serves: [{ kind: 'engine', targets: null }],
+      onTrouble: (error) => troubles.push(error),
+    })
+    onTestFinished(() => crash())
+    const works = await Promise.all([begun(pids[0]), begun(pids[2])])
+    expect(works.map(({ record }) => record.pid)).toEqual([pids[0], pids[2]])
+    expect(troubles).toMatchObject([{ code: 'record_unreadable', details: { pid: pids[1] } }])
+    await kernel.sweep()
+    expect(troubles).toHaveLength(1)
+  })
+
+  test('is left out of what a dead holder held, and of the feed', async () => {
+    const { store, pids, place } = await damaged(async (first, all) => {
+      for (const pid of all) await first.write(claim(pid, 'h_dead'))
+    })
+    const { items } = await store.ask({ ask: 'held', holder: 'h_dead', after: null, limit: 2 })
+    expect(items.map(({ record }) => record.pid)).toEqual([pids[0]])
+    await place.damageEvent(pids[0])
+    const { events, position } = await store.ask({ ask: 'changes', after: 0, limit: 2 })
+    expect(events.map(({ pid }) => pid)).toEqual([pids[1], pids[2]])
+    expect(position).toBe(3)
+  })
+
+  test('is pruned with the others, when it has ended', async () => {
+    const { store, pids } = await damaged(async (first, all) => {
+      for (const pid of all) await first.write(end(pid))
+    })
+    expect([...(await prune(testEdges(store, {}), { keep: 0 }))].sort()).toEqual([...pids].sort())
+  })
+})
