@@ -489,3 +489,25 @@ function appending(stores: readonly Store[]) {
     },
   }
 }
+
+test('a row that another transaction keeps locked holds up no write but its own', async () => {
+  const { schema, open } = freshSchema()
+  const store = await open()
+  const [one, other] = [newPid(), newPid()]
+  for (const pid of [one, other]) await store.write(register(pid))
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  cleanUps.push(() => sql.end())
+  await sql.unsafe('begin')
+  await sql.unsafe(`select 1 from "${schema}".process where pid = $1 for update`, [one])
+  const held = [store.write(append(one, 'a')), store.write(append(one, 'b'))]
+  const settled: string[] = []
+  for (const write of held) void write.then(() => settled.push('held'))
+  // With them and after them, each as it comes.
+  await store.write(append(other, 'with'))
+  for (let count = 0; count < 5; count++) await store.write(append(other, count))
+  expect(settled).toEqual([])
+  await sql.unsafe('rollback')
+  await Promise.all(held)
+  expect((await store.ask({ ask: 'process', pid: one }))?.record.revision).toBe(3)
+  expect((await store.ask({ ask: 'process', pid: other }))?.record.revision).toBe(7)
+})

@@ -238,7 +238,8 @@ $body$;
 
 -- Says which commit of a store was its last, and makes sure that none of those it sent before can still happen: they
 -- carry the old fence. Waits for one that is happening now.
-create or replace function ${at}settle(p_store text, out fence bigint, out commit bigint, out "position" bigint) language sql as
+create or replace function ${at}settle(p_store text, out fence bigint, out commit bigint, out "position" bigint) language sql
+set lock_timeout = 0 as
 $body$
   insert into ${at}writer as w (store, fence, commit, at) values (p_store, 1, 0, clock_timestamp())
     on conflict (store) do update set fence = w.fence + 1, at = clock_timestamp()

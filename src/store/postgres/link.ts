@@ -10,6 +10,8 @@ export interface LinkOptions {
   readonly connections: number
   /** For statements that are the same every time, and whose plan does not depend on their values. */
   readonly planOnce?: boolean
+  /** How long a statement waits for a lock. Without it, for as long as for an answer. */
+  readonly lockMs?: number
   /** How long a server that is away is waited for; half of it for a single answer. */
   readonly reachMs: number
 }
@@ -126,6 +128,7 @@ export class Link {
         enable_hashjoin: 'off',
         enable_mergejoin: 'off',
         jit: 'off',
+        ...(this.#options.lockMs === undefined ? {} : { lock_timeout: this.#options.lockMs }),
         ...(this.#options.planOnce ? { plan_cache_mode: 'force_generic_plan' } : {}),
       },
     }) as postgres.Sql

@@ -22,12 +22,15 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   prune,
   placement,
   lists,
+  functionsAlone,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
 export async function migrate(link: Link, schema: string, at: string): Promise<void> {
   if ((await versionOf(link, at)) === MIGRATIONS.length) return
   await link.begin(async (run) => {
+    // Another store that migrates may take its time.
+    await run('set local lock_timeout = 0')
     await run(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`reeve:${schema}`])
     const [found] = await run<{ schema: string | null }>(`select to_regnamespace($1)::text as schema`, [
       at.slice(0, -1),

@@ -33,6 +33,8 @@ const LOOK_MS = 5_000
 /** Others tell only those who are there: a store that writes nothing says so this often, well within their three minutes. */
 const STAY_MS = 60_000
 const END_SECONDS = 5
+/** A commit that waits longer for a row is put off, so that those behind it need not wait, too. Others commit in less. */
+const LOCK_MS = 250
 
 /**
  * Opens a store in a PostgreSQL database, which any number of processes on any host may share. Makes its schema.
@@ -49,10 +51,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const at = `${quoted(schema)}.`
   const where = nameOf(url)
   const connections = Math.max(3, options.maxConnections ?? 4)
-  const link = (more: Pick<LinkOptions, 'connections' | 'planOnce'>) =>
+  const link = (more: Pick<LinkOptions, 'connections' | 'planOnce' | 'lockMs'>) =>
     new Link(url, { clock, random, reachMs, ...more })
   const links = {
-    write: link({ connections: 1, planOnce: true }),
+    write: link({ connections: 1, planOnce: true, lockMs: LOCK_MS }),
     read: link({ connections: connections - 2 }),
     listen: link({ connections: 1 }),
   }

@@ -4,10 +4,21 @@ import type { Commit, Plan, Question, Verdict } from '../contract.ts'
 import { closed } from '../group-commit.ts'
 import { type Facts, keyOf, processKey, sessionKey } from './facts.ts'
 import { type Link, pause } from './link.ts'
+import { SetAside } from './set-aside.ts'
 import { LATER, MISSING, type Reading, STALE, Staged } from './staged.ts'
 import { commitStatements, type Writer } from './statements/commit.ts'
 import type { Tables } from './tables.ts'
-import { busy, isContended, isGivenUp, isOwn, isUnreachable, neverSent, trouble } from './trouble.ts'
+import {
+  busy,
+  isContended,
+  isGivenUp,
+  isLocked,
+  isOwn,
+  isUnreachable,
+  locked,
+  neverSent,
+  trouble,
+} from './trouble.ts'
 
 export interface OptimisticCommitOptions {
   readonly clock: Clock
@@ -31,11 +42,15 @@ const TRIES_ALONE = 30
 const TRIES_UNIQUE = 3
 /** Waits between tries grow to this: about the time that a rival's commit takes, a few times over. */
 const RETRY_MS = 32
+/** How long a plan whose row another transaction has locked is tried again, while others go on. */
+const MAX_BLOCKED_MS = 20_000
 /** Rounds of loading per try. A plan that needs more asks for something new each time, and would never end. */
 const ROUNDS = 1_000
 
 interface Waiting {
   readonly plan: Plan<unknown>
+  /** When it first met a row that another transaction had locked. */
+  blockedSince?: number
   readonly resolve: (answer: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -52,6 +67,8 @@ type Try =
   /** The facts were old, and are forgotten; `error` if the server had to say so. */
   | { readonly type: 'again'; readonly error?: unknown }
   | { readonly type: 'failed'; readonly error: unknown; readonly own: boolean }
+  /** Another transaction has locked a row, and keeps it. */
+  | { readonly type: 'blocked' }
 
 /**
  * Commits together what arrived in one turn of the loop, and answers each caller only after the commit. Plans are
@@ -62,6 +79,8 @@ type Try =
  * | idle   | waits, armed     | –                                                             |
  * | armed  | waits            | busy, with up to BATCH plans                                  |
  * | busy   | waits            | when they are committed: armed again if others wait, or idle  |
+ *
+ * A plan that needs a row which another transaction has locked is set aside, and waits again a little later.
  *
  * Closing lets what waits be committed, and rejects what comes. Every commit carries the store's fence and a number of its own, which are written with it. So when the connection
  * breaks during a commit, `settle` finds out whether it happened, and makes sure that it cannot happen later.
@@ -79,6 +98,7 @@ export class OptimisticCommit {
   /** Null when it is not known, or whether the last commit happened is not. */
   #writer: Writer | null = null
   #commits = 0
+  readonly #aside: SetAside<Waiting>
 
   constructor(link: Link, tables: Tables, facts: Facts, options: OptimisticCommitOptions) {
     this.#link = link
@@ -86,6 +106,10 @@ export class OptimisticCommit {
     this.#facts = facts
     this.#options = options
     this.#statements = commitStatements(link, options.at)
+    this.#aside = new SetAside(options.clock, (waiting) => {
+      this.#waiting.unshift(...waiting)
+      if (this.#state === 'idle') this.#arm()
+    })
   }
 
   write<Answer>(plan: Plan<Answer>): Promise<Answer> {
@@ -105,7 +129,8 @@ export class OptimisticCommit {
   async close(): Promise<void> {
     if (this.#closing) return
     this.#closing = true
-    if (this.#state !== 'idle') await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+    if (this.#state !== 'idle' || !this.#aside.isEmpty)
+      await new Promise<void>((resolve) => (this.#whenIdle = resolve))
     if (this.#writer !== null) await this.#statements.leave(this.#options.store).catch(ignore)
   }
 
@@ -130,7 +155,15 @@ export class OptimisticCommit {
       return
     }
     this.#state = 'idle'
-    this.#whenIdle()
+    if (this.#aside.isEmpty) this.#whenIdle()
+  }
+
+  /** Holds nothing up meanwhile. */
+  #setAside(waiting: Waiting): void {
+    const { clock, where } = this.#options
+    waiting.blockedSince ??= clock.now()
+    if (clock.now() - waiting.blockedSince > MAX_BLOCKED_MS) waiting.reject(locked(where))
+    else this.#aside.add(waiting)
   }
 
   async #commitTogether(batch: readonly Waiting[]): Promise<void> {
@@ -140,6 +173,7 @@ export class OptimisticCommit {
         this.#waiting.unshift(...batch.slice(tried.taken))
         return
       }
+      if (tried.type === 'blocked') break
       if (tried.type === 'failed') {
         if (!tried.own) {
           for (const { reject } of batch) reject(tried.error)
@@ -159,6 +193,10 @@ export class OptimisticCommit {
       if (tries > 0) await pause(clock, random() * Math.min(2 ** tries, RETRY_MS))
       const tried = await this.#try([waiting], false)
       if (tried.type === 'done') return
+      if (tried.type === 'blocked') {
+        this.#setAside(waiting)
+        return
+      }
       if (tried.type === 'failed') {
         waiting.reject(tried.error)
         return
@@ -271,6 +309,7 @@ export class OptimisticCommit {
       }
       return this.#done(settle)
     }
+    if (this.#aside.concerns(staged.guards.keys())) return this.#blocked(staged)
     const writer = this.#writer ?? (await this.#settle())
     const number = ++this.#commits
     let position: number | null
@@ -279,6 +318,10 @@ export class OptimisticCommit {
       if (answer.type === 'stale') return this.#again(answer.keys)
       position = answer.position
     } catch (error) {
+      if (isLocked(error)) {
+        await this.#findLocked(staged)
+        return this.#blocked(staged)
+      }
       // Which row it was about is not said, so nothing is believed any more.
       if (isContended(error)) return this.#again(staged.guards.keys(), error)
       if (!isUnreachable(error) && !isGivenUp(error)) throw error
@@ -292,6 +335,20 @@ export class OptimisticCommit {
     this.#remember(staged)
     if (position !== null) this.#tell(staged, position)
     return this.#done(settle)
+  }
+
+  #blocked(staged: Staged): Try {
+    this.#again(staged.guards.keys())
+    return { type: 'blocked' }
+  }
+
+  /** So that other plans which need the same rows are set aside at once. */
+  async #findLocked(staged: Staged): Promise<void> {
+    const pids = [...staged.guards.values()].flatMap(({ question, version }) =>
+      question.ask === 'process' && version > 0 ? [question.pid] : [],
+    )
+    const found = await this.#link.reach(() => this.#statements.locked(pids)).catch(() => [])
+    this.#aside.note(found.map(processKey))
   }
 
   #done(settle: readonly (() => void)[]): Try {

@@ -15,6 +15,11 @@ export function isUnreachable(error: unknown): boolean {
   return UNREACHABLE.test(codeOf(error))
 }
 
+/** Whether a row was locked by another transaction for longer than a commit waits. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
 /** Whether there was no connection to send anything on. */
 export function neverSent(error: unknown): boolean {
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|57P03|53300)$/.test(codeOf(error))
@@ -133,6 +138,14 @@ export function busy(where: string): StoreError {
     'store_busy',
     `Other writers of ${where} were faster each time.`,
     'Try again. Nothing was changed.',
+  )
+}
+
+export function locked(where: string): StoreError {
+  return new StoreError(
+    'store_busy',
+    `Another transaction in ${where} keeps a row locked that this change needs.`,
+    'Look for a transaction that is left open (pg_stat_activity), end it, and try again. Nothing was changed.',
   )
 }
 

@@ -76,6 +76,19 @@ export function commitStatements(link: Link, at: string) {
       return found
     },
 
+    /** Which of these another transaction has locked at this moment. */
+    async locked(pids: readonly string[]): Promise<readonly string[]> {
+      const free = await link.query<{ pid: string }>(
+        `select pid from ${at}process where pid = any ($1) for no key update skip locked`,
+        [pids],
+      )
+      const there = await link.query<{ pid: string }>(`select pid from ${at}process where pid = any ($1)`, [
+        pids,
+      ])
+      const known = new Set(free.map(({ pid }) => pid))
+      return there.map(({ pid }) => pid).filter((pid) => !known.has(pid))
+    },
+
     /** A store that is closed needs no row; one that died leaves it to the next that opens. */
     async leave(store: string): Promise<void> {
       await link.query(`delete from ${at}writer where store = $1 or at < now() - interval '7 days'`, [store])
