@@ -24,6 +24,7 @@ export function exitCodeFor(code: string): number {
 const DENIALS = new Set(['denied', 'unauthorized', 'forbidden', 'environment_forbidden', 'not_ours'])
 const CONFLICTS = new Set([
   ...['already_ended', 'ambiguous_pid', 'busy', 'conflict', 'daemon_already_running', 'group_conflict'],
+  'holder_alive',
   ...[
     'input_closed',
     'not_paused',

@@ -45,6 +45,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       prune: async () => (await import('./words/prune.ts')).prune,
       rm: async () => (await import('./words/rm.ts')).rm,
       session: async () => (await import('./words/session.ts')).session,
+      holders: async () => (await import('./words/holders.ts')).holders,
     },
   ],
   [

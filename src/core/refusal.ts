@@ -22,6 +22,7 @@ export type RefusalCode =
   | 'environment_forbidden'
   | 'environment_unknown'
   | 'group_conflict'
+  | 'holder_alive'
   | 'input_closed'
   | 'input_full'
   | 'invalid_input'

@@ -17,6 +17,7 @@ import { allowanceActs } from './allowance-acts.ts'
 import { readChanges } from './changes.ts'
 import { heldBackIn, served } from './command-in.ts'
 import type { ExternalStops } from './external-stops.ts'
+import { holderActs } from './holder-acts.ts'
 import { inboxActs } from './inbox-acts.ts'
 import { inputActs } from './input-acts.ts'
 import { outputActs } from './output-acts.ts'
@@ -65,6 +66,7 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
     ...outputActs(kernel, actor, commands, reveals, effects),
     ...inputActs(kernel, actor, commands),
     ...workerActs(kernel, actor),
+    ...holderActs(kernel, actor),
     ...inboxActs(kernel, actor, commands, effects),
     ...allowanceActs(kernel, actor),
     ...upkeepActs(parts),

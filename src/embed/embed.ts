@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { Commands, type CommandsOptions } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
-import type { Holder } from '../core/lease/holder.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -13,7 +12,7 @@ import { ExternalProcesses } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
-import { Kernel } from '../kernel/kernel.ts'
+import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import { kernelClosed } from '../kernel/wait.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
@@ -134,13 +133,20 @@ export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}):
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   let unlock: (() => void) | undefined
+  const successor = () => {
+    const next = ownIdentity()
+    const former = unlock
+    unlock = store.locks?.hold(next.id)
+    former?.()
+    return next
+  }
   const leave = async () => {
     unlock?.()
     if (typeof options.store === 'string') await store.close()
   }
   try {
     unlock = store.locks?.hold(holder.id)
-    return await start(store, holder, leave, options, parts)
+    return await start(store, { holder, successor }, leave, options, parts)
   } catch (error) {
     await leave()
     throw error
@@ -149,7 +155,7 @@ export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}):
 
 async function start(
   opened: Store,
-  holder: Holder,
+  { holder, successor }: Pick<KernelOptions, 'holder' | 'successor'>,
   leave: () => Promise<void>,
   options: EmbedOptions,
   { redaction = redactionOf(options), logTrouble = () => null }: DaemonParts,
@@ -179,6 +185,7 @@ async function start(
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)]
   const kernel = new Kernel(nodeEdges(store, onTrouble, { ...FLOOD_LIMITS, ...options.flood }), {
     holder,
+    successor,
     executors: [engines, ...tools, ...(commands?.executors ?? [])],
     concurrency: options.concurrency ?? CONCURRENCY,
     times: { ...TIMES, ...options.times },
@@ -221,6 +228,9 @@ async function start(
       await kernel.announce()
     },
     ...acting(parts, 'host'),
+    get kernel() {
+      return kernel.id
+    },
     as: (other) => acting(parts, parse(actor, other, 'as')),
     observing: (other) => acting(parts, parse(actor, other, 'observing'), NO_EFFECTS),
     position: () => kernel.feed.position,
@@ -306,7 +316,9 @@ function acting(
   >
   return {
     ...called,
-    kernel: kernel.id,
+    get kernel() {
+      return kernel.id
+    },
     inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
     follow: (given = {}, options = {}) => follow({ kernel, shown, reveals }, actor, given, options),
     followOutput: (given, options = {}) =>

@@ -16,6 +16,7 @@ export function ownIdentity(): Holder {
     osPid: process.pid,
     startTime: startTimeOf(process.pid) ?? '',
     incarnation,
+    since: Date.now(),
     serves: [],
   }
 }

@@ -8,7 +8,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
 import { Attempt } from '../kernel/attempt.ts'
-import { claimAndStart } from '../kernel/claim.ts'
+import { claimAnnounced } from '../kernel/claim.ts'
 import { renew, retire } from '../kernel/holders.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
@@ -118,7 +118,8 @@ async function claimFor(
   const asked = { serves: holder.serves, here, at: clock.now() }
   if (holder.serves.length === 0) return { rows: [], lost, due: null }
   const pids = await store.ask({ ask: 'claimable', ...asked, limit })
-  const rows = pids.length === 0 ? [] : await claimAndStart(kernel.edges, pids, worker, here)
+  const rows = pids.length === 0 ? [] : await claimAnnounced(kernel.edges, pids, { holder: worker, here })
+  if (rows === 'unannounced') throw new RefusedError(unannounced(worker))
   for (const { record } of rows) kernel.limitRun(record)
   return { rows, lost, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
 }

@@ -6,7 +6,7 @@ import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { know } from '../store/contract.ts'
+import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { unknownPid } from './perform.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -48,9 +48,33 @@ export async function claimAndStart(
   holder: string,
   here: Claimant['here'] = [],
 ): Promise<ProcessRow[]> {
+  return withoutUnreadable(edges, pids, (left) => edges.store.write(claiming(edges, left, { holder, here })))
+}
+
+/** The same for a holder that has announced itself: once its row is gone, it claims nothing under this id. */
+export function claimAnnounced(
+  edges: Edges,
+  pids: readonly Pid[],
+  claimant: Claimant,
+): Promise<ProcessRow[] | 'unannounced'> {
+  return withoutUnreadable(edges, pids, (left) => {
+    const plan = claiming(edges, left, claimant)
+    return edges.store.write<ProcessRow[] | 'unannounced'>(function* () {
+      const row = yield* know({ ask: 'holder', id: claimant.holder })
+      return row === null ? { answer: 'unannounced', changes: [] } : yield* plan()
+    })
+  })
+}
+
+/** A process whose record cannot be read must not keep others from being claimed. */
+async function withoutUnreadable<Answer>(
+  edges: Edges,
+  pids: readonly Pid[],
+  claim: (pids: readonly Pid[]) => Promise<Answer>,
+): Promise<Answer> {
   for (let left = pids; ; ) {
     try {
-      return await claimAndStartAll(edges, left, holder, here)
+      return await claim(left)
     } catch (error) {
       const unreadable = unreadablePid(error)
       if (unreadable === undefined || !left.includes(unreadable)) throw error
@@ -60,15 +84,10 @@ export async function claimAndStart(
   }
 }
 
-function claimAndStartAll(
-  edges: Edges,
-  pids: readonly Pid[],
-  holder: string,
-  here: Claimant['here'],
-): Promise<ProcessRow[]> {
+function claiming(edges: Edges, pids: readonly Pid[], { holder, here }: Claimant): Plan<ProcessRow[]> {
   const at = edges.clock.now()
   const actor = `kernel:${holder}` as const
-  return edges.store.write(function* () {
+  return function* () {
     const rows = new WorkingRows()
     const started: ProcessRow[] = []
     for (const pid of pids) {
@@ -87,7 +106,7 @@ function claimAndStartAll(
       started.push(begun.row)
     }
     return { answer: started, changes: rows.changes }
-  })
+  }
 }
 
 /** Takes again, with a higher fence, what is still this holder's own, and of this attempt if one is named; null if not. */

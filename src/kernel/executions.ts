@@ -16,7 +16,7 @@ import {
 import type { ProcessRow } from '../core/process/row.ts'
 import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
-import { claimAndStart, reclaim } from './claim.ts'
+import { claimAnnounced, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import { endIntent } from './end-intent.ts'
 import type { Executor, Keeping, Left, Lost, Parked, StopRequest } from './executor.ts'
@@ -154,8 +154,9 @@ export class Executions {
   /** Executes a process whose lease this kernel has just been granted. */
   begin(row: ProcessRow): void {
     const { record } = row
-    // Granted to a keeper that died meanwhile: its successor takes it over, see `holdBy`.
-    if (this.#keeping !== undefined && row.holder !== this.#holder) return
+    // Granted to a keeper that died meanwhile: its successor takes it over, see `holdBy`. Or to this kernel before it was
+    // removed: others recover it.
+    if (row.holder !== this.#holder) return
     const executor = this.#runnerOf(record)
     if (executor === undefined) return
     const attempt = new Attempt(record, this.#holder, row.fence)
@@ -191,9 +192,25 @@ export class Executions {
     this.look()
   }
 
-  /** Another keeper has them from now on. */
+  /** Others have them from now on. */
   letGo(): void {
     for (const attempt of [...this.#running.values()]) this.#lose(attempt)
+  }
+
+  /** The kernel was removed, and has another id: what it held others have settled. */
+  holdAs(holder: string): void {
+    this.letGo()
+    this.#holder = holder
+  }
+
+  /** The keeper was removed: the programs of what others have settled meanwhile are ended. */
+  async endSettled(): Promise<void> {
+    for (const attempt of [...this.#running.values()]) {
+      const row = await this.#edges.store.ask({ ask: 'process', pid: attempt.record.pid })
+      if (row !== null && !hasEnded(row.record)) continue
+      const source = `kernel:${this.#kernel.id}` as const
+      attempt.request({ type: 'stop', how: 'kill', reason: 'its keeper was removed', source, graceMs: 1 })
+    }
   }
 
   /** An error of a write that claims: remembered, if the claim may have been committed all the same. */
@@ -372,11 +389,21 @@ export class Executions {
     const holder = this.#holder
     this.#grants.begin(holder)
     try {
-      for (const row of await claimAndStart(this.#edges, pids, holder, here)) this.begin(row)
+      const claimed = await claimAnnounced(this.#edges, pids, { holder, here })
+      if (claimed === 'unannounced') {
+        this.#removed()
+        return 'none'
+      }
+      for (const row of claimed) this.begin(row)
     } finally {
       this.#grants.end(holder)
     }
     return pids.length === free ? 'more' : 'some'
+  }
+
+  /** The kernel announces itself again, and looks for work then. */
+  #removed(): void {
+    this.#kernel.renew().catch((error: unknown) => this.#edges.onTrouble(error, 'renewing'))
   }
 
   async #run(executor: Executor, attempt: Attempt): Promise<void> {

@@ -16,6 +16,22 @@ export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Pro
   })
 }
 
+/**
+ * Renews the row of a holder that has announced itself before. `gone`: others have settled what it held, or an operator has
+ * removed it. Then it does not come back under this id.
+ */
+export function renewAnnounced(
+  edges: Edges,
+  holder: Holder,
+  { ttlMs }: HolderTimes,
+): Promise<'renewed' | 'lapsed' | 'gone'> {
+  return edges.store.write(function* () {
+    const row = yield* know({ ask: 'holder', id: holder.id })
+    if (row === null) return { answer: 'gone', changes: [] }
+    return { answer: row.expired ? 'lapsed' : 'renewed', changes: [{ type: 'holder', holder, ttlMs }] }
+  })
+}
+
 /** Takes away the row of a holder that is dead, unless it has come back meanwhile. */
 export async function retireDead(edges: Edges, id: string): Promise<boolean> {
   const proof = await proofOf(edges, id)

@@ -2,7 +2,7 @@ import { EMPTY_ENVIRONMENT, type Environment } from '../core/environment/environ
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { Holder, Served } from '../core/lease/holder.ts'
+import type { Holder } from '../core/lease/holder.ts'
 import { type Placement, placementsOf } from '../core/placement/placement.ts'
 import type { StoredEvent, WatchMatch } from '../core/process/event.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
@@ -27,16 +27,20 @@ import { release } from './inbox.ts'
 import { Releases } from './overflow.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
+import { Presence } from './presence.ts'
 import { type PruneBatch, type PruneOptions, pruneInBatches } from './prune.ts'
 import { ReadAccess } from './read-access.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
 import { type Registered, type Registering, register } from './register.ts'
+import { removeHolder } from './remove-holder.ts'
 import { RunLimits } from './run-limits.ts'
 import { endSession, endTurn, markDeleted } from './sessions.ts'
 import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.ts'
 
 export interface KernelOptions {
   readonly holder: Holder
+  /** Another identity of the same program, for a kernel that was removed and goes on. */
+  readonly successor: () => Holder
   readonly executors: readonly Executor[]
   /** How many processes this kernel executes at once. */
   readonly concurrency: number
@@ -58,6 +62,7 @@ export class Kernel {
   readonly feed: Feed
   readonly readAccess: ReadAccess
   readonly #options: KernelOptions
+  readonly #presence: Presence
   /** What this kernel itself holds, and for each keeper what that one does. */
   readonly #executions: readonly Executions[]
   readonly #defaultEnvRef: string
@@ -67,11 +72,8 @@ export class Kernel {
   readonly #carriers: Carriers
   readonly #releases: Releases
   readonly #runLimits: RunLimits
-  #renewedAt = 0
   #renewing: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
-  #lapsed = false
   #boot: RecoveryReport = emptyReport()
   #state: 'new' | 'open' | 'closed' = 'new'
 
@@ -86,6 +88,11 @@ export class Kernel {
     }
     this.edges = edges
     this.#options = options
+    this.#presence = new Presence(edges, {
+      ...options,
+      executions: () => this.#executions,
+      isClosed: () => this.isClosed,
+    })
     this.feed = new Feed(edges)
     this.readAccess = new ReadAccess(edges, this.feed)
     this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
@@ -96,7 +103,7 @@ export class Kernel {
         ...{ actor: `kernel:${this.id}`, at: edges.clock.now() },
       }),
     )
-    const inLease = () => !this.#mayHaveLapsed()
+    const inLease = () => !this.#presence.mayHaveLapsed
     const own = executors.filter(({ keeping }) => keeping === undefined)
     const keepers = executors.flatMap(({ keeping }) => (keeping === undefined ? [] : [keeping.holder]))
     const here = placementsOf([holder, ...keepers])
@@ -116,7 +123,7 @@ export class Kernel {
   }
 
   get id(): string {
-    return this.#options.holder.id
+    return this.#presence.id
   }
 
   get isClosed(): boolean {
@@ -130,13 +137,8 @@ export class Kernel {
 
   /** Ready when it resolves; recovery of what others left behind goes on in the background. */
   async start(): Promise<void> {
-    const { holder, times } = this.#options
-    this.#renewedAt = this.edges.clock.now()
-    await Promise.all([
-      this.putEnvironment('host', EMPTY_ENVIRONMENT),
-      renew(this.edges, { ...holder, serves: this.#serves }, times),
-    ])
-    await this.#renewKeepers()
+    const { times } = this.#options
+    await Promise.all([this.putEnvironment('host', EMPTY_ENVIRONMENT), this.#presence.announce()])
     await this.feed.start()
     this.feed.onAll((events) => {
       for (const executions of this.#executions) executions.heard(events)
@@ -364,7 +366,7 @@ export class Kernel {
 
   /** Whether what is executed here is still its own: undefined if that is certain, else when it has been found out. */
   sure(): Promise<void> | undefined {
-    if (!this.#mayHaveLapsed()) return undefined
+    if (!this.#presence.mayHaveLapsed) return undefined
     // After a clock that jumped ahead many calls may ask at once.
     this.#renewing ??= this.renew().finally(() => {
       this.#renewing = undefined
@@ -373,23 +375,8 @@ export class Kernel {
   }
 
   /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
-  async renew(): Promise<void> {
-    const { holder, times } = this.#options
-    const at = this.edges.clock.now()
-    try {
-      await this.#renewKeepers()
-      const answer = await renew(this.edges, { ...holder, serves: this.#serves }, times)
-      if (answer === 'lapsed') this.#lapsed = true
-      this.#renewedAt = at
-    } catch (error) {
-      // If it was written all the same, the next one will not say that this one came too late.
-      if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#lapsed = true
-      throw error
-    }
-    if (!this.#lapsed) return
-    for (const executions of this.#executions) await executions.reclaim()
-    this.#lapsed = false
-    this.#look()
+  renew(): Promise<void> {
+    return this.#presence.renew()
   }
 
   /** What this kernel found of its keepers' processes when it started. */
@@ -445,22 +432,8 @@ export class Kernel {
     }
   }
 
-  async #renewKeepers(): Promise<void> {
-    for (const { keeping } of this.#executions)
-      if (keeping !== undefined) await renew(this.edges, keeping.holder, this.#options.times)
-  }
-
-  get #serves(): readonly Served[] {
-    return this.#executions.flatMap(({ serves }) => serves)
-  }
-
   #look(): void {
     for (const executions of this.#executions) executions.look()
-  }
-
-  /** By this kernel's own clock. Until it has renewed its row again, it claims nothing. */
-  #mayHaveLapsed(): boolean {
-    return this.edges.clock.now() - this.#renewedAt >= this.#options.times.ttlMs
   }
 
   /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
@@ -476,6 +449,22 @@ export class Kernel {
     const carrying = await this.edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
     for (const row of carrying.items) this.carryOn(row)
     await this.#releases.look()
+    this.#look()
+    return report
+  }
+
+  /** Declares a holder dead, and settles what it holds. One that is alive and well is removed only by force. */
+  async removeHolder(
+    actor: Actor,
+    id: string,
+    options: { readonly force: boolean },
+  ): Promise<RecoveryReport> {
+    const denied = this.edges.authorize(actor, 'admin', { type: 'store' })
+    if (denied !== undefined) throw new RefusedError(denied)
+    // Settled to the end, also while this kernel closes: half of it would be no answer.
+    const recovering = { self: this.id, backoff: this.#options.backoff, closed: () => false }
+    const report = await removeHolder(this.edges, recovering, id, options)
+    if (isRefusal(report)) throw new RefusedError(report)
     this.#look()
     return report
   }

@@ -3,8 +3,8 @@ import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Evidence } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { type Backoff, type Verdict, verdict } from '../core/recovery/verdict.ts'
-import { know } from '../store/contract.ts'
+import { type Backoff, type HolderState, type Verdict, verdict } from '../core/recovery/verdict.ts'
+import { type Change, know, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { proofOf, retireDead } from './holders.ts'
 import { type Performed, performOne } from './perform.ts'
@@ -47,19 +47,30 @@ export async function recover(
   const unannounced = (await edges.store.ask({ ask: 'unannounced' })).filter((id) => id !== self)
   for (const holder of [...dead, ...unannounced]) {
     if (closed()) break
-    await recoverHolder(edges, self, holder, backoff, report, closed)
+    await recoverHolder(edges, { self, backoff, closed }, { id: holder, state: 'dead' }, report)
   }
   return report
 }
 
-async function recoverHolder(
+/** Who recovers, and how. */
+export interface Recovering {
+  readonly self: string
+  readonly backoff: Backoff
+  readonly closed: () => boolean
+}
+
+interface DeadHolder {
+  readonly id: string
+  readonly state: Exclude<HolderState, 'live'>
+}
+
+/** Settles all that a holder has which is dead, and takes its row away. */
+export async function recoverHolder(
   edges: Edges,
-  self: string,
-  holder: string,
-  backoff: Backoff,
+  { self, backoff, closed }: Recovering,
+  { id: holder, state }: DeadHolder,
   report: RecoveryReport,
-  closed: () => boolean,
-) {
+): Promise<void> {
   let left = 0
   let after: number | null = null
   do {
@@ -70,7 +81,11 @@ async function recoverHolder(
       after,
       limit: PAGE,
     })
-    const settled = await settle(edges, self, holder, page.items, backoff, report)
+    const verdicts = page.items.map((row) => {
+      const at = edges.clock.now()
+      return { row, verdict: verdict(row, state, at, edges.random(), backoff) }
+    })
+    const settled = await settle(edges, self, { id: holder, state }, verdicts, report)
     if (settled === 'came_back') return
     left += settled
     after = page.next
@@ -82,30 +97,41 @@ async function recoverHolder(
 async function settle(
   edges: Edges,
   self: string,
-  holder: string,
-  rows: readonly ProcessRow[],
-  backoff: Backoff,
+  { id: holder, state }: DeadHolder,
+  verdicts: readonly { readonly row: ProcessRow; readonly verdict: Verdict }[],
   report: RecoveryReport,
 ): Promise<number | 'came_back'> {
   const at = edges.clock.now()
-  const verdicts = rows.map((row) => ({ row, verdict: verdict(row, true, at, edges.random(), backoff) }))
   const actions = verdicts.flatMap(({ row, verdict: reached }) => {
     const intent = intentFor(row, reached, self, at)
     return intent === undefined ? [] : [{ intent, reached }]
   })
-  const performed = await whileDead(
-    edges,
-    holder,
-    actions.map(({ intent }) => intent),
-  )
+  const intents = actions.map(({ intent }) => intent)
+  // What was removed is settled, also if it is announced again meanwhile.
+  const performed =
+    state === 'removed' ? await performEach(edges, intents) : await whileDead(edges, holder, intents)
   if (performed === 'came_back') return performed
-  report.checked.push(...rows.map((row) => row.record.pid))
+  report.checked.push(...verdicts.map(({ row }) => row.record.pid))
   for (const { row, verdict: reached } of verdicts)
     if (reached.type === 'leave') report.left.push(row.record.pid)
   for (const [index, { intent, reached }] of actions.entries()) {
     if (performed[index]?.type === 'appended') listFor(report, reached).push(intent.pid)
   }
-  return rows.length - actions.length
+  return verdicts.length - actions.length
+}
+
+function performEach(edges: Edges, intents: readonly Intent[]): Promise<Performed[]> {
+  return edges.store.write(() => performing(edges, intents))
+}
+
+function* performing(
+  edges: Edges,
+  intents: readonly Intent[],
+): Generator<readonly Question[], { answer: Performed[]; changes: readonly Change[] }, readonly unknown[]> {
+  const rows = new WorkingRows()
+  const performed: Performed[] = []
+  for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
+  return { answer: performed, changes: rows.changes }
 }
 
 /** The verdict on the holder must still stand in the transaction that acts on it: it may have come back meanwhile. */
@@ -118,10 +144,7 @@ async function whileDead(
   return edges.store.write<Performed[] | 'came_back'>(function* () {
     const row = yield* know({ ask: 'holder', id: holder })
     if (row !== null && !isDead(row, proof)) return { answer: 'came_back', changes: [] }
-    const rows = new WorkingRows()
-    const performed: Performed[] = []
-    for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
-    return { answer: performed, changes: rows.changes }
+    return yield* performing(edges, intents)
   })
 }
 

@@ -21,6 +21,7 @@ import { pruneExemptions } from './conformance/prune-exemptions.ts'
 import { races } from './conformance/races.ts'
 import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
+import { removedHolders } from './conformance/removed-holders.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
 import { signals } from './conformance/signals.ts'
 import { tree } from './conformance/tree.ts'
@@ -42,6 +43,7 @@ export function storeConformance(suite: Suite): void {
   placement(behaves)
   recovery(behaves)
   lapses(behaves)
+  removedHolders(behaves)
   keeping(behaves)
   signals(behaves)
   answers(behaves)

@@ -85,8 +85,17 @@ export async function testKernel(store: Store, options: TestKernelOptions): Prom
       ? {}
       : { onTrouble: (error, doing) => (life.over ? undefined : onTrouble(error, doing)) }),
   })
+  const identity = (id: string) => ({
+    ...holderNamed(id),
+    ...(options.host === undefined ? {} : { host: options.host }),
+  })
+  let successors = 0
   const kernel = new Kernel(edges, {
-    holder: { ...holderNamed(options.id), ...(options.host === undefined ? {} : { host: options.host }) },
+    successor: () => {
+      successors += 1
+      return identity(`${options.id}_${successors}`)
+    },
+    holder: identity(options.id),
     executors: [executor],
     concurrency: options.concurrency ?? 100,
     times: TIMES,

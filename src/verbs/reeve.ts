@@ -24,6 +24,7 @@ import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
+import { holders } from './holders.ts'
 import { interrupt } from './interrupt.ts'
 import { kill } from './kill.ts'
 import { killAll } from './kill-all.ts'
@@ -39,6 +40,7 @@ import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refer } from './refer.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
+import { removeHolder } from './remove-holder.ts'
 import { reown } from './reown.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
@@ -92,6 +94,7 @@ export const verbs = {
   events,
   grant,
   grants,
+  holders,
   interrupt,
   kill,
   killAll,
@@ -107,6 +110,7 @@ export const verbs = {
   recover,
   refer,
   refreshEnvironment,
+  removeHolder,
   reown,
   resize,
   restart,

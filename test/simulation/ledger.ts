@@ -52,6 +52,8 @@ export class Ledger {
   readonly checks: Check[] = []
   /** Who may have used more than it was given: somebody said so after the work. */
   readonly overrunning = new Set<Pid>()
+  /** Holders that an operator has removed, and was told so. */
+  readonly removed = new Set<string>()
   /** When, by the world's own time, an event was committed (by position) or a process pruned (by pid). */
   readonly since = new Map<number | Pid, number>()
   readonly observer: Observer

@@ -60,7 +60,6 @@ const LOOK_MS = 250
  */
 export class Peer implements Doer, Writer, Planting, Surroundings {
   readonly name: string
-  readonly holder: string
   readonly stage: Stage
   readonly ledger: Ledger
   readonly keys: string[]
@@ -68,6 +67,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   readonly #around: Neighbourhood
   readonly #random: Random
   readonly #options: PeerOptions
+  readonly #ids: string[] = []
   /** The last attempt at each process here, finished or not. */
   readonly #attempts = new Map<Pid, Work>()
   #state: 'up' | 'frozen' | 'dead' = 'up'
@@ -88,7 +88,6 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     this.ledger = around.ledger
     this.keys = around.keys
     this.#random = around.stage.random.fork()
-    this.holder = `k_${options.name}`
     this.clock = {
       now: () => this.stage.now + this.#offsetMs,
       after: (ms, task) => (this.alive ? this.stage.schedule.after(this, ms, 'timer', task) : () => {}),
@@ -110,6 +109,16 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   get kernel(): Kernel {
     if (this.#kernel === undefined) throw new Error(`${this.name} has no kernel yet`)
     return this.#kernel
+  }
+
+  /** Its id now; another one after it was removed. */
+  get holder(): string {
+    return this.#ids.at(-1) ?? `k_${this.name}`
+  }
+
+  /** Whether this was its id at some time. */
+  was(holder: string | null | undefined): boolean {
+    return typeof holder === 'string' && this.#ids.includes(holder)
   }
 
   get closing(): boolean {
@@ -232,6 +241,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     const { ttlMs } = this.stage.manner
     const options: KernelOptions = {
       holder: this.#identity(),
+      successor: () => this.#identity(),
       executors: this.#executors(),
       concurrency: this.#options.concurrency,
       times: { ttlMs, renewMs: ttlMs / 3, sweepMs: ttlMs / 3 },
@@ -245,8 +255,10 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   }
 
   #identity(): Holder {
+    const id = this.#ids.length === 0 ? `k_${this.name}` : `k_${this.name}_${this.#ids.length + 1}`
+    this.#ids.push(id)
     return {
-      id: this.holder,
+      id,
       role: 'kernel',
       host: this.#options.host,
       boot: '1',
@@ -380,7 +392,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
 
   #began(work: Work): void {
     const { pid } = work.record
-    const { fence } = work.fence()
+    const { fence, holder } = work.fence()
     this.stage.say(this.name, `begins ${pid} under fence ${fence}`)
     this.#attempts.set(pid, work)
     const entry = this.ledger.entry(pid)
@@ -389,7 +401,8 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       broke('it is not registered')
       return
     }
-    if (entry.granted.get(fence) !== this.holder) broke(`fence ${fence} is ${entry.granted.get(fence)}'s`)
+    if (entry.granted.get(fence) !== holder || !this.was(holder))
+      broke(`fence ${fence} is ${entry.granted.get(fence)}'s`)
     if (entry.begun.includes(fence)) broke(`fence ${fence} was executed before`)
     if (entry.record.recovery === 'bound' && entry.begun.length > 0)
       broke('it is bound, and was begun before')

@@ -7,6 +7,7 @@ import { Kernel } from '../../src/kernel/kernel.ts'
 import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
 import type { Change, Commit, Plan, Question, Store, Verdict } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
+import { holderNamed } from '../../src/testing/test-kernel.ts'
 import type { ProcessChange } from './ledger.ts'
 import type { Plant } from './plant.ts'
 import { HOSTS } from './world.ts'
@@ -98,6 +99,11 @@ export const plants: readonly Plant[] = [
     kernel: (edges, options) => new Kernel({ ...edges, store: seeingEverywhere(edges.store) }, options),
   },
   {
+    name: 'a removed holder that renews its row',
+    laws: ['a removed holder does not come back'],
+    plan: (plan, planting) => unawareOfRemoval(plan, planting.holder),
+  },
+  {
     name: 'a refused write that leaves a grant',
     laws: ['rejected writes change nothing'],
     plan: (plan) =>
@@ -119,6 +125,23 @@ function seeingEverywhere(store: Store): Store {
     write: (plan) => store.write(plan),
     onCommit: (listener) => store.onCommit(listener),
     close: () => store.close(),
+  }
+}
+
+/** A holder is told that its row is there, and only expired. */
+function unawareOfRemoval<Answer>(plan: Plan<Answer>, holder: string): Plan<Answer> {
+  const row = { ...holderNamed(holder), renewedAt: 0, expired: true }
+  return function* (): Steps<Answer> {
+    const steps = plan()
+    let known: readonly unknown[] = []
+    for (;;) {
+      const step = steps.next(known)
+      if (step.done) return step.value
+      const answers = yield step.value
+      known = step.value.map((question, index) =>
+        question.ask === 'holder' && question.id === holder ? (answers[index] ?? row) : answers[index],
+      )
+    }
   }
 }
 

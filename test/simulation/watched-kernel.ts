@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 
 interface Watching {
   readonly name: string
-  readonly holder: string
+  was(holder: string | null | undefined): boolean
   readonly stage: Stage
   readonly ledger: Ledger
 }
@@ -30,9 +30,9 @@ export class WatchedKernel extends Kernel {
 
   override async performAs(work: Work, intent: Parameters<Kernel['performAs']>[1]): Promise<Done> {
     const performed = await super.performAs(work, intent)
-    const { stage, ledger, holder, name } = this.#peer
+    const { stage, ledger, name } = this.#peer
     const lease = ledger.entry(work.record.pid)?.leases[performed.row.record.revision - 1]
-    if (performed.type === 'appended' && lease?.holder !== holder)
+    if (performed.type === 'appended' && !this.#peer.was(lease?.holder))
       stage.violated(
         'a stale fence writes nothing',
         `${name} wrote ${intent.type} of ${work.record.pid}, which was ${lease?.holder}'s`,

@@ -16,6 +16,8 @@ export interface Holder {
   readonly osPid: number
   readonly startTime: string
   readonly incarnation: string
+  /** When its program began, where that is known. */
+  readonly since?: number
   readonly serves: readonly Served[]
 }
 
@@ -40,6 +42,17 @@ export type Proof = 'alive' | 'dead' | 'unknown'
 export function isDead(row: HolderRow | null, proof: Proof): boolean {
   if (row === null || proof === 'dead') return true
   return row.expired && proof !== 'alive'
+}
+
+/** What is shown of a holder. `silent`: it is not dead, and its row has expired. */
+export interface HolderStanding {
+  readonly state: 'live' | 'silent' | 'dead'
+  readonly proof: Proof
+}
+
+export function standingOf(row: HolderRow, proof: Proof): HolderStanding {
+  if (isDead(row, proof)) return { state: 'dead', proof }
+  return { state: row.expired ? 'silent' : 'live', proof }
 }
 
 export function isServed(serves: readonly Served[], kind: Kind, target: string | null): boolean {

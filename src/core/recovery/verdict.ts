@@ -6,6 +6,9 @@ export interface Backoff {
   readonly maxMs: number
 }
 
+/** `removed`: an operator has declared it dead. */
+export type HolderState = 'live' | 'dead' | 'removed'
+
 export type Verdict =
   | { readonly type: 'leave' }
   | { readonly type: 'put_back'; readonly retryAt: number }
@@ -16,10 +19,10 @@ export type Verdict =
 /**
  * What recovery does with a process that somebody holds.
  *
- * | process                          | holder dead                                   | holder live or silent |
+ * | process                          | holder dead, or removed                       | holder live or silent |
  * | external                         | leave                                         | leave                 |
  * | asked to be abandoned            | abandon: `requested`                          | leave                 |
- * | command                          | leave: its keeper's kernel settles it         | leave                 |
+ * | command                          | leave: its keeper's kernel settles it; of a removed keeper: abandon, `keeper_lost` | leave |
  * | bound, started                   | abandon: `holder_dead`                        | leave                 |
  * | being stopped                    | settle the stop                               | leave                 |
  * | not started                      | put back                                      | leave                 |
@@ -31,16 +34,17 @@ export type Verdict =
  */
 export function verdict(
   row: ProcessRow,
-  holderDead: boolean,
+  holder: HolderState,
   at: number,
   jitter: number,
   backoff: Backoff,
 ): Verdict {
   const { record } = row
-  if (!holderDead || row.holder === null || hasEnded(record)) return { type: 'leave' }
+  if (holder === 'live' || row.holder === null || hasEnded(record)) return { type: 'leave' }
   if (record.recovery === 'external') return { type: 'leave' }
   if (record.abandonRequest !== null) return { type: 'abandon', evidence: 'requested' }
-  if (record.kind === 'command') return { type: 'leave' }
+  if (record.kind === 'command')
+    return holder === 'removed' ? { type: 'abandon', evidence: 'keeper_lost' } : { type: 'leave' }
   const started = record.firstStarted !== null
   if (started && record.recovery === 'bound') return { type: 'abandon', evidence: 'holder_dead' }
   if (record.stopRequest !== null) return { type: 'settle_stop' }

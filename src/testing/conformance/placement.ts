@@ -127,6 +127,8 @@ export function placement(behaves: Behaves): void {
       await one.kernel.register([{ request: { ...COMMAND, notBefore: at + 1_000 }, actor: 'host', pid }])
       assert.equal((await bench.row(pid)).record.placement, 'folder:one')
       bench.clock.advance(1_000)
+      // Both look for work now.
+      for (const { kernel } of [two, one]) await kernel.sweep()
       await one.begun(pid)
       assert.equal(two.executions(pid), 0)
       assert.equal((await bench.row(pid)).holder, 'kp_one')

@@ -13,6 +13,8 @@ export function checkLeases(stage: Stage, ledger: Ledger): Check {
     },
 
     other(change) {
+      if (change.type === 'holder' && ledger.removed.has(change.holder.id))
+        stage.violated('a removed holder does not come back', change.holder.id)
       if (change.type !== 'prune') return
       for (const { pid, fence } of change.tombstones) {
         const entry = ledger.processes.get(pid)

@@ -1,4 +1,5 @@
 import { allowances } from './allowances.ts'
+import { holders } from './holders.ts'
 import { inboxes } from './inbox.ts'
 import type { Request } from './intent.ts'
 import { registrations } from './register.ts'
@@ -17,4 +18,5 @@ export const requests: readonly Request[] = [
   ...inboxes,
   ...allowances,
   ...upkeep,
+  ...holders,
 ]

@@ -1,0 +1,32 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import type { HolderRow, Proof } from './holder.ts'
+
+/**
+ * Whether an operator may declare a holder dead. One that renews its row is alive and well: it is removed only by force.
+ *
+ * | row     | alive   | dead   | unknown |
+ * | valid   | force   | yes    | force   |
+ * | expired | yes     | yes    | yes     |
+ * | missing | yes, if it still holds something        |
+ *
+ * Expired and alive is a program that hangs or is stopped: it can be taken over by nothing but a removal.
+ */
+export function refuseRemoval(
+  id: string,
+  row: HolderRow | null,
+  { proof, holdsAny, force }: { readonly proof: Proof; readonly holdsAny: boolean; readonly force: boolean },
+): Refusal | undefined {
+  if (row === null) {
+    if (holdsAny) return undefined
+    return refusal('not_found', `There is no holder ${id}.`, 'List the holders to see which there are.')
+  }
+  if (force || row.expired || proof === 'dead') return undefined
+  const { osPid, host, renewedAt } = row
+  const of = osPid === 0 ? '' : `, PID ${osPid} on ${host},`
+  return refusal(
+    'holder_alive',
+    `The holder ${id}${of} is alive: it renewed its row at ${new Date(renewedAt).toISOString()}.`,
+    'End its program in order, or repeat this with force: what it holds is then taken from it.',
+    { id, osPid, host, renewedAt, proof },
+  )
+}

@@ -1,0 +1,108 @@
+import { ReeveError } from '../core/errors.ts'
+import type { Holder } from '../core/lease/holder.ts'
+import type { Edges } from './edges.ts'
+import type { Executions } from './executions.ts'
+import { type HolderTimes, renew, renewAnnounced } from './holders.ts'
+
+export interface PresenceOptions {
+  readonly holder: Holder
+  /** Another identity of the same program, for a kernel that was removed and goes on. */
+  readonly successor: () => Holder
+  readonly times: HolderTimes
+  /** What this kernel itself holds first, then for each keeper what that one does. */
+  readonly executions: () => readonly Executions[]
+  readonly isClosed: () => boolean
+}
+
+/**
+ * How a kernel shows that it lives: by its own row and those of its keepers.
+ *
+ * | its row is found | what is done                                                                   |
+ * | valid            | renewed                                                                        |
+ * | expired          | renewed; what is still its own it takes again, with a higher fence             |
+ * | gone             | what it held was settled by others: it loses that, and goes on under another id |
+ */
+export class Presence {
+  readonly #edges: Edges
+  readonly #options: PresenceOptions
+  #holder: Holder
+  #renewedAt = 0
+  /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
+  #lapsed = false
+
+  constructor(edges: Edges, options: PresenceOptions) {
+    this.#edges = edges
+    this.#options = options
+    this.#holder = options.holder
+  }
+
+  get id(): string {
+    return this.#holder.id
+  }
+
+  /** Writes all rows for the first time. */
+  async announce(): Promise<void> {
+    const { times, executions } = this.#options
+    this.#renewedAt = this.#edges.clock.now()
+    await renew(this.#edges, this.#announced, times)
+    for (const { keeping } of executions())
+      if (keeping !== undefined) await renew(this.#edges, keeping.holder, times)
+  }
+
+  /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
+  async renew(): Promise<void> {
+    const at = this.#edges.clock.now()
+    try {
+      await this.#renewKeepers()
+      const announced = this.#announced
+      const answer = await renewAnnounced(this.#edges, announced, this.#options.times)
+      if (answer === 'gone') await this.#goOnInsteadOf(announced.id)
+      if (answer === 'lapsed') this.#lapsed = true
+      this.#renewedAt = at
+    } catch (error) {
+      // If it was written all the same, the next one will not say that this one came too late.
+      if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#lapsed = true
+      throw error
+    }
+    if (!this.#lapsed) return
+    for (const executions of this.#options.executions()) await executions.reclaim()
+    this.#lapsed = false
+    this.#look()
+  }
+
+  /** By this kernel's own clock. Until it has renewed its row again, it claims nothing. */
+  get mayHaveLapsed(): boolean {
+    return this.#edges.clock.now() - this.#renewedAt >= this.#options.times.ttlMs
+  }
+
+  async #renewKeepers(): Promise<void> {
+    const { times } = this.#options
+    for (const executions of this.#options.executions()) {
+      const { keeping } = executions
+      if (keeping === undefined) continue
+      if ((await renewAnnounced(this.#edges, keeping.holder, times)) !== 'gone') continue
+      // It was removed, and is there all the same: it takes new commands, and ends those that were settled without it.
+      await executions.endSettled()
+      await renew(this.#edges, keeping.holder, times)
+      executions.look()
+    }
+  }
+
+  async #goOnInsteadOf(former: string): Promise<void> {
+    // In a kernel that closes it is gone in order; and two renewals at once find it gone together.
+    if (this.#options.isClosed() || this.id !== former) return
+    this.#holder = this.#options.successor()
+    const [own] = this.#options.executions()
+    own?.holdAs(this.id)
+    await renew(this.#edges, this.#announced, this.#options.times)
+    this.#look()
+  }
+
+  get #announced(): Holder {
+    return { ...this.#holder, serves: this.#options.executions().flatMap(({ serves }) => serves) }
+  }
+
+  #look(): void {
+    for (const executions of this.#options.executions()) executions.look()
+  }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { RefusedError } from '../../core/errors.ts'
+import { refusal } from '../../core/refusal.ts'
+import { Stopped } from '../../kernel/attempt.ts'
+import { claim, claimAnnounced } from '../../kernel/claim.ts'
+import type { Keeping, Request } from '../../kernel/executor.ts'
+import { holderNamed } from '../test-kernel.ts'
+import { type Behaves, type Bench, codeOf, pidOf, RERUNNABLE, TOOL } from './bench.ts'
+import { photograph } from './sound.ts'
+
+/** Holders that an operator declares dead. */
+export function removedHolders(behaves: Behaves): void {
+  const pid = pidOf('a')
+  const bound = pidOf('bound')
+
+  behaves('a silent holder is left alone by sweeps, and removed: what it held is settled', async (bench) => {
+    const one = await silentWith(bench)
+    // Frozen: it neither hears of its removal nor notices it.
+    one.crash()
+    const two = await bench.kernel({ id: 'k_two' })
+    assert.deepEqual((await two.kernel.sweep()).checked, [])
+    const report = await two.kernel.removeHolder('host', 'k_one', { force: false })
+    assert.deepEqual([report.rerun, report.abandoned], [[pid], [bound]])
+    await two.begun(pid)
+    const { outcome } = (await bench.row(bound)).record
+    assert.deepEqual([outcome?.status, outcome?.evidence], ['abandoned', 'holder_dead'])
+    assert.equal(await bench.store.ask({ ask: 'holder', id: 'k_one' }), null)
+    assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
+  })
+
+  behaves('a removed holder writes nothing of what it held, and goes on under another id', async (bench) => {
+    const one = await silentWith(bench)
+    const works = await Promise.all([one.begun(pid), one.begun(bound)])
+    const two = await bench.kernel({ id: 'k_two', serves: [] })
+    await two.kernel.removeHolder('host', 'k_one', { force: false })
+    for (const work of works) {
+      const asked = {
+        pid: work.record.pid,
+        actor: `process:${work.record.pid}`,
+        at: bench.clock.now(),
+      } as const
+      const ending = { status: 'completed' } as const
+      const end = { type: 'end', ...asked, ending, replayKey: 'late', fence: work.fence() } as const
+      assert.notEqual(await codeOf(one.kernel.perform(end)), 'accepted')
+      const written = await bench.events(work.record.pid)
+      assert.equal(
+        written.some(({ replayKey }) => replayKey === 'late'),
+        false,
+      )
+    }
+
+    await one.kernel.renew()
+    for (const { signal } of works)
+      assert.ok(signal.reason instanceof Stopped && signal.reason.why === 'lease_lost')
+    assert.equal(one.kernel.id, 'k_one_1')
+    assert.equal(await bench.store.ask({ ask: 'holder', id: 'k_one' }), null)
+    const other = pidOf('other')
+    await one.kernel.register([{ request: TOOL, actor: 'host', pid: other }])
+    assert.deepEqual((await one.begun(other)).fence(), { holder: 'k_one_1', fence: 1 })
+    one.finish(other)
+    await one.kernel.waitForEnd(other, {})
+  })
+
+  behaves(
+    'a holder that is alive and well is removed only by force, and the refusal has its evidence',
+    async (bench) => {
+      const one = await bench.kernel({ id: 'k_one' })
+      await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
+      await one.begun(pid)
+      const two = await bench.kernel({ id: 'k_two', serves: [] })
+      for (const proof of ['alive', 'unknown'] as const) {
+        bench.proof('k_one', proof)
+        const before = await photograph(bench.store)
+        await assert.rejects(two.kernel.removeHolder('host', 'k_one', { force: false }), (error) => {
+          assert.ok(error instanceof RefusedError)
+          assert.equal(error.code, 'holder_alive')
+          const { id, osPid, host, proof: known } = error.details
+          assert.deepEqual([id, osPid, host, known], ['k_one', 1, 'test-host', proof])
+          return true
+        })
+        assert.deepEqual(await photograph(bench.store), before)
+      }
+      assert.deepEqual((await two.kernel.removeHolder('host', 'k_one', { force: true })).rerun, [pid])
+      // It may have noticed by now, and claimed it again under another id.
+      assert.notEqual((await bench.row(pid)).holder, 'k_one')
+    },
+  )
+
+  behaves('a removed holder claims nothing before it has noticed', async (bench) => {
+    await bench.announce('k_one', 60_000)
+    await bench.register(RERUNNABLE, { pid })
+    const two = await bench.kernel({ id: 'k_two', serves: [] })
+    await two.kernel.removeHolder('host', 'k_one', { force: true })
+    const claimant = { holder: 'k_one', here: [] }
+    assert.equal(await claimAnnounced(bench.edges, [pid], claimant), 'unannounced')
+    assert.equal((await bench.row(pid)).holder, null)
+  })
+
+  behaves('nothing is removed that is not there, or by a session', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    await bench.announce('k_late', -1)
+    const before = await photograph(bench.store)
+    assert.equal(await codeOf(one.kernel.removeHolder('host', 'k_none', { force: true })), 'not_found')
+    assert.equal(await codeOf(one.kernel.removeHolder('session:s1', 'k_late', { force: true })), 'denied')
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
+  behaves('what a holder without a row has is settled, too', async (bench) => {
+    await bench.register(RERUNNABLE, { pid })
+    await claim(bench.edges, pid, 'k_gone')
+    const one = await bench.kernel({ id: 'k_one', serves: [] })
+    await one.kernel.removeHolder('host', 'k_gone', { force: false })
+    assert.equal((await bench.row(pid)).holder, null)
+  })
+
+  behaves(
+    'of a removed keeper commands are abandoned, and their programs ended when it comes back',
+    async (bench) => {
+      const keeping: Keeping = {
+        holder: { ...holderNamed('kp_one'), role: 'keeper', incarnation: 'home' },
+        available: true,
+        most: 10,
+        full: refusal('too_many_commands', 'Full.', 'Wait.'),
+        found: () => 'adopted',
+      }
+      const serves = [{ kind: 'command', targets: null }] as const
+      const one = await bench.kernel({ id: 'k_one', serves, keeping })
+      await one.kernel.register([
+        { request: { kind: 'command', spec: { argv: ['sleep'] } }, actor: 'host', pid },
+      ])
+      const asked: Request[] = []
+      const work = await one.begun(pid)
+      work.onRequest((request) => asked.push(request))
+      const two = await bench.kernel({ id: 'k_two', serves: [] })
+      assert.equal(await codeOf(two.kernel.removeHolder('host', 'kp_one', { force: false })), 'holder_alive')
+      const { abandoned } = await two.kernel.removeHolder('host', 'kp_one', { force: true })
+      assert.deepEqual(abandoned, [pid])
+      const { outcome } = (await bench.row(pid)).record
+      assert.deepEqual([outcome?.status, outcome?.evidence], ['abandoned', 'keeper_lost'])
+      await one.kernel.renew()
+      assert.deepEqual(
+        asked.map((request) => [request.type, request.type === 'stop' && request.how]),
+        [['stop', 'kill']],
+      )
+      assert.equal((await bench.store.ask({ ask: 'holder', id: 'kp_one' }))?.role, 'keeper')
+    },
+  )
+}
+
+/** A kernel that lives, executes two tools, and has not renewed its row in time. */
+async function silentWith(bench: Bench) {
+  const one = await bench.kernel({ id: 'k_one' })
+  await one.kernel.register([
+    { request: RERUNNABLE, actor: 'host', pid: pidOf('a') },
+    { request: TOOL, actor: 'host', pid: pidOf('bound') },
+  ])
+  await Promise.all([one.begun(pidOf('a')), one.begun(pidOf('bound'))])
+  await bench.announce('k_one', -1)
+  bench.proof('k_one', 'alive')
+  return one
+}
