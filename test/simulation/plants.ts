@@ -65,6 +65,16 @@ export const plants: readonly Plant[] = [
   },
   { name: 'an end accepted after the end', laws: ['the end is final'], plan: endingTwice },
   {
+    name: 'a stop that counts as delivered when it is on record',
+    laws: ['never invent an outcome', 'refold'],
+    plan: (plan) =>
+      forging(plan, isSeenGone, (row) => {
+        const { stopRequest, updatedAt } = row.record
+        if (row.record.kind !== 'external' || stopRequest === null) return row
+        return { ...row, record: { ...row.record, stopRequest: { ...stopRequest, deliveredAt: updatedAt } } }
+      }),
+  },
+  {
     name: 'a commit that did not happen',
     laws: ['no lost acknowledged write', 'rejected writes change nothing, acknowledged ones last', 'refold'],
     transaction: (inner) => new Forgetful(inner),
@@ -259,6 +269,13 @@ function isCompletion({ type, replayKey }: Pick<StoredEvent, 'type' | 'replayKey
 function isRecovery({ type, replayKey }: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
   return (
     type === 'holder_lost' || (type === 'ended' && /^(abandon|give_up|settle_stop):/.test(replayKey ?? ''))
+  )
+}
+
+function isSeenGone(event: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
+  return (
+    isEnd(event) &&
+    (event as StoredEvent & { payload: { evidence?: unknown } }).payload.evidence === 'process_gone'
   )
 }
 

@@ -81,6 +81,11 @@ function oneOutcome(stage: Stage, pid: string, record: Entry['record']): void {
       'one outcome',
       `${pid} is ${record.status} with the outcome ${record.outcome?.status ?? 'none'}`,
     )
+  const { outcome, stopRequest } = record
+  if (outcome?.evidence !== 'process_gone') return
+  const status = stopRequest?.deliveredAt === undefined ? 'abandoned' : 'cancelled'
+  if (outcome.status !== status)
+    stage.violated('never invent an outcome', `${pid} was seen gone: ${outcome.status}, not ${status}`)
 }
 
 /** Once a parent has been told to stop, or has ended, nothing comes to be under it. */

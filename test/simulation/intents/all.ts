@@ -1,4 +1,5 @@
 import { allowances } from './allowances.ts'
+import { external } from './external.ts'
 import { holders } from './holders.ts'
 import { inboxes } from './inbox.ts'
 import type { Request } from './intent.ts'
@@ -19,4 +20,5 @@ export const requests: readonly Request[] = [
   ...allowances,
   ...upkeep,
   ...holders,
+  ...external,
 ]
