@@ -17,7 +17,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 112,
+    since: 193,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
