@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { nearest } from './nearest.ts'
+import { nearest } from '../core/nearest.ts'
 
 /** What of a zod schema is looked at here, whatever its class. */
 interface Def {

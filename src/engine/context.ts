@@ -13,7 +13,7 @@ import { signalName } from '../verbs/shapes/scalars.ts'
 import { type Acts, insideStep } from './acts.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
-import { checkRetry } from './retry.ts'
+import { checkOptions, checkRetry } from './retry.ts'
 
 /** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
 export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string): EngineContext {
@@ -48,6 +48,7 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
       heard(async () => {
         outside(`step ${name}`)
         checkStepName(name)
+        checkOptions(`The step ${name}`, options, ['retry'])
         checkRetry(options.retry)
         return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
       }),
@@ -56,10 +57,12 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
         outside('sleep')
         await wait('timer', 'sleep', wholeMs(ms))
       }),
-    signal: <Value extends Json>(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}) =>
+    signal: <Value extends Json>(name: string, options: { readonly timeoutMs?: number } = {}) =>
       heard(async () => {
         outside(`signal ${name}`)
         checkSignalName(name)
+        checkOptions(`The signal ${name}`, options, ['timeoutMs'])
+        const { timeoutMs } = options
         return (await wait('signal', name, timeoutMs === undefined ? null : wholeMs(timeoutMs))) as Value
       }),
     async keyFor(name) {
@@ -79,8 +82,10 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
         const outcome = (await wait('child', pid, null)) as Outcome
         return { ...outcome, result: decode(outcome.result) }
       }),
-    charge: (amounts, { done = false } = {}) =>
+    charge: (amounts, options = {}) =>
       heard(async () => {
+        checkOptions('charge', options, ['done'])
+        const { done = false } = options
         const charge = (key: string) => ledger.charge({ amounts, done, replayKey: `charge:${key}` })
         const inside = insideStep.getStore()
         if (inside !== undefined) {

@@ -8,7 +8,7 @@ import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
 import type { ChildToRegister, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import type { Ledger } from './ledger.ts'
-import { Run } from './run.ts'
+import { GRACE_MS, Run } from './run.ts'
 
 /** Registers a child of the process that `work` is, for one of its steps. */
 export type SpawnStep = (work: Work, request: ChildToRegister, place: number) => Promise<ProcessRecord>
@@ -54,6 +54,10 @@ export class Engines implements Executor {
     } finally {
       this.#runs.delete(run)
     }
+  }
+
+  graceMs({ spec }: ProcessRecord): number {
+    return this.#functions.get(String(spec['engine']))?.options.graceMs ?? GRACE_MS
   }
 
   async drain(): Promise<void> {

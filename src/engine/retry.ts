@@ -1,4 +1,5 @@
 import { RefusedError } from '../core/errors.ts'
+import { refuseUnknownOption } from '../core/known-options.ts'
 import { isWaitTime, MAX_WAIT_MS } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import type { RetryPolicy } from '../verbs/durable-function.ts'
@@ -24,6 +25,7 @@ export function backoffAfter(
 /** A policy that no wait can be made of is refused before the step is run. */
 export function checkRetry(policy: RetryPolicy | undefined): void {
   if (policy === undefined) return
+  checkOptions('A retry policy', policy, ['times', 'backoffMs', 'factor', 'maxBackoffMs', 'when'])
   const { times, backoffMs, factor, maxBackoffMs, when } = policy
   const wrong =
     typeof times !== 'number' || Number.isNaN(times) || times < 0
@@ -39,6 +41,11 @@ export function checkRetry(policy: RetryPolicy | undefined): void {
               : undefined
   if (wrong === undefined) return
   throw new RefusedError(refusal('invalid_input', `The retry policy cannot work: ${wrong}.`, 'Mend it.'))
+}
+
+export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
+  const unknown = refuseUnknownOption(call, given, known)
+  if (unknown !== undefined) throw new RefusedError(unknown)
 }
 
 function notMs(member: string): string {

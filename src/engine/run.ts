@@ -15,7 +15,7 @@ import { isStop } from './stop.ts'
 import { Waits } from './waits.ts'
 import { isTrouble, Writing } from './writing.ts'
 
-const GRACE_MS = 5_000
+export const GRACE_MS = 5_000
 
 /**
  * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.

@@ -18,13 +18,15 @@ import { Adoption } from './adoption.ts'
 import { Attempt, Stopped } from './attempt.ts'
 import { claimAnnounced, reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
-import { endIntent } from './end-intent.ts'
+import { endIntent, endingOfThrown, isStale } from './end-intent.ts'
 import type { Executor, Keeping, Left, Lost, Parked, StopRequest } from './executor.ts'
 import { GrantsUnderWay } from './grants-under-way.ts'
 import type { Kernel } from './kernel.ts'
 import { type Looked, Lookout } from './lookout.ts'
 import { type Performed, perform } from './perform.ts'
+import { performAs } from './perform-as.ts'
 import { Slots } from './slots.ts'
+import { StopGraces } from './stop-graces.ts'
 
 const CLAIM_PAGE = 200
 const RETRY_MS = 200
@@ -48,7 +50,7 @@ interface ExecutionOptions {
  * | registered, put back, resumed …      | looks for work, if it serves the kind |
  * | a wait left, of one not executed here | looks for work: it may have been parked |
  * | parked                               | looks for work when it is due          |
- * | stop requested, of one executed here | aborts it; a kill ends it at once     |
+ * | stop requested, of one executed here | aborts it; a kill ends it at once; one that ignores it is given up after a grace |
  * | paused, resumed, of one executed here | tells it                              |
  *
  * Where a keeper holds them, three things differ: they are found again at the start, left alone at the end, and ended
@@ -67,6 +69,7 @@ export class Executions {
   readonly #kernel: Kernel
   readonly #lookout: Lookout
   readonly #adoption: Adoption
+  readonly #graces: StopGraces
   readonly #running = new Map<Pid, Attempt>()
   /** Those that are to end with the daemon, and have been told. */
   readonly #askedToEnd = new WeakSet<Attempt>()
@@ -96,6 +99,11 @@ export class Executions {
     this.#slots = new Slots(most, () => this.#running.size)
     this.#here = here
     this.#mayClaim = mayClaim
+    this.#graces = new StopGraces({
+      clock: edges.clock,
+      giveUp: (attempt) => this.#giveUpStop(attempt),
+      failed: (error, { record }) => edges.onTrouble(error, `stopping ${record.pid}`),
+    })
     this.#adoption = new Adoption(edges, kernel, {
       holder: () => this.#holder,
       running: (pid) => this.#running.get(pid),
@@ -355,6 +363,7 @@ export class Executions {
   async #handBack(attempt: Attempt): Promise<void> {
     if (attempt.over) return
     attempt.over = true
+    this.#graces.forget(attempt)
     attempt.stop(new Stopped('shutdown', 'The kernel is shutting down.'))
     if (this.#keeping !== undefined) {
       this.#running.delete(attempt.record.pid)
@@ -419,7 +428,7 @@ export class Executions {
       try {
         return await executor.run(attempt, this.#kernel)
       } catch (error) {
-        if (this.#keeping === undefined) return thrown(attempt, error)
+        if (this.#keeping === undefined) return endingOfThrown(attempt, error)
         if (attempt.over) return undefined
         // What a keeper holds may be running, whatever went wrong here: that is no outcome of it.
         this.#edges.onTrouble(error, `executing ${attempt.record.pid}`)
@@ -475,12 +484,7 @@ export class Executions {
           continue
         }
         if (isStale(performed) && (await this.#hasNewFence(attempt, fence))) continue
-        this.#forget(attempt)
-        this.#runnerOf(attempt.record)?.settled?.(attempt.record.pid)
-        if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
-        else if (performed.type === 'refused')
-          this.#unwritten(attempt, performed.refusal.code, performed.refusal.message)
-        return
+        return this.#ended(attempt, performed)
       } catch (error) {
         if (this.#closed || !(error instanceof ReeveError)) throw error
         this.#edges.onTrouble(error, `ending ${attempt.record.pid}`)
@@ -489,6 +493,30 @@ export class Executions {
       }
       await this.#after(delay)
     }
+  }
+
+  async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
+    try {
+      const fence = attempt.fence()
+      const performed = await performAs(this.#edges, attempt, { type: 'give_up_stop' })
+      if (performed.type === 'refused' && performed.refusal.code === 'stopping') return 'not_yet'
+      if (isStale(performed) && (await this.#hasNewFence(attempt, fence))) return 'not_yet'
+      if (!attempt.over) this.#ended(attempt, performed)
+      return 'done'
+    } catch (error) {
+      if (this.#closed || !(error instanceof ReeveError)) throw error
+      this.#edges.onTrouble(error, `stopping ${attempt.record.pid}`)
+      return 'not_yet'
+    }
+  }
+
+  /** Its end was written, or is not to be written here. */
+  #ended(attempt: Attempt, performed: Performed): void {
+    this.#forget(attempt)
+    this.#runnerOf(attempt.record)?.settled?.(attempt.record.pid)
+    if (performed.type === 'appended') this.#kernel.carryOn(performed.row)
+    else if (performed.type === 'refused')
+      this.#unwritten(attempt, performed.refusal.code, performed.refusal.message)
   }
 
   /** This kernel's row lapsed while the end was being written, and its lease was taken again: the new fence counts. */
@@ -512,10 +540,12 @@ export class Executions {
     if (attempt === undefined && (this.#slots.reserved > 0 || this.#lookout.isLooking))
       this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
-    this.#stop(
-      attempt,
-      event.payload as unknown as Extract<ReservedEvent, { type: 'stop_requested' }>['payload'],
-    )
+    const stop = event.payload as unknown as Extract<ReservedEvent, { type: 'stop_requested' }>['payload']
+    this.#stop(attempt, stop)
+    if (this.#keeping !== undefined || stop.how === 'kill') return
+    const { graceMs } = stop
+    const asked = { at: event.at, ...(graceMs === undefined ? {} : { graceMs }) }
+    this.#graces.watch(attempt, asked, this.#runnerOf(attempt.record)?.graceMs?.(attempt.record) ?? 0)
   }
 
   /** Of what a keeper holds: it is ended by its executor, and its end is written when the store takes it. */
@@ -547,6 +577,7 @@ export class Executions {
 
   #forget(attempt: Attempt): void {
     attempt.over = true
+    this.#graces.forget(attempt)
     attempt.settled()
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
     if (this.#slots.hadTooFew()) this.look()
@@ -582,14 +613,4 @@ export class Executions {
     const target = targetOf(kind, spec)
     return this.#executors.find((executor) => isServed(executor.serves, kind, target))
   }
-}
-
-function thrown(attempt: Attempt, error: unknown): Ending {
-  if (attempt.stopped !== undefined) return { status: 'cancelled' }
-  const message = error instanceof Error ? error.message : String(error)
-  return { status: 'failed', reason: message, result: { error: message } }
-}
-
-function isStale(performed: Performed): boolean {
-  return performed.type === 'refused' && performed.refusal.code === 'stale_fence'
 }

@@ -18,6 +18,8 @@ export interface Executor {
   run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked | Left>
   /** The kernel closes: nothing more is begun, and what is under way gets a moment to come out. */
   drain?(): Promise<void>
+  /** How long it lets work that is under way go on after a stop was asked for; the kernel gives it up later than that. */
+  graceMs?(record: ProcessRecord): number
   /** The end is written. */
   settled?(pid: Pid): void
 }

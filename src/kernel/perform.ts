@@ -219,6 +219,7 @@ function rightFor(intent: Intent): Right {
     case 'end_step':
     case 'retry_step':
     case 'park':
+    case 'give_up_stop':
       return 'execute'
     case 'await_end':
       return 'read'

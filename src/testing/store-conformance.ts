@@ -24,6 +24,7 @@ import { registration } from './conformance/registration.ts'
 import { removedHolders } from './conformance/removed-holders.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
 import { signals } from './conformance/signals.ts'
+import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
 import { visibility } from './conformance/visibility.ts'
 
@@ -48,6 +49,7 @@ export function storeConformance(suite: Suite): void {
   signals(behaves)
   answers(behaves)
   engines(behaves)
+  stopGraces(behaves)
   tree(behaves)
   lifetimes(behaves)
   outbox(behaves)

@@ -1,6 +1,7 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
+import { refuseUnknownOption } from '../core/known-options.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
@@ -111,6 +112,7 @@ class Context implements ToolContext {
     given: Value,
     options: { readonly replayKey?: string } = {},
   ): Promise<void> => {
+    checkOptions('append', options, ['replayKey'])
     const payload = encode(given)
     if (payload.type === 'unstorable')
       throw new RefusedError({
@@ -149,6 +151,7 @@ class Context implements ToolContext {
     name: string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<SignalAnswer> => {
+    checkOptions('waitSignal', options, ['timeoutMs'])
     const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
     const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
@@ -164,10 +167,9 @@ class Context implements ToolContext {
     await this.#kernel.awaitAnswer(this.#work, this.#next('timer', 'sleep'), until)
   }
 
-  readonly charge = async (
-    amounts: Amounts,
-    { done = false }: { readonly done?: boolean } = {},
-  ): Promise<void> => {
+  readonly charge = async (amounts: Amounts, options: { readonly done?: boolean } = {}): Promise<void> => {
+    checkOptions('charge', options, ['done'])
+    const { done = false } = options
     this.#charges += 1
     const replayKey = `charge:${this.#charges}`
     await this.#kernel.charge({ pid: this.pid, amounts, done, actor: `process:${this.pid}`, replayKey })
@@ -209,6 +211,11 @@ class Context implements ToolContext {
 }
 
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
+
+function checkOptions(call: string, given: unknown, known: readonly string[]): void {
+  const unknown = refuseUnknownOption(call, given, known)
+  if (unknown !== undefined) throw new RefusedError(unknown)
+}
 
 /** A wait on a name that nobody can send would never end. */
 function checkSignalName(name: string): void {

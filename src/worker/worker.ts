@@ -5,9 +5,11 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import { Run } from '../engine/run.ts'
+import { checkOptions, checkRetry } from '../engine/retry.ts'
+import { GRACE_MS, Run } from '../engine/run.ts'
 import { isTrouble } from '../engine/writing.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
+import { StopGraces } from '../kernel/stop-graces.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
@@ -46,6 +48,11 @@ export class Worker {
   /** Nothing is written any more. */
   readonly #closed = new AbortController()
   readonly #runs = new Set<Run>()
+  readonly #graces = new StopGraces({
+    clock: systemClock,
+    giveUp: (attempt) => this.#giveUpStop(attempt),
+    failed: (error) => process.emitWarning(String(error), { type: 'ReeveWarning' }),
+  })
   #announcing: Promise<unknown> = Promise.resolve()
   /** When it was last certain that all leases are still held, and for how long that counts. */
   #certain: number | undefined
@@ -72,6 +79,8 @@ export class Worker {
         ),
       )
     }
+    checkOptions(`The engine ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
+    checkRetry(options.retry)
     this.#functions.set(name, { run, options })
     // What happens to a process after it was claimed is heard: the stream begins before the first claim.
     const { renewMs, position: after } = await this.#announce().catch((error: unknown) => {
@@ -87,6 +96,7 @@ export class Worker {
     await Promise.all([...this.#runs].map((run) => run.drain()))
     for (const attempt of this.#running.values()) {
       attempt.over = true
+      this.#graces.forget(attempt)
       attempt.stop(new Stopped('shutdown', 'The worker is shutting down.'))
     }
     this.#running.clear()
@@ -228,14 +238,30 @@ export class Worker {
   #tell(attempt: Attempt, event: StoredEvent): void {
     if (event.type === 'paused') attempt.request({ type: 'pause' })
     if (event.type === 'resumed') attempt.request({ type: 'resume' })
-    if (event.type === 'stop_requested')
-      this.#stop(attempt, event.payload as unknown as NonNullable<ProcessRecord['stopRequest']>)
+    if (event.type === 'stop_requested') {
+      const payload = event.payload as unknown as Omit<StopRequest, 'at'>
+      this.#stop(attempt, { ...payload, at: event.at })
+    }
   }
 
-  #stop(attempt: Attempt, { how, reason, source }: NonNullable<ProcessRecord['stopRequest']>): void {
+  #stop(attempt: Attempt, request: StopRequest): void {
+    const { how, reason, source } = request
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
-    if (how === 'kill') void this.#end(attempt, { status: 'cancelled' })
+    if (how === 'kill') return void this.#end(attempt, { status: 'cancelled' })
+    const served = this.#functions.get(String(attempt.record.spec['engine']))
+    this.#graces.watch(attempt, request, served?.options.graceMs ?? GRACE_MS)
+  }
+
+  async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
+    const { pid } = attempt.record
+    const no = await this.#insist(attempt, async () => {
+      const { fence } = attempt.fence()
+      await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'give_up_stop' } })
+    })
+    if (no instanceof RefusedError && no.code === 'stopping') return 'not_yet'
+    this.#forget(attempt)
+    return 'done'
   }
 
   #begin(record: ProcessRecord, fence: number): void {
@@ -320,6 +346,7 @@ export class Worker {
 
   #forget(attempt: Attempt): void {
     attempt.over = true
+    this.#graces.forget(attempt)
     if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
   }
 
@@ -363,6 +390,7 @@ export class Worker {
   }
 }
 
+type StopRequest = NonNullable<ProcessRecord['stopRequest']>
 type Ending = Omit<Extract<InputOf<'doWork'>['act'], { type: 'end' }>, 'type'>
 
 function thrown(attempt: Attempt, error: unknown): Ending {

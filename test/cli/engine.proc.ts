@@ -33,6 +33,9 @@ test('an engine is started, listed and shown with its steps; who serves nothing 
   expect(list.stdout.split('\n')[0]).toMatch(/^PID +ENGINE +STEPS +STATUS +STARTED +NAME$/)
   expect(list.stdout).toMatch(new RegExp(`${pid} +publish +2 +waiting for signal approved +.* news`))
   expect(list.stderr).toContain('Served now: publish.')
+  expect((await reeve.run(['ps', '-q', '--waiting'])).stdout).toBe(`${pid}\n`)
+  expect((await reeve.run(['ps', '-q', '--not-waiting'])).stdout.split('\n')).not.toContain(pid)
+  expect(await reeve.run(['ps', '--waiting', '--not-waiting'])).toMatchObject({ code: 2 })
   await reeve.run(['send', '--signal', 'approved', '--value', '"Ada"', 'news'])
   expect((await reeve.run(['wait', 'news'])).code).toBe(0)
   const shown = (await reeve.run(['engine', 'show', 'news'])).stdout

@@ -1,4 +1,4 @@
-import { embed, StepError } from 'reeve'
+import { embed, type RefusedError, StepError } from 'reeve'
 import { expect, onTestFinished } from 'vitest'
 import { gate, logOf, noted, onEachStore, outcomeOf, serve, start, storeAt, stuck } from './bed.ts'
 
@@ -570,3 +570,37 @@ onEachStore('code that was changed to wait for its calls in another order is let
   })
   expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 'c' })
 })
+
+onEachStore(
+  'an option that does not exist is refused before the step is run, with the one that was meant',
+  async (place) => {
+    let ran = 0
+    const reeve = await serve(await place(), async (ctx, input) => {
+      const options = input as never
+      if (input === 'signal') return ctx.signal('go', { timeout: 1 } as never)
+      return ctx
+        .step('pay', () => ++ran, options)
+        .catch((error: RefusedError) => [error.message, error.remedy])
+    })
+    expect(await outcomeOf(reeve, await start(reeve, { retries: { times: 3 } }))).toMatchObject({
+      result: ['The step pay takes retry; there is no option "retries".', 'Did you mean retry?'],
+    })
+    expect(await outcomeOf(reeve, await start(reeve, { timeoutMs: 5 }))).toMatchObject({
+      result: ['The step pay takes retry; there is no option "timeoutMs".', 'Leave timeoutMs out.'],
+    })
+    expect(await outcomeOf(reeve, await start(reeve, { retry: { times: 1, backoff: 5 } }))).toMatchObject({
+      result: [
+        'A retry policy takes times, backoffMs, factor, maxBackoffMs, when; there is no option "backoff".',
+        'Did you mean backoffMs?',
+      ],
+    })
+    expect(await outcomeOf(reeve, await start(reeve, 3))).toMatchObject({
+      result: ['The step pay takes retry, as an object.', 'Give the options as an object.'],
+    })
+    expect(await outcomeOf(reeve, await start(reeve, 'signal'))).toMatchObject({
+      status: 'failed',
+      reason: 'The signal go takes timeoutMs; there is no option "timeout".',
+    })
+    expect(ran).toBe(0)
+  },
+)

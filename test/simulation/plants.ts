@@ -114,6 +114,17 @@ export const plants: readonly Plant[] = [
     plan: (plan, planting) => unawareOfRemoval(plan, planting.holder),
   },
   {
+    name: 'a stop that is never given up',
+    laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
+    since: 29,
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))
+          ? []
+          : changes,
+      ),
+  },
+  {
     name: 'a refused write that leaves a grant',
     laws: ['rejected writes change nothing'],
     plan: (plan) =>
@@ -277,6 +288,10 @@ function isSeenGone(event: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
     isEnd(event) &&
     (event as StoredEvent & { payload: { evidence?: unknown } }).payload.evidence === 'process_gone'
   )
+}
+
+function isGivenUpStop({ replayKey }: Pick<StoredEvent, 'replayKey'>): boolean {
+  return replayKey?.startsWith('give_up_stop:') === true
 }
 
 function isEnd({ type }: Pick<StoredEvent, 'type'>): boolean {

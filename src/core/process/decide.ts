@@ -34,6 +34,7 @@ import type { StoredEvent } from './event.ts'
 import { type Intent, nearLimitKey } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
 import type { ProcessRow } from './row.ts'
+import { decideGiveUpStop } from './stop-grace.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
 export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
@@ -102,6 +103,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideGiveUp(facts.row, intent)
     case 'settle_stop':
       return decideSettleStop(facts.row, intent)
+    case 'give_up_stop':
+      return decideGiveUpStop(facts.row, intent)
     case 'take_over':
       return decideTakeOver(facts.row, intent)
     case 'release':

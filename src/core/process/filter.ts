@@ -1,14 +1,15 @@
 import { sameJson } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
 import type { Pid } from './pid.ts'
-import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord, type WaitOn } from './record.ts'
+import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord, type WaitOn, waitsOf } from './record.ts'
 import type { Status } from './status.ts'
 
 /** Several values of one key are alternatives; all keys must match. Without a status, ended processes are left out. */
 export interface Filter {
   readonly status?: readonly Status[] | 'any'
   readonly kind?: readonly Kind[]
-  readonly waiting?: readonly WaitOn[]
+  /** What it waits for; true: anything, false: nothing. */
+  readonly waiting?: readonly WaitOn[] | boolean
   readonly definition?: readonly Json[]
   readonly label?: readonly string[]
   readonly name?: readonly string[]
@@ -25,7 +26,7 @@ export function matches(record: ProcessRecord, filter: Filter): boolean {
   return (
     matchesStatus(record, filter.status) &&
     has(filter.kind, record.kind) &&
-    (filter.waiting === undefined || (record.wait !== null && filter.waiting.includes(record.wait.on))) &&
+    matchesWaiting(record, filter.waiting) &&
     has(filter.label, record.identity.label) &&
     has(filter.name, record.name) &&
     has(filter.parent, record.parent) &&
@@ -42,6 +43,13 @@ export function matches(record: ProcessRecord, filter: Filter): boolean {
 function matchesStatus(record: ProcessRecord, status: Filter['status']): boolean {
   if (status === undefined) return !hasEnded(record)
   return status === 'any' || status.includes(record.status)
+}
+
+function matchesWaiting(record: ProcessRecord, waiting: Filter['waiting']): boolean {
+  if (waiting === undefined) return true
+  const waits = waitsOf(record)
+  if (typeof waiting === 'boolean') return waits.length > 0 === waiting
+  return waits.some(({ on }) => waiting.includes(on))
 }
 
 function has<Value>(wanted: readonly Value[] | undefined, value: Value | null): boolean {

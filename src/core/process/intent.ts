@@ -136,6 +136,8 @@ export type Intent =
     })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
+  /** Its executor: the code was asked to stop, its grace is over, and it was not seen to stop. */
+  | (Asked & { readonly type: 'give_up_stop'; readonly fence: Fence })
   | (Asked & { readonly type: 'take_over'; readonly observed: Lease; readonly holder: string })
   | (Asked & { readonly type: 'release'; readonly fence: Fence })
 

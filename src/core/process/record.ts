@@ -95,8 +95,9 @@ export const EVIDENCES = [
   'identity_mismatch',
   /** Its OS process was seen to be gone, and Reeve was not its parent: how it ended is not known. */
   'process_gone',
+  'not_seen_to_stop',
 ] as const
-/** Why an end that nobody saw is believed. */
+/** Why an end that was not seen is believed. `not_seen_to_stop`: its code was asked to stop, and ignores that. */
 export type Evidence = (typeof EVIDENCES)[number]
 
 export interface Outcome {

@@ -71,6 +71,7 @@ export function ends(behaves: Behaves): void {
       { type: 'put_back', pid, observed, evidence: 'holder_dead', retryAt: 0 },
       { type: 'abandon', pid, observed, evidence: 'holder_dead' },
       { type: 'give_up', pid, observed, reason: 'attempts_exhausted' },
+      { type: 'give_up_stop', pid, fence },
     ]
     for (const asking of late) await bench.refused('already_ended', asking)
     const stop = { type: 'stop', pid, how: 'kill', reason: 'late', cause: null, replayKey: 's' } as const

@@ -81,6 +81,8 @@ export function filters(behaves: Behaves): void {
         [{ createdBefore: begun + 20 }, ['a', 'b']],
         [{ createdAfter: begun, createdBefore: begun + 30, kind: ['tool', 'external'] }, ['b', 'c']],
         [{ waiting: ['signal'] }, []],
+        [{ waiting: true }, []],
+        [{ waiting: false }, ['a', 'b', 'c', 'd', 'e', 'f']],
       ]
       for (const [filter, pids] of cases)
         assert.deepEqual(await found(bench, filter), pids, JSON.stringify(filter))
@@ -98,6 +100,9 @@ export function filters(behaves: Behaves): void {
     assert.deepEqual(await found(bench, { waiting: ['signal'] }), ['a'])
     assert.deepEqual(await found(bench, { waiting: ['signal', 'timer'], status: 'any' }), ['a'])
     assert.deepEqual(await found(bench, { waiting: ['timer', 'child'] }), [])
+    assert.deepEqual(await found(bench, { waiting: true, status: 'any' }), ['a'])
+    assert.deepEqual(await found(bench, { waiting: false, status: 'any' }), ['b'])
+    assert.deepEqual(await found(bench, { waiting: false }), [])
   })
 
   behaves('pages of a filter that passes few are full, in order, and end', async (bench) => {

@@ -14,7 +14,10 @@ export const filter = z.strictObject({
     .exactOptional()
     .describe('without it, everything that has not ended'),
   kind: some(kind).exactOptional(),
-  waiting: some(waitOn).exactOptional(),
+  waiting: z
+    .union([z.boolean(), some(waitOn)])
+    .exactOptional()
+    .describe('what it waits for; true: anything, false: nothing'),
   definition: z.array(json).min(1).exactOptional().describe('objects match if all their members are there'),
   label: some(z.string()).exactOptional(),
   name: some(name).exactOptional(),

@@ -50,7 +50,10 @@ const outcome = z.strictObject({
   source: actor.nullable(),
   result: json,
   evidence: z
-    .enum(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch', 'process_gone'])
+    .enum([
+      ...(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch'] as const),
+      ...(['process_gone', 'not_seen_to_stop'] as const),
+    ])
     .nullable(),
   startedAt: time.nullable(),
   endedAt: time,

@@ -51,6 +51,8 @@ export const act = z.discriminatedUnion('type', [
     result: json.exactOptional(),
   }),
   z.strictObject({ type: z.literal('release') }),
+  /** It was asked to stop, its grace is over, and it was not seen to stop. */
+  z.strictObject({ type: z.literal('give_up_stop') }),
   /** A one-shot key for a wait, and a secret of the process that is the same in every attempt. */
   z.strictObject({ type: z.literal('key'), wait }),
   z.strictObject({ type: z.literal('seed') }),

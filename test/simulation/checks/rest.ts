@@ -1,4 +1,5 @@
 import { type ProcessRecord, waitsOf, wakesAt } from '../../../src/core/process/record.ts'
+import { stopOverdueAt } from '../../../src/core/process/stop-grace.ts'
 import { ELSEWHERE } from '../intents/allowances.ts'
 import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'
@@ -147,6 +148,20 @@ function checkHolder(world: World, entry: Entry, holderId: string): void {
     )
   else if (record.stopRequest !== null && !holder.isToldToStop(pid))
     broke(world, 'who executes is told to stop', entry, `is ${record.status}, and its executor knows nothing`)
+  else checkStopping(world, entry)
+}
+
+/** Code that ignores a stop is given up when its grace is over. */
+function checkStopping(world: World, entry: Entry): void {
+  const { stopRequest } = entry.record
+  const overdueAt = stopRequest === null ? null : stopOverdueAt(stopRequest)
+  if (overdueAt !== null && overdueAt < world.stage.now - LATE_MS)
+    broke(
+      world,
+      'a stop that is ignored is given up',
+      entry,
+      `was to stop ${world.stage.now - overdueAt} ms ago`,
+    )
 }
 
 /** A time that was set has come, with a holder there to see it. */

@@ -10,7 +10,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .sort((a, b) => a.wrong - b.wrong)
   if (best !== undefined && best.wrong <= Math.min(MOST_WRONG, word.length - 1)) return best.candidate
   if (word.length < LEAST_BEGUN) return undefined
-  return known.find((candidate) => candidate.toLowerCase().startsWith(word.toLowerCase()))
+  const begins = (start: string) =>
+    known.find((candidate) => candidate.toLowerCase().startsWith(start.toLowerCase()))
+  return begins(word) ?? begins(word.slice(0, LEAST_BEGUN))
 }
 
 /** How many letters have to be put in, taken out or replaced to make one word of the other. */

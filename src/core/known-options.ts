@@ -1,0 +1,22 @@
+import { nearest } from './nearest.ts'
+import { type Refusal, refusal } from './refusal.ts'
+
+/** An option that does not exist would be ignored: most often it is another one, misspelt. */
+export function refuseUnknownOption(
+  call: string,
+  given: unknown,
+  known: readonly string[],
+): Refusal | undefined {
+  if (given === undefined) return undefined
+  const takes = `${call} takes ${known.join(', ')}`
+  if (typeof given !== 'object' || given === null)
+    return refusal('invalid_input', `${takes}, as an object.`, 'Give the options as an object.')
+  const unknown = Object.keys(given).find((key) => !known.includes(key))
+  if (unknown === undefined) return undefined
+  const meant = nearest(unknown, known)
+  const remedy = meant === undefined ? `Leave ${unknown} out.` : `Did you mean ${meant}?`
+  return refusal('invalid_input', `${takes}; there is no option ${JSON.stringify(unknown)}.`, remedy, {
+    option: unknown,
+    ...(meant === undefined ? {} : { meant }),
+  })
+}
