@@ -17,7 +17,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 193,
+    since: 149,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -28,6 +28,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
+    since: 22,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -49,7 +50,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 84,
+    since: 119,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
@@ -96,7 +97,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
-    since: 44,
+    since: 66,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
