@@ -92,6 +92,20 @@ export const daemonWords: DaemonWords = {
       revoke: async (id) => file.revoke(id),
     }
   },
+  async secrets(home) {
+    const [{ SecretFile }, { prepareHome }] = await Promise.all([
+      import('./daemon/secret-file.ts'),
+      import('./daemon/home.ts'),
+    ])
+    const paths = homePaths(home)
+    prepareHome(paths)
+    const file = new SecretFile(paths)
+    return {
+      set: async (name, value) => file.set(name, value),
+      list: async () => file.list(),
+      remove: async (name) => file.remove(name),
+    }
+  },
   async *checks(home) {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))

@@ -5,6 +5,7 @@ import { allowanceIn } from './allow.ts'
 import type { CallerEnvironment } from './caller-environment.ts'
 import type { Context } from './context.ts'
 import { terminalOf } from './foreground/terminal.ts'
+import { environmentWith } from './secret-options.ts'
 import { UsageError } from './usage-error.ts'
 import type { RunOptions } from './words/run.ts'
 
@@ -48,6 +49,7 @@ export async function requestFor(
     ...given.request,
     // The whole environment has them already, and is stored nowhere.
     ...(given.spec.inheritEnv === 'whole' ? {} : secretsIn(around.env, options['pass-env'])),
+    ...(await environmentWith(reeve, options.secret)),
     ...(name === undefined ? {} : { name }),
     ...allowanceIn(options.allow),
     ...(session === undefined ? {} : { owner: { session } }),

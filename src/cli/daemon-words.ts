@@ -28,6 +28,7 @@ export interface DaemonWords {
   /** Environment, umask and limits that a program started here would get. */
   inherited(): Promise<Inherited>
   tokens(home: string): Promise<TokenWords>
+  secrets(home: string): Promise<SecretWords>
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>
   /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
@@ -93,6 +94,14 @@ interface TokenWords {
   list(): Promise<readonly Token[]>
   /** False if there is none. */
   revoke(id: string): Promise<boolean>
+}
+
+interface SecretWords {
+  set(name: string, value: string): Promise<'set' | 'replaced'>
+  /** Names alone. */
+  list(): Promise<readonly { readonly name: string; readonly setAt: number }[]>
+  /** False if there is none. */
+  remove(name: string): Promise<boolean>
 }
 
 export interface Check {

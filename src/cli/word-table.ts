@@ -41,6 +41,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       status: async () => (await import('./words/status.ts')).status,
       doctor: async () => (await import('./words/doctor.ts')).doctor,
       config: async () => (await import('./words/config.ts')).config,
+      secret: async () => (await import('./words/secret.ts')).secret,
       token: async () => (await import('./words/token.ts')).token,
       prune: async () => (await import('./words/prune.ts')).prune,
       rm: async () => (await import('./words/rm.ts')).rm,

@@ -18,6 +18,8 @@ export interface HomePaths {
   readonly tokens: string
   /** The admin token that was made at the first start. */
   readonly token: string
+  /** Values of secrets, for the owner alone. */
+  readonly secrets: string
   /** Signs the ids of MCP connections. */
   readonly mcpKey: string
   /** What a daemon in the background logs. */
@@ -58,6 +60,7 @@ export function homePaths(folder: string = homeFolder()): HomePaths {
     daemon: join(at, 'daemon.json'),
     tokens: join(at, 'tokens.json'),
     token: join(at, 'token'),
+    secrets: join(at, 'secrets.json'),
     mcpKey: join(at, 'mcp-key'),
     log: join(at, 'daemon.log'),
     telemetry: join(at, 'telemetry.json'),

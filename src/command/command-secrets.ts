@@ -1,3 +1,5 @@
+import type { Environment } from '../core/environment/environment.ts'
+import { secretsNamedIn } from '../core/environment/secrets.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Masker } from '../redaction/masker.ts'
@@ -13,28 +15,38 @@ type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'sp
 }
 type Variables = Readonly<Record<string, string | undefined>>
 
+/** The secrets that environments name. */
+export interface NamedSecrets {
+  /** Throws where one is not set. */
+  variablesOf(environment: Environment | null): Readonly<Record<string, string>>
+  /** Undefined where it is not known. */
+  knownValue(name: string): string | undefined
+}
+
+interface SecretSources {
+  readonly variables: () => Promise<Variables>
+  readonly passed: PassedSecrets
+  readonly inherited: InheritedEnvironments
+  readonly named: NamedSecrets
+}
+
 /** The secrets that commands are given, or could print: those of the base environment by name, and those of each spec. */
 export class CommandSecrets {
   readonly #redaction: Redaction
   readonly #variables: () => Promise<Variables>
   readonly #passed: PassedSecrets
   readonly #inherited: InheritedEnvironments
+  readonly #secrets: NamedSecrets
   /** The variables that an environment takes secrets from, by its ref. */
   readonly #named = new Map<string, readonly string[]>()
   #known: Variables | undefined
 
-  constructor(
-    redaction: Redaction,
-    from: {
-      readonly variables: () => Promise<Variables>
-      readonly passed: PassedSecrets
-      readonly inherited: InheritedEnvironments
-    },
-  ) {
+  constructor(redaction: Redaction, sources: SecretSources) {
     this.#redaction = redaction
-    this.#variables = from.variables
-    this.#passed = from.passed
-    this.#inherited = from.inherited
+    this.#variables = sources.variables
+    this.#passed = sources.passed
+    this.#inherited = sources.inherited
+    this.#secrets = sources.named
     // Command lines are shown before any output is.
     void this.#learn()
   }
@@ -53,7 +65,7 @@ export class CommandSecrets {
     const { spec, envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
     const { passEnv = [], env = {} } = spec as unknown as CommandSpec
-    const named = (await this.#namesIn(envRef, kernel)).map((name) => process.env[name])
+    const named = (await this.#namesIn(envRef, kernel)).map((name) => this.#secrets.knownValue(name))
     const ofBase = passEnv.map((name) => variables[name])
     const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(given))
     const inherited = (await this.#inherited.of(given))?.env ?? {}
@@ -68,9 +80,7 @@ export class CommandSecrets {
     const known = this.#named.get(ref)
     if (known !== undefined) return known
     const environment = await kernel.edges.store.ask({ ask: 'environment', ref })
-    const names = Object.values(environment?.variables ?? {}).flatMap((value) =>
-      typeof value === 'string' ? [] : [value.secret],
-    )
+    const names = secretsNamedIn(environment)
     if (environment !== null) this.#named.set(ref, names)
     const [oldest] = this.#named.keys()
     if (this.#named.size > MOST_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)

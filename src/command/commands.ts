@@ -13,7 +13,7 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
-import { CommandSecrets } from './command-secrets.ts'
+import { CommandSecrets, type NamedSecrets } from './command-secrets.ts'
 import { takeHome } from './daemon-lock.ts'
 import { needsLinux, preparedHome, wrongStore } from './data-folder.ts'
 import { BaseEnvironment } from './environment/base.ts'
@@ -90,6 +90,7 @@ export class Commands {
     readonly environment: BaseEnvironment
     readonly passed: PassedSecrets
     readonly inherited: InheritedEnvironments
+    readonly named: NamedSecrets
     readonly settings: Settings
     readonly totalBytes: number
     readonly redaction: Redaction
@@ -102,6 +103,7 @@ export class Commands {
       variables: () => parts.environment.variables(),
       passed: parts.passed,
       inherited: parts.inherited,
+      named: parts.named,
     })
     this.output = new CommandOutput({
       home: parts.home,
@@ -121,7 +123,7 @@ export class Commands {
   static async open(
     options: CommandsOptions,
     daemon: Daemon,
-    redaction: Redaction,
+    { redaction, named }: { readonly redaction: Redaction; readonly named: NamedSecrets },
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
     if (process.platform !== 'linux') throw needsLinux()
@@ -129,7 +131,7 @@ export class Commands {
     const { id } = preparedHome(home)
     const lock = takeHome(home, daemon)
     try {
-      return await Commands.#open(options, { home, id, lock, redaction }, daemon, onTrouble)
+      return await Commands.#open(options, { home, id, lock, redaction, named }, daemon, onTrouble)
     } catch (error) {
       lock.release()
       throw error
@@ -143,7 +145,14 @@ export class Commands {
       id,
       lock,
       redaction,
-    }: { readonly home: Home; readonly id: string; readonly lock: Lock; readonly redaction: Redaction },
+      named,
+    }: {
+      readonly home: Home
+      readonly id: string
+      readonly lock: Lock
+      readonly redaction: Redaction
+      readonly named: NamedSecrets
+    },
     daemon: Daemon,
     onTrouble: (error: unknown, doing: string) => void,
   ): Promise<Commands> {
@@ -167,7 +176,7 @@ export class Commands {
       homeId: id,
       fifos: home.fifos,
       most: options.most ?? DEFAULTS.most,
-      plan: (record, kernel) => planFor(record, kernel, { environment, passed, inherited, settings }),
+      plan: (record, kernel) => planFor(record, kernel, { environment, passed, inherited, named, settings }),
       ends: (record, { how, graceMs }) => ({
         signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
         graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
@@ -194,10 +203,9 @@ export class Commands {
       const older = await reachOlder(home, daemon, { ...shared, gone })
       const keepers = current === undefined ? older : [current, ...older]
       const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-      const variables = { environment, passed, inherited }
       const commands = new Commands({
         ...{ home, lock, keepers, settings, totalBytes, redaction, onTrouble },
-        ...variables,
+        ...{ environment, passed, inherited, named },
       })
       opened.resolve(commands)
       return commands
@@ -397,6 +405,7 @@ interface PlanSources {
   readonly environment: BaseEnvironment
   readonly passed: PassedSecrets
   readonly inherited: InheritedEnvironments
+  readonly named: NamedSecrets
   readonly settings: Settings
 }
 
@@ -408,7 +417,8 @@ async function planFor(record: ProcessRecord, kernel: Kernel, from: PlanSources)
   const values = named.length === 0 ? {} : await from.passed.ofStarting(record, kernel)
   const base = inheritEnv === 'whole' ? {} : await from.environment.variables()
   const variables = { ...withoutSecrets({ ...base, ...values }, named), ...inherited?.env, ...values }
-  return { ...planOf(record, variables, environment, from.settings), ...withoutEnv(inherited) }
+  const given = { variables: from.named.variablesOf(environment), options: environment?.options ?? {} }
+  return { ...planOf(record, variables, given, from.settings), ...withoutEnv(inherited) }
 }
 
 function withoutEnv(inherited: Inherited | null): Omit<Inherited, 'env'> {

@@ -1,5 +1,6 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import { APPENDS_BASE_PATH, type Environment } from '../core/environment/environment.ts'
+import type { Variables } from '../core/environment/secrets.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
@@ -23,7 +24,7 @@ const TERMINAL = { cols: 120, rows: 30 }
 export function planOf(
   record: ProcessRecord,
   base: Readonly<Record<string, string>>,
-  environment: Environment | null,
+  environment: { readonly variables: Variables; readonly options: Environment['options'] },
   settings: Settings,
 ): SpawnPlan {
   const spec = record.spec as unknown as CommandSpec
@@ -34,7 +35,7 @@ export function planOf(
     cwd: record.cwd ?? process.cwd(),
     env: {
       ...(spec.inheritEnv === 'whole' ? ofCaller(base, pty) : ofDaemon(base, pty)),
-      ...variablesOf(environment, base),
+      ...withPath(environment, base),
       ...spec.env,
     },
     pty,
@@ -53,8 +54,6 @@ export function planOf(
     tree: settings.tree,
   }
 }
-
-type Variables = Readonly<Record<string, string>>
 
 function ofDaemon(base: Variables, pty: object | null): Variables {
   return { ...base, ...UNBUFFERED, ...(pty === null ? {} : TERM) }
@@ -103,18 +102,11 @@ function capsFor(keepBytes: number | undefined, caps: OutputCaps): OutputCaps {
   return { ...caps, tailBytes: keepBytes, segmentBytes }
 }
 
-/** A secret is named, and its value comes from the daemon's own environment at the moment it is needed. */
-function variablesOf(
-  environment: Environment | null,
+function withPath(
+  { variables, options }: { readonly variables: Variables; readonly options: Environment['options'] },
   base: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const variables: Record<string, string> = {}
-  for (const [name, value] of Object.entries(environment?.variables ?? {})) {
-    const text = typeof value === 'string' ? value : process.env[value.secret]
-    if (text !== undefined) variables[name] = text
-  }
+): Variables {
   const path = variables['PATH']
-  if (path !== undefined && environment?.options[APPENDS_BASE_PATH] === true)
-    variables['PATH'] = joinedPaths(path, base['PATH'])
-  return variables
+  if (path === undefined || options[APPENDS_BASE_PATH] !== true) return variables
+  return { ...variables, PATH: joinedPaths(path, base['PATH']) }
 }

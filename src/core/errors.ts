@@ -9,6 +9,7 @@ type TroubleCode =
   | 'outcome_unknown'
   | 'record_unreadable'
   | 'schema_too_new'
+  | 'secrets_unusable'
   | 'store_busy'
   | 'store_corrupt'
   | 'store_full'

@@ -48,6 +48,7 @@ export type RefusalCode =
   | 'pruned_pid'
   | 'replay_conflict'
   | 'replay_key_required'
+  | 'secret_unknown'
   | 'session_ended'
   | 'session_unknown'
   | 'signals_full'

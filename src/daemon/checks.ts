@@ -9,6 +9,7 @@ import type { Reeve } from '../verbs/reeve.ts'
 import { configuration } from './config.ts'
 import { keeperFound } from './keeper-check.ts'
 import { presentDaemon } from './running.ts'
+import { SecretFile } from './secret-file.ts'
 import type { Settings } from './settings.ts'
 
 const MiB = 1024 * 1024
@@ -34,6 +35,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     yield rights(home)
     yield await store(file, home)
   }
+  yield secrets(home)
   const running = presentDaemon(home)
   if (running === null) {
     yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
@@ -175,6 +177,18 @@ function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
     state: 'bad',
     found: `others may read ${open.join(', ')}`,
     fix: `chmod go= ${open.join(' ')}`,
+  }
+}
+
+/** A file that others could read or change is not used: what names a secret fails until that is mended. */
+function secrets(home: HomePaths): Check {
+  const name = 'secrets'
+  try {
+    const { length } = new SecretFile(home).list()
+    return { name, state: 'good', found: length === 0 ? 'none are set' : `${length} in ${home.secrets}` }
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error
+    return { name, state: 'bad', found: error.message, fix: error.remedy }
   }
 }
 

@@ -4,7 +4,6 @@ import * as z from 'zod'
 import type { HomePaths } from '../client/home.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
-import { type Lock, takeLock } from '../keeper/protocol/lock.ts'
 import {
   type KeptToken,
   keptToken,
@@ -13,10 +12,8 @@ import {
   type Tokens,
   tokenHash,
 } from '../server/tokens.ts'
+import { waitForLock } from './file-lock.ts'
 import { writeWhole } from './home.ts'
-
-const LOCK_TRIES = 200
-const LOCK_MS = 10
 
 /**
  * The tokens of a home, in a file that may be changed while a daemon runs: `reeve token` writes it, and the daemon looks
@@ -97,20 +94,6 @@ export function adminToken(paths: HomePaths, tokens: TokenFile): string {
   const { token } = tokens.create({ role: 'admin', label: 'made at the first start' })
   writeWhole(paths.token, `${token}\n`)
   return token
-}
-
-/** Whoever has it only writes a small file. */
-function waitForLock(path: string): Lock {
-  for (let tries = 0; tries < LOCK_TRIES; tries++) {
-    const lock = takeLock(path)
-    if (lock !== null) return lock
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MS)
-  }
-  throw new ReeveError(
-    'home_unusable',
-    `Another program keeps ${path} locked.`,
-    'Try again; if it stays, look which program has that file open.',
-  )
 }
 
 function readTokens(path: string): readonly KeptToken[] {

@@ -16,6 +16,7 @@ import { announce, announceAgain, prepareHome, withdraw } from './home.ts'
 import { type DaemonLog, logAt, logOf } from './log.ts'
 import { type Guests, guestsOf } from './mcp-guests.ts'
 import { presentDaemon } from './running.ts'
+import { SecretFile } from './secret-file.ts'
 import type { Settings } from './settings.ts'
 import { telemetryFor } from './telemetry.ts'
 import { adminToken, TokenFile } from './token-file.ts'
@@ -261,6 +262,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
       ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
       ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
     },
+    secrets: new SecretFile(home),
     waits: { defaultMs: waitMs },
     flood: {
       ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { Commands, type CommandsOptions } from '../command/commands.ts'
+import type { Secrets } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Trouble, type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
-import { Engines } from '../engine/in-kernel.ts'
+import { Engines, type VariablesOf } from '../engine/in-kernel.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import { ExternalProcesses } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
@@ -29,6 +30,7 @@ import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { actsOf } from './acts.ts'
 import { attach, followLog } from './attach.ts'
 import { wantedOf } from './changes.ts'
+import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ExternalStops } from './external-stops.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
@@ -81,6 +83,11 @@ export interface EmbedOptions {
    * after a restart.
    */
   readonly onStop?: OnStop
+  /**
+   * Values of the secrets that environments name (`{ secret: 'NAME' }`). A name that it does not have is looked up among the
+   * variables of this program.
+   */
+  readonly secrets?: Secrets
   /** Hears when somebody has secrets shown, with `reveal`. */
   readonly onReveal?: (revealed: Revealed) => void
 }
@@ -169,20 +176,27 @@ async function start(
   )
   const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
   const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
+  const secrets = new EnvironmentSecrets(options.secrets, redaction)
   const { osPid, startTime, id } = holder
   const commands =
     options.commands === undefined
       ? undefined
-      : await Commands.open(options.commands, { osPid, startTime, id }, redaction, onTrouble)
+      : await Commands.open(
+          options.commands,
+          { osPid, startTime, id },
+          { redaction, named: secrets },
+          onTrouble,
+        )
   const waits = { ...WAITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
+  const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)
   const engines = new Engines((work, request, place) => {
     const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${place}` }
     return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), place)
-  })
+  }, variablesOf)
   for (const [name, run] of Object.entries(options.engines ?? {})) engines.add(name, run)
-  const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs)]
+  const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs, variablesOf)]
   const kernel = new Kernel(nodeEdges(store, onTrouble, { ...FLOOD_LIMITS, ...options.flood }), {
     holder,
     successor,

@@ -86,6 +86,12 @@ export const OPTIONS = z.strictObject({
   onStop: z
     .custom<EmbedOptions['onStop']>((listener) => typeof listener === 'function', 'must be a function')
     .optional(),
+  secrets: z
+    .custom<EmbedOptions['secrets']>(
+      (secrets) => typeof Object(secrets).read === 'function',
+      'must have a function read',
+    )
+    .optional(),
   onReveal: z
     .custom<EmbedOptions['onReveal']>((listener) => typeof listener === 'function', 'must be a function')
     .optional(),

@@ -95,7 +95,8 @@ export class Shown {
     if (value instanceof Uint8Array) return
     if (isRecord(value)) shown.set(value, await this.#record(value, manner))
     else if (isEventOrNotice(value)) shown.set(value, await this.event(value, manner))
-    else if (isEnvironment(value)) shown.set(value, maskJson(this.#redaction.masker(), value))
+    else if (isEnvironment(value))
+      shown.set(value, maskJson(this.#redaction.masker(), value, { leave: isNameOfSecret }))
     else
       for (const member of Object.values(value))
         if (typeof member === 'object') await this.#showIn(member, manner, shown, depth + 1)
@@ -243,6 +244,11 @@ function hasText<Told extends object>(told: Told): told is Told & { readonly tex
 
 function isEnvironment(value: object): value is Environment {
   return 'variables' in value && 'policy' in value && 'options' in value
+}
+
+/** `variables.X.secret` says which secret is meant, and nothing of its value. */
+function isNameOfSecret(member: string, depth: number): boolean {
+  return member === 'secret' && depth === 2
 }
 
 /** The same with other objects in the place of these. */

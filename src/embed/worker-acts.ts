@@ -1,3 +1,4 @@
+import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { HolderRow } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
@@ -19,6 +20,8 @@ import { parse } from './parse.ts'
 import { spawnChild, stored } from './spawn-acts.ts'
 
 const PAGE = 100
+/** How long a store that is away is asked for an environment. */
+const ENVIRONMENT_MS = 5_000
 /** A claim waits no longer than a proxy in between would let it. */
 const LONGEST_CLAIM_MS = 60_000
 
@@ -143,6 +146,12 @@ async function perform(
       const { after, limit } = act
       const events = await edges.store.ask({ ask: 'events', pid, after, limit, bytes: PAGE_BYTES })
       return { type: 'events', events: [...events] }
+    }
+    case 'environment': {
+      const row = await edges.store.ask({ ask: 'process', pid })
+      if (row === null || !holds(row, fence)) throw new RefusedError(notHeld(pid, fence.holder))
+      const environment = await kernel.environmentOf(row.record, AbortSignal.timeout(ENVIRONMENT_MS))
+      return { type: 'environment', environment: environment ?? EMPTY_ENVIRONMENT }
     }
     case 'park': {
       const work = await attemptOf(kernel, pid, fence)

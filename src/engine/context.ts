@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
@@ -16,7 +17,12 @@ import type { Ledger } from './ledger.ts'
 import { checkOptions, checkRetry } from './retry.ts'
 
 /** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
-export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string): EngineContext {
+export function contextOf(
+  ledger: Ledger,
+  calls: Calls,
+  acts: Acts,
+  { seed, env }: { readonly seed: string; readonly env: Variables },
+): EngineContext {
   const { record, signal, clock } = ledger
   const ordinals = new Map<string, number>()
   const ordinalOf = (on: WaitOn, name: string) => ordinals.get(`${on}:${name}`) ?? 0
@@ -39,6 +45,7 @@ export function contextOf(ledger: Ledger, calls: Calls, acts: Acts, seed: string
   return {
     pid: record.pid,
     input: decode(record.spec['input'] ?? null),
+    env,
     abortSignal: signal,
     step: <Result>(
       name: string,

@@ -1,3 +1,4 @@
+import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -13,6 +14,9 @@ import { GRACE_MS, Run } from './run.ts'
 /** Registers a child of the process that `work` is, for one of its steps. */
 export type SpawnStep = (work: Work, request: ChildToRegister, place: number) => Promise<ProcessRecord>
 
+/** The variables that a process runs with. Throws where a secret is not set. */
+export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortSignal) => Promise<Variables>
+
 /** Events per question when a journal is read. */
 const PAGE = 1_000
 
@@ -20,10 +24,12 @@ const PAGE = 1_000
 export class Engines implements Executor {
   readonly #functions = new Map<string, { readonly run: EngineFunction; readonly options: EngineOptions }>()
   readonly #spawn: SpawnStep
+  readonly #variablesOf: VariablesOf
   readonly #runs = new Set<Run>()
 
-  constructor(spawn: SpawnStep) {
+  constructor(spawn: SpawnStep, variablesOf: VariablesOf) {
     this.#spawn = spawn
+    this.#variablesOf = variablesOf
   }
 
   get serves(): Executor['serves'] {
@@ -47,7 +53,7 @@ export class Engines implements Executor {
     const name = String(work.record.spec['engine'])
     const found = this.#functions.get(name)
     if (found === undefined) throw new Error(`This kernel has no engine ${name}`)
-    const run = new Run(ledgerOf(work, kernel, this.#spawn), found.options)
+    const run = new Run(ledgerOf(work, kernel, this.#spawn, this.#variablesOf), found.options)
     this.#runs.add(run)
     try {
       return await run.run(found.run)
@@ -65,7 +71,7 @@ export class Engines implements Executor {
   }
 }
 
-function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
+function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: VariablesOf): Ledger {
   const { edges, feed } = kernel
   const { store, clock } = edges
   const { record, signal } = work
@@ -108,6 +114,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep): Ledger {
     sure: () => kernel.sure(),
     keyFor: (wait) => kernel.keyOf(pid, wait),
     charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
+    variables: () => variablesOf(record, kernel, signal),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),
   }
 }

@@ -1,5 +1,6 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Variables } from '../core/environment/secrets.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -39,6 +40,8 @@ export interface Ledger {
     readonly done: boolean
     readonly replayKey: string
   }): Promise<void>
+  /** The variables of its environment. Throws where a secret is not set. */
+  variables(): Promise<Variables>
   /** A secret of this process, the same in every attempt. */
   seed(): Promise<string>
 }

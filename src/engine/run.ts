@@ -17,6 +17,9 @@ import { isTrouble, Writing } from './writing.ts'
 
 export const GRACE_MS = 5_000
 
+/** What the code is given beside its record: the same in every attempt, but for secrets that were changed. */
+type Given = Parameters<typeof contextOf>[3]
+
 /**
  * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.
  *
@@ -96,10 +99,11 @@ export class Run {
     try {
       await this.#read()
       const seed = await this.#writing.insist(() => this.#ledger.seed())
+      const env = await this.#writing.insist(() => this.#ledger.variables())
       listener = (events) => this.#heard(events)
       this.#heard(early)
       this.#listenForStop()
-      return await Promise.race([this.#over.promise, this.#finishOrStop(run, seed)])
+      return await Promise.race([this.#over.promise, this.#finishOrStop(run, { seed, env })])
     } catch (error) {
       if (error instanceof Nondeterminism)
         return { status: 'failed', reason: 'nondeterminism', result: error.report }
@@ -118,9 +122,9 @@ export class Run {
   }
 
   /** What a step does that was told to stop, it has done: that is written down before the process ends. */
-  async #finishOrStop(run: EngineFunction, seed: string): Promise<Ending> {
+  async #finishOrStop(run: EngineFunction, given: Given): Promise<Ending> {
     try {
-      return await this.#finish(run, seed)
+      return await this.#finish(run, given)
     } finally {
       const { aborted, reason } = this.#ledger.signal
       if (aborted && isStop(reason) && reason.why !== 'kill') await this.#stepsOver()
@@ -134,9 +138,9 @@ export class Run {
     cancel()
   }
 
-  async #finish(run: EngineFunction, seed: string): Promise<Ending> {
+  async #finish(run: EngineFunction, given: Given): Promise<Ending> {
     const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
-    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, seed)
+    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, given)
     const result = await this.#resultOf(() => run(context, context.input))
     this.#calls.returned()
     const encoded = encode(result)

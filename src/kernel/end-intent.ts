@@ -1,3 +1,4 @@
+import { RefusedError } from '../core/errors.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Ending, Intent } from '../core/process/intent.ts'
 import type { Attempt } from './attempt.ts'
@@ -6,7 +7,7 @@ import type { Performed } from './perform.ts'
 
 type Asked = Pick<Intent, 'pid' | 'actor' | 'at'>
 
-/** What writes the end of an attempt: how it came out, or that nobody saw. */
+/** What writes the end of an attempt: how it came out, or that it was lost. */
 export function endIntent(asked: Asked, ending: Ending | Lost, fence: Fence, replayKey: string): Intent {
   if (ending.status !== 'abandoned') return { type: 'end', ...asked, ending, replayKey, fence }
   const { evidence, result = null } = ending
@@ -17,7 +18,8 @@ export function endIntent(asked: Asked, ending: Ending | Lost, fence: Fence, rep
 export function endingOfThrown(attempt: Attempt, error: unknown): Ending {
   if (attempt.stopped !== undefined) return { status: 'cancelled' }
   const message = error instanceof Error ? error.message : String(error)
-  return { status: 'failed', reason: message, result: { error: message } }
+  const code = error instanceof RefusedError ? { code: error.code } : {}
+  return { status: 'failed', reason: message, result: { error: message, ...code } }
 }
 
 export function isStale(performed: Performed): boolean {

@@ -1,13 +1,30 @@
 import type { Change } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { decidePutEnvironment, isForSessions, MAX_SESSION_ENVIRONMENTS } from '../core/environment/put.ts'
-import { RefusedError } from '../core/errors.ts'
+import { RefusedError, StoreError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
-import type { Refusal } from '../core/refusal.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+
+const RETRY_MS = 500
+
+/** The environment of a process that is begun. A store that is away for a while is asked again: that is no outcome of it. */
+export async function environmentFor(edges: Edges, ref: string, signal: AbortSignal): Promise<Environment> {
+  for (;;) {
+    try {
+      const environment = await edges.store.ask({ ask: 'environment', ref })
+      if (environment !== null) return environment
+      const remedy = 'Store it with putEnvironment, and start the process again.'
+      throw new RefusedError(refusal('environment_unknown', `There is no environment ${ref}.`, remedy))
+    } catch (error) {
+      if (!(error instanceof StoreError) || signal.aborted) throw error
+    }
+    await new Promise<void>((resolve) => void edges.clock.after(RETRY_MS, resolve))
+  }
+}
 
 /** Stores an environment under the hash of its content. It is there for as long as somebody uses it. */
 export async function putEnvironment(edges: Edges, actor: Actor, environment: Environment): Promise<string> {

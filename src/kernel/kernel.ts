@@ -17,7 +17,7 @@ import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.t
 import { Carriers, type SessionDeletionReport } from './carriers.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
-import { putEnvironment } from './environments.ts'
+import { environmentFor, putEnvironment } from './environments.ts'
 import { Executions } from './executions.ts'
 import type { Executor, Keeping, StopRequest, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
@@ -331,6 +331,12 @@ export class Kernel {
     const grants = await transfer(this.edges, actor, from, to, pids)
     await this.readAccess.grantsRevoked()
     return grants
+  }
+
+  /** Null where a process has the empty one, which costs no question. */
+  async environmentOf({ envRef }: ProcessRecord, signal: AbortSignal): Promise<Environment | null> {
+    if (envRef === null || envRef === this.#defaultEnvRef) return null
+    return environmentFor(this.edges, envRef, signal)
   }
 
   putEnvironment(actor: Actor, environment: Environment): Promise<string> {

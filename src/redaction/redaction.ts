@@ -10,6 +10,7 @@ export class Redaction {
   readonly isOn: boolean
   readonly #patterns: readonly string[]
   readonly #values: Set<string>
+  readonly #sources: (() => Iterable<string>)[] = []
   /** By the values that one command has besides; those that were asked for last, last. */
   readonly #maskers = new Map<string, Masker>()
 
@@ -22,6 +23,11 @@ export class Redaction {
     this.masker()
   }
 
+  /** What this answers is secret, too; it is asked each time, so that it may answer more later. */
+  learnFrom(source: () => Iterable<string>): void {
+    this.#sources.push(source)
+  }
+
   /** These are secrets, from now on. */
   know(values: Iterable<string>): void {
     const before = this.#values.size
@@ -31,6 +37,7 @@ export class Redaction {
 
   /** Masks what is known, and these. */
   masker(besides: readonly string[] = []): Masker {
+    for (const source of this.#sources) this.know(source())
     const key = besides.join('\0')
     const known = this.#maskers.get(key)
     const masker = known ?? new Masker({ values: [...this.#values, ...besides], patterns: this.#patterns })

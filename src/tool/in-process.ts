@@ -1,4 +1,5 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
+import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { refuseUnknownOption } from '../core/known-options.ts'
@@ -29,6 +30,8 @@ export interface ToolContext {
   /** 1 at first; more when an earlier holder died. */
   readonly attempt: number
   readonly record: ProcessRecord
+  /** The variables of its environment, with the values of secrets; empty where it has none. */
+  readonly env: Variables
   /** Aborted when the process is to stop, or somebody else has taken it over. */
   readonly signal: AbortSignal
   /** Appends an event of a type that the process declared. */
@@ -62,15 +65,23 @@ export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | {
 /** Spawns a child of the process that `work` is. Children come through the same door as everything, and meet the same checks. */
 export type SpawnAs = (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
 
+/** The variables that a process runs with. Throws where a secret is not set. */
+export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortSignal) => Promise<Variables>
+
 /** Runs `tool` processes with functions of this program. */
-export function inProcess(tools: Readonly<Record<string, ToolHandler>>, spawnAs: SpawnAs): Executor {
+export function inProcess(
+  tools: Readonly<Record<string, ToolHandler>>,
+  spawnAs: SpawnAs,
+  variablesOf: VariablesOf,
+): Executor {
   return {
     serves: [{ kind: 'tool', targets: Object.keys(tools) }],
     async run(work, kernel) {
       const handler = tools[String(work.record.spec['tool'])]
       if (handler === undefined)
         throw new Error(`This kernel has no tool ${String(work.record.spec['tool'])}`)
-      const result = (await handler(new Context(work, kernel, spawnAs))) ?? null
+      const env = await variablesOf(work.record, kernel, work.signal)
+      const result = (await handler(new Context(work, kernel, spawnAs, env))) ?? null
       const encoded = encode(result)
       if (encoded.type === 'encoded') return { status: 'completed', result: encoded.json }
       const { code, message } = unstorable("The tool's result", encoded.why)
@@ -85,6 +96,7 @@ class Context implements ToolContext {
   readonly input: Value
   readonly attempt: number
   readonly record: ProcessRecord
+  readonly env: Variables
   readonly #work: Work
   readonly #kernel: Kernel
   readonly #spawnAs: SpawnAs
@@ -93,7 +105,8 @@ class Context implements ToolContext {
   #children = 0
   #charges = 0
 
-  constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs) {
+  constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs, env: Variables) {
+    this.env = env
     this.#spawnAs = spawnAs
     this.#work = work
     this.#kernel = kernel

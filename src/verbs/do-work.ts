@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { environmentShape } from './shapes/environment.ts'
 import { storedEvent } from './shapes/event.ts'
 import { count, pid, time } from './shapes/scalars.ts'
 import { act, worker } from './shapes/worker.ts'
@@ -17,9 +18,10 @@ export const doWork = verb({
     z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
     z.strictObject({ type: z.literal('said'), text: z.string() }),
     z.strictObject({ type: z.literal('events'), events: z.array(storedEvent) }),
+    z.strictObject({ type: z.literal('environment'), environment: environmentShape }),
   ]),
   codes: [
     ...(['stale_fence', 'already_ended', 'stopping', 'not_waiting', 'conflict'] as const),
-    ...(['payload_too_large', 'unknown_pid', 'pruned_pid', 'denied'] as const),
+    ...(['payload_too_large', 'unknown_pid', 'pruned_pid', 'denied', 'environment_unknown'] as const),
   ],
 })

@@ -1,4 +1,5 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
+import type { Variables } from '../core/environment/secrets.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome } from '../core/process/record.ts'
@@ -20,6 +21,8 @@ export interface EngineContext {
   readonly pid: Pid
   /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
   readonly input: Value
+  /** The variables of its environment, with the values of secrets; empty where it has none. */
+  readonly env: Variables
   /** Aborted when the process is to stop, or somebody else has taken it over. */
   readonly abortSignal: AbortSignal
   /**

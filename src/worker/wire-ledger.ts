@@ -1,4 +1,7 @@
 import type { Clock } from '../core/clock.ts'
+import type { Environment } from '../core/environment/environment.ts'
+import { resolveVariables, secretValue, type Variables } from '../core/environment/secrets.ts'
+import { RefusedError } from '../core/errors.ts'
 import type { Ledger } from '../engine/ledger.ts'
 import type { Attempt } from '../kernel/attempt.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
@@ -67,8 +70,22 @@ export function wireLedger(
     sure,
     keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
     charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
+    async variables() {
+      const answer = await act({ type: 'environment' })
+      if (answer.type !== 'environment') throw new Error(`environment was answered with ${answer.type}`)
+      return variablesOf(answer.environment)
+    },
     seed: () => said({ type: 'seed' }),
   }
+}
+
+/** Secrets of the home stay with the daemon: a worker has those that are variables of its own program. */
+function variablesOf(environment: Environment): Variables {
+  const lookUp = (name: string) => secretValue(name, { secrets: {}, env: process.env })
+  const resolved = resolveVariables(environment, lookUp)
+  if (resolved.type === 'resolved') return resolved.variables
+  const remedy = 'A worker takes secrets from its own variables: start it with them.'
+  throw new RefusedError({ ...resolved.refusal, remedy })
 }
 
 /** A mask is made of stars: without any, it is as it was written. */

@@ -396,7 +396,8 @@ type Ending = Omit<Extract<InputOf<'doWork'>['act'], { type: 'end' }>, 'type'>
 function thrown(attempt: Attempt, error: unknown): Ending {
   if (attempt.stopped !== undefined) return { status: 'cancelled' }
   const message = error instanceof Error ? error.message : String(error)
-  return { status: 'failed', reason: message, result: { error: message } satisfies Json }
+  const code = error instanceof RefusedError ? { code: error.code } : {}
+  return { status: 'failed', reason: message, result: { error: message, ...code } satisfies Json }
 }
 
 /** It has ended, or is another's. */

@@ -328,27 +328,34 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   #executors(): Executor[] {
     const executors: Executor[] = []
     const serves: readonly string[] = this.#options.serves
+    const noVariables = async () => ({})
     if (serves.includes('tool'))
-      executors.push(this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs)))
+      executors.push(
+        this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs, noVariables)),
+      )
     if (serves.includes('engine')) executors.push(this.#watch(this.#engines()))
     if (serves.includes('agent')) executors.push(this.#watch(this.#agent()))
     return executors
   }
 
   #engines(): Executor {
-    const engines = new Engines(async (work, request, place) => {
-      const [child] = await this.kernel.register([
-        {
-          request: { ...request, parent: work.record.pid } as RegistrationRequest,
-          actor: `process:${work.record.pid}`,
-          fence: work.fence(),
-          idempotencyKey: `step:${place}`,
-          place,
-        },
-      ])
-      if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
-      return child.row.record
-    })
+    const engines = new Engines(
+      async (work, request, place) => {
+        const [child] = await this.kernel.register([
+          {
+            request: { ...request, parent: work.record.pid } as RegistrationRequest,
+            actor: `process:${work.record.pid}`,
+            fence: work.fence(),
+            idempotencyKey: `step:${place}`,
+            place,
+          },
+        ])
+        if (child === undefined || child.type === 'refused')
+          throw new Error('A registration without an answer')
+        return child.row.record
+      },
+      async () => ({}),
+    )
     engines.add('flow', (context) => runFlow(context, this), { parkAfterMs: PARK_AFTER_MS })
     return engines
   }

@@ -1,4 +1,4 @@
-import { type Embedded, embed, RefusedError } from 'reeve'
+import { type Embedded, embed, type Json, RefusedError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { refusal } from '../../src/core/refusal.ts'
 import { Worker } from '../../src/worker/worker.ts'
@@ -117,4 +117,52 @@ test('a stop that the stream left out is found when the stream is taken up again
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
   broken.resolve()
   expect(await outcomeOf(pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+})
+
+test('a worker gives up a function that ignores a stop, and asks again while that is too early', async () => {
+  const asked: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const { reeve, worker, begin, outcomeOf } = await working((real) => ({
+    // As if the stop had been asked for with this grace.
+    async *follow(input, options) {
+      for await (const event of real.follow(input, options)) {
+        const payload = event.payload as Record<string, Json>
+        yield event.type === 'stop_requested' ? { ...event, payload: { ...payload, graceMs: 1 } } : event
+      }
+    },
+    doWork: async (input) => {
+      if (input.act.type !== 'give_up_stop') return real.doWork(input)
+      asked.push(input.pid)
+      // The daemon's clock decides: what is stored has the usual grace.
+      if (asked.length === 1) return real.doWork(input)
+      return real.doWork({ ...input, act: { type: 'end', status: 'cancelled' } })
+    },
+  }))
+  await worker.add('work', () => new Promise(() => begun.resolve()), OPTIONS)
+  const pid = await begin()
+  await begun.promise
+  await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
+  expect(await outcomeOf(pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
+  expect(asked).toEqual([pid, pid])
+})
+
+test('a function in a worker is given its environment as it was stored, and secrets of its own program alone', async () => {
+  process.env['REEVE_TEST_OF_WORKER'] = 'of the worker'
+  onTestFinished(() => void delete process.env['REEVE_TEST_OF_WORKER'])
+  const { reeve, worker, outcomeOf } = await working(() => ({}))
+  const seen: unknown[] = []
+  await worker.add('work', async ({ env }) => void seen.push(env), OPTIONS)
+  const run = async (variables: Record<string, string | { secret: string }>) => {
+    const { envRef } = await reeve.putEnvironment({ variables, policy: {}, options: {} })
+    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' }, envRef })
+    return outcomeOf(record.pid)
+  }
+  const plain = { API_KEY: 'sk-not-masked-on-its-way', B: { secret: 'REEVE_TEST_OF_WORKER' } }
+  expect(await run(plain)).toMatchObject({ status: 'completed' })
+  expect(await run({ A: { secret: 'REEVE_TEST_NOT_SET' } })).toMatchObject({
+    status: 'failed',
+    reason: 'The secret REEVE_TEST_NOT_SET is not set.',
+    result: { code: 'secret_unknown' },
+  })
+  expect(seen).toEqual([{ API_KEY: 'sk-not-masked-on-its-way', B: 'of the worker' }])
 })

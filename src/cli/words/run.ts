@@ -11,6 +11,7 @@ import { tellHeldBack } from '../foreground/tell-held-back.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
+import { SECRET } from '../secret-options.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 import { startFailure } from './show.ts'
@@ -44,6 +45,7 @@ const OPTIONS = {
     value: 'NAME',
     about: 'a secret of this shell, or of the daemon, that it may see',
   },
+  secret: SECRET,
   split: {
     type: 'flag',
     about: 'in the background: keeps standard output and error apart, for logs --stream',
@@ -116,6 +118,7 @@ export const run = word({
     cwd: 'cwd',
     allowance: 'allow',
     'owner.session': 'session',
+    envRef: 'secret',
     'spec.env': 'env',
     'spec.passEnv': 'pass-env',
     'spec.timeoutMs': 'timeout',

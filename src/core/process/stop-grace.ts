@@ -7,7 +7,7 @@ import { hasEnded, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** How long a tool or a durable function may take to stop, where the request does not say. */
-export const STOP_GRACE_MS = 30_000
+const STOP_GRACE_MS = 30_000
 
 /** When a stop that its executor does not answer is given up. Null: never, because the request says 0. */
 export function stopOverdueAt({

@@ -56,6 +56,8 @@ export const act = z.discriminatedUnion('type', [
   /** A one-shot key for a wait, and a secret of the process that is the same in every attempt. */
   z.strictObject({ type: z.literal('key'), wait }),
   z.strictObject({ type: z.literal('seed') }),
+  /** Its environment, as it was stored: names of secrets, not their values. */
+  z.strictObject({ type: z.literal('environment') }),
   /** Its journal, a page of it, as it was written: what is shown to others may be masked. */
   z.strictObject({ type: z.literal('events'), after: count, limit: pageSize }),
 ])

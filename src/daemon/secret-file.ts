@@ -1,0 +1,201 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import * as z from 'zod'
+import type { HomePaths } from '../client/home.ts'
+import { SECRET_NAME, type Secrets } from '../core/environment/secrets.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import { refusal } from '../core/refusal.ts'
+import { waitForLock } from './file-lock.ts'
+
+/** A value is a variable of a process, and Linux takes no longer one. */
+export const MAX_SECRET_BYTES = 64 * 1024
+const MAX_SECRETS = 1_000
+
+const CONTENT = z.strictObject({
+  version: z.literal(1),
+  secrets: z.record(z.string(), z.strictObject({ value: z.string(), setAt: z.number() })),
+})
+type Content = z.output<typeof CONTENT>['secrets']
+
+export interface SecretEntry {
+  readonly name: string
+  readonly setAt: number
+}
+
+/**
+ * The secrets of a home: one file, for its owner alone, that `reeve secret` writes and the daemon reads when a process that
+ * names one starts. A file that other users own or can read is refused: the values in it may not be secret any more, or not
+ * the owner's.
+ */
+export class SecretFile implements Secrets {
+  readonly #path: string
+  #version = 'never'
+  #read: Content = {}
+
+  constructor({ secrets }: Pick<HomePaths, 'secrets'>) {
+    this.#path = secrets
+  }
+
+  read(): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.#content()).map(([name, { value }]) => [name, value])
+    return Object.fromEntries(entries)
+  }
+
+  list(): readonly SecretEntry[] {
+    return Object.entries(this.#content())
+      .map(([name, { setAt }]) => ({ name, setAt }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  set(name: string, value: string): 'set' | 'replaced' {
+    refuseWrong(name, value)
+    let answer: 'set' | 'replaced' = 'set'
+    this.#change((secrets) => {
+      if (Object.hasOwn(secrets, name)) answer = 'replaced'
+      else if (Object.keys(secrets).length >= MAX_SECRETS) throw tooMany()
+      return { ...secrets, [name]: { value, setAt: Date.now() } }
+    })
+    return answer
+  }
+
+  /** Whether there was one. */
+  remove(name: string): boolean {
+    let isThere = false
+    this.#change((secrets) => {
+      isThere = Object.hasOwn(secrets, name)
+      const { [name]: _, ...others } = secrets
+      return isThere ? others : secrets
+    })
+    return isThere
+  }
+
+  /** Of two programs that each set a secret, neither loses the other's. */
+  #change(changed: (secrets: Content) => Content): void {
+    const lock = waitForLock(`${this.#path}.lock`)
+    try {
+      const before = readContent(this.#path)
+      const after = changed(before)
+      if (after !== before)
+        writeDurably(this.#path, `${JSON.stringify({ version: 1, secrets: after }, null, 2)}\n`)
+    } finally {
+      lock.release()
+    }
+  }
+
+  /** The rights are compared each time: they may change without the content. */
+  #content(): Content {
+    const version = versionOf(this.#path)
+    if (version === this.#version) return this.#read
+    this.#read = readContent(this.#path)
+    this.#version = version
+    return this.#read
+  }
+}
+
+function refuseWrong(name: string, value: string): void {
+  const wrong = !SECRET_NAME.test(name)
+    ? `${JSON.stringify(name)} is no name for a secret`
+    : value === ''
+      ? `the value of ${name} is empty`
+      : value.includes('\0')
+        ? `the value of ${name} has a NUL byte in it, which no variable can have`
+        : Buffer.byteLength(value) > MAX_SECRET_BYTES
+          ? `the value of ${name} has more than ${MAX_SECRET_BYTES} bytes`
+          : undefined
+  if (wrong === undefined) return
+  throw new RefusedError(
+    refusal(
+      'invalid_input',
+      `Nothing was set: ${wrong}.`,
+      'A name has letters, digits, _, . and -, and begins with a letter or _; a value is text of 1 byte to 64 KiB.',
+    ),
+  )
+}
+
+function tooMany(): RefusedError {
+  return new RefusedError(
+    refusal(
+      'limit_exceeded',
+      `There are ${MAX_SECRETS} secrets already.`,
+      'Remove some with reeve secret rm.',
+    ),
+  )
+}
+
+/** Opened once: what is checked is what is read. */
+function readContent(path: string): Content {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    throw unusable(path, message, `Make ${path} a file that you can read, or remove it.`, error)
+  }
+  try {
+    const { uid, mode } = fstatSync(file)
+    if (process.getuid !== undefined && uid !== process.getuid())
+      throw unusable(path, 'it belongs to another user', `Remove ${path}, and set the secrets again.`)
+    if ((mode & 0o077) !== 0)
+      throw unusable(
+        path,
+        'other users can read or write it',
+        `Run chmod 600 ${path}, and change the secrets in it.`,
+      )
+    return CONTENT.parse(JSON.parse(readFileSync(file, 'utf8'))).secrets
+  } catch (error) {
+    if (error instanceof ReeveError) throw error
+    // What the parser says may quote the content.
+    throw unusable(path, 'it does not hold secrets', `Correct it, or remove it and set the secrets again.`)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** On disk before it is said to be set. Never readable by others, not for a moment. */
+function writeDurably(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.new`
+  rmSync(draft, { force: true })
+  try {
+    const file = openSync(draft, 'wx', 0o600)
+    try {
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+  const folder = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+function versionOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return 'none'
+  return [stat.ino, stat.mtimeMs, stat.ctimeMs, stat.size, stat.mode, stat.uid].join(':')
+}
+
+function unusable(path: string, why: string, remedy: string, cause?: unknown): ReeveError {
+  return new ReeveError('secrets_unusable', `The secrets in ${path} cannot be used: ${why}.`, remedy, {
+    ...(cause === undefined ? {} : { cause }),
+    details: { path },
+  })
+}

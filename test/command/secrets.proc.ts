@@ -1,0 +1,65 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { ended, Household, runs } from './household.ts'
+
+const CANARY = 'canary-93ab41fe0c7d2586'
+
+function named(variables: Record<string, { secret: string }>) {
+  return { variables, policy: {}, options: {} }
+}
+
+test('a command is given the secret that its environment names, and its output is shown with the value masked', async () => {
+  await using house = new Household()
+  const values: Record<string, string> = { npm: CANARY }
+  const reeve = await house.open({}, { secrets: { read: () => values } })
+  const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))
+  const shown = await runs(reeve, { run: 'printf %s "$TOKEN" | wc -c; echo $TOKEN' }, { envRef })
+  expect(shown.text).toBe(`${CANARY.length}\n${'*'.repeat(CANARY.length)}\n`)
+  // One that is set later is masked in the output of every command, also of those that were not given it.
+  values['later'] = 'another-canary-77d1'
+  expect((await runs(reeve, { run: 'echo another-canary-77d1' })).text).toBe(`${'*'.repeat(19)}\n`)
+})
+
+test('a command that names a secret which is not set does not run, and says which and what to do', async () => {
+  await using house = new Household()
+  const reeve = await house.open({}, { secrets: { read: () => ({}) } })
+  const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))
+  const { record } = await reeve.spawn({
+    kind: 'command',
+    spec: { run: `touch ${house.folder}/ran` },
+    envRef,
+  })
+  const { outcome } = await ended(reeve, record.pid)
+  expect(outcome).toMatchObject({
+    status: 'failed',
+    reason: 'failed_start',
+    result: {
+      message: 'The secret npm is not set.',
+      remedy: 'Run reeve secret set npm, and start it again.',
+    },
+  })
+  expect((await runs(reeve, { run: `ls ${house.folder}` })).text.split('\n')).not.toContain('ran')
+})
+
+test('an empty variable of the daemon is no secret, and secrets of the home come before its variables', async () => {
+  process.env['REEVE_TEST_EMPTY'] = ''
+  process.env['REEVE_TEST_BOTH'] = 'of the daemon'
+  onTestFinished(() => {
+    delete process.env['REEVE_TEST_EMPTY']
+    delete process.env['REEVE_TEST_BOTH']
+  })
+  await using house = new Household()
+  const reeve = await house.open(
+    {},
+    { redact: false, secrets: { read: () => ({ REEVE_TEST_BOTH: 'of the home' }) } },
+  )
+  const both = await reeve.putEnvironment(
+    named({ A: { secret: 'REEVE_TEST_BOTH' }, B: { secret: 'env:REEVE_TEST_BOTH' } }),
+  )
+  expect((await runs(reeve, { run: 'echo "$A, $B"' }, both)).text).toBe('of the home, of the daemon\n')
+  const empty = await reeve.putEnvironment(named({ A: { secret: 'REEVE_TEST_EMPTY' } }))
+  const { record } = await reeve.spawn({ kind: 'command', spec: { run: 'true' }, ...empty })
+  const { outcome } = await ended(reeve, record.pid)
+  expect(outcome).toMatchObject({
+    result: { message: 'The secret REEVE_TEST_EMPTY is not set.' },
+  })
+})

@@ -1,0 +1,100 @@
+import { embed, type Reeve } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFile } from '../temp-file.ts'
+
+const CANARY = 'canary-5e0b7c1d9a3f2468'
+
+async function outcomeOf(reeve: Reeve, pid: string) {
+  const ended = await reeve.wait({ pid })
+  if (ended.type !== 'ended') throw new Error(`${pid} has not ended`)
+  return ended.record.outcome
+}
+
+const LOOKS = [
+  { kind: 'tool', spec: { tool: 'look' } },
+  { kind: 'engine', spec: { engine: 'look' } },
+] as const
+
+function environmentOf(variables: Record<string, string | { secret: string }>) {
+  return { variables, policy: {}, options: {} }
+}
+
+async function serving(values: Readonly<Record<string, string>>) {
+  const seen: unknown[] = []
+  const reeve = await embed({
+    store: tempFile(),
+    secrets: { read: () => values },
+    tools: {
+      look: ({ env }) => {
+        seen.push(env)
+        return Object.keys(env)
+      },
+      tell: ({ env }) => {
+        throw new Error(`the server said: ${env['TOKEN']} is wrong`)
+      },
+    },
+    engines: {
+      look: async (ctx) => {
+        seen.push(ctx.env)
+        return ctx.step('names', () => Object.keys(ctx.env))
+      },
+    },
+  })
+  onTestFinished(() => reeve.close())
+  return { reeve, seen }
+}
+
+test('tools and durable functions are given the variables of their environment, with the values of secrets', async () => {
+  const { reeve, seen } = await serving({ npm: CANARY })
+  const { envRef } = await reeve.putEnvironment(environmentOf({ MODE: 'fast', TOKEN: { secret: 'npm' } }))
+  for (const kind of LOOKS) {
+    const { record } = await reeve.spawn({ ...kind, envRef })
+    expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+      status: 'completed',
+      result: ['MODE', 'TOKEN'],
+    })
+    const bare = await reeve.spawn(kind)
+    expect(await outcomeOf(reeve, bare.record.pid)).toMatchObject({ status: 'completed', result: [] })
+  }
+  const given = { MODE: 'fast', TOKEN: CANARY }
+  expect(seen).toEqual([given, {}, given, {}])
+})
+
+test('a process that names a secret which is not set fails before its code is begun, and says which', async () => {
+  const { reeve, seen } = await serving({ npm: CANARY })
+  const { envRef } = await reeve.putEnvironment(
+    environmentOf({
+      A: { secret: 'npm' },
+      B: { secret: 'missing' },
+      C: { secret: 'env:REEVE_TEST_NO_SUCH' },
+    }),
+  )
+  for (const kind of LOOKS) {
+    const { record } = await reeve.spawn({ ...kind, envRef })
+    expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+      status: 'failed',
+      reason: 'The secrets missing, env:REEVE_TEST_NO_SUCH are not set.',
+      result: { code: 'secret_unknown' },
+    })
+  }
+  expect(seen).toEqual([])
+})
+
+test('the value of a secret is masked wherever the process that was given it repeats it', async () => {
+  const { reeve } = await serving({ npm: CANARY })
+  const { envRef } = await reeve.putEnvironment(environmentOf({ TOKEN: { secret: 'npm' } }))
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'tell' }, envRef })
+  const masked = `the server said: ${'*'.repeat(CANARY.length)} is wrong`
+  expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'failed', reason: masked })
+  const { events } = await reeve.events({ pid: record.pid })
+  expect(JSON.stringify([events, await reeve.show({ pid: record.pid })])).not.toContain(CANARY)
+  expect(await reeve.environment({ envRef })).toEqual(environmentOf({ TOKEN: { secret: 'npm' } }))
+})
+
+test('a session cannot store an environment that names a secret', async () => {
+  const { reeve } = await serving({ npm: CANARY })
+  await reeve.openSession({ session: 's1' })
+  await expect(
+    reeve.as('session:s1').putEnvironment(environmentOf({ TOKEN: { secret: 'npm' } })),
+  ).rejects.toMatchObject({ code: 'denied' })
+})
