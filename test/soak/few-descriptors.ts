@@ -24,7 +24,7 @@ type Spec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
 
 const SPECS: readonly { readonly spec: Spec; readonly weight: number }[] = [
   { spec: { argv: ['sleep', '1000'] }, weight: 6 },
-  { spec: { run: 'while :; do echo tick; sleep 0.3; done' }, weight: 2 },
+  { spec: { run: 'while :; do echo tick; sleep 3; done' }, weight: 2 },
   { spec: { run: 'echo out; echo err >&2; exec sleep 1000', output: 'tagged' }, weight: 1 },
   { spec: { argv: ['cat'], stdin: 'pipe' }, weight: 1 },
   { spec: { argv: ['sleep', '1000'], pty: true }, weight: 1 },
@@ -32,6 +32,7 @@ const SPECS: readonly { readonly spec: Spec; readonly weight: number }[] = [
 ]
 const WORKERS = 8
 const GRACE_MS = 1_000
+const END_MS = 60_000
 
 /**
  * More commands than daemon and keeper have descriptors for: one too many is refused with its own code, and what runs can be
@@ -109,8 +110,8 @@ class Run {
     const pid = this.#random.pick([...this.#live])
     this.#live.delete(pid)
     try {
-      const { answer } = await this.#daemons.call('kill', { pid, graceMs: GRACE_MS })
-      if (answer === 'asked') this.#problems.push(`${pid} was killed, and has not ended`)
+      await this.#daemons.call('kill', { pid, graceMs: GRACE_MS })
+      await this.#hasEnded(pid)
       this.#counts.killed += 1
     } catch (error) {
       this.#problems.push(`${pid} could not be killed: ${String(error)}`)
@@ -121,12 +122,19 @@ class Run {
     const report = await this.#daemons.call('killAll', { graceMs: GRACE_MS })
     for (const { pid, message } of report.failed)
       this.#problems.push(`${pid} could not be killed: ${message}`)
-    for (const pid of [...report.asked, ...report.stale]) this.#problems.push(`${pid} has not ended`)
+    for (const pid of report.stale) this.#problems.push(`${pid} is stale`)
+    // A busy machine may take longer than a kill waits.
+    for (const pid of report.asked) await this.#hasEnded(pid)
     const { processes } = await this.#daemons.call('list', {})
     for (const { record } of processes)
       this.#problems.push(`${record.pid} is ${record.status} after all were killed`)
     this.#counts.killed += report.signalled.length
     this.#live.clear()
+  }
+
+  async #hasEnded(pid: string): Promise<void> {
+    const { type } = await this.#daemons.call('wait', { pid, timeoutMs: END_MS })
+    if (type !== 'ended') this.#problems.push(`${pid} was killed, and has not ended`)
   }
 
   #summary(): string {
