@@ -1,14 +1,13 @@
-import { embed, type InputOf, type OutputOf } from '../../src/index.ts'
+import { embed, type InputOf } from '../../src/index.ts'
 import { until } from '../clock.ts'
 
 export type EmbeddedReeve = Awaited<ReturnType<typeof embed>>
 export type ListFilter = NonNullable<InputOf<'list'>['filter']>
-export type Listed = OutputOf<'list'>
 
 const CHUNK = 500
 const SESSIONS = 20
 /** One process in so many has the label that lists ask for. */
-export const RARE_EVERY = 20_000
+const RARE_EVERY = 20_000
 
 /** Runs `count` no-op processes to their ends: of 20 sessions, ten labels, three definitions; one in ten fails. */
 export async function fill(reeve: EmbeddedReeve, count: number): Promise<void> {

@@ -30,7 +30,7 @@ export type ListSource =
   | { readonly type: 'key'; readonly column: Key; readonly values: readonly string[] }
 
 /** `both` is not cut by whether it has ended. */
-export type ListSet = 'live' | 'ended' | 'both'
+type ListSet = 'live' | 'ended' | 'both'
 
 type Key = 'pid' | 'name' | 'parent' | 'root'
 

@@ -197,8 +197,9 @@ begin
     delete from ${at}environment e
       where e.ref = any (v_refs) and not exists (select from ${at}environment_use u where u.ref = e.ref);
   end if;
-  select coalesce(max(position), 0) into v_pruned from ${at}event where pid = any (v_pids);
-  delete from ${at}event where pid = any (v_pids);
+  -- A query for the maximum alone would walk the whole feed backwards.
+  with gone as (delete from ${at}event where pid = any (v_pids) returning position)
+    select coalesce(max(position), 0) into v_pruned from gone;
   delete from ${at}notice where pid = any (v_pids);
   delete from ${at}visible where pid = any (v_pids);
   delete from ${at}process where pid = any (v_pids);
