@@ -303,6 +303,7 @@ test('the doctor looks at what there is, with and without a daemon', async () =>
     'home',
     'rights',
     'store',
+    'secrets',
     'daemon',
   ])
   await reeve.run(['run', '--', 'true'])
