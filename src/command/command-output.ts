@@ -25,7 +25,7 @@ import { type SearchOptions, searchLines } from './output/search.ts'
 import { NEWLINE } from './output/split-lines.ts'
 import { streamsBetween } from './output/streams.ts'
 import { cutText, type Showing } from './output/text.ts'
-import { offsetAt, timeOf } from './output/times.ts'
+import { offsetAt, timeOf, timesBetween } from './output/times.ts'
 import type { Screens } from './screen/screen.ts'
 
 /** What looks for growth that nobody told of: a keeper that is being replaced tells nothing. */
@@ -146,6 +146,10 @@ export class CommandOutput {
 
   async streams(record: ProcessRecord, from: number, to: number) {
     return streamsBetween(await this.#folderOf(record), from, to)
+  }
+
+  async times(record: ProcessRecord, from: number, to: number) {
+    return timesBetween(await this.#folderOf(record), from, to)
   }
 
   async offsetAt(record: ProcessRecord, time: number): Promise<number> {

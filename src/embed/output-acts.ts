@@ -68,11 +68,12 @@ export function outputActs(
       const shown = terminal ? terminalView(kernel, actor) : await view('output', reveal)
       return output.bytes(record, from, limit, shown)
     },
-    async streams({ pid, from, to = Number.MAX_SAFE_INTEGER }) {
+    async streams({ pid, from, to = Number.MAX_SAFE_INTEGER, times }) {
       const { record, output } = await find(pid)
       // Before the index is read: of these bytes it then has all entries.
       const end = Math.min(to, await output.length(record))
-      return { parts: [...(await output.streams(record, from, end))], end }
+      const parts = [...(await output.streams(record, from, end))]
+      return times ? { parts, times: await output.times(record, from, end), end } : { parts, end }
     },
     async usage({ pid }) {
       const { record, output, served } = await find(pid)

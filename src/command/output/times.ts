@@ -29,6 +29,27 @@ export function offsetAt(folder: string, timeMs: number): Promise<number> {
   })
 }
 
+/** When the bytes between two offsets came: from each offset on until the next. The first may begin before `from`. */
+export function timesBetween(
+  folder: string,
+  from: number,
+  to: number,
+): Promise<{ readonly offset: number; readonly at: number }[]> {
+  return IndexFile.with(folder, async (index) => {
+    const times: { offset: number; at: number }[] = []
+    if (index === null) return times
+    const first = await index.lastWhere(hasTime, (entry) => entry.offset <= from)
+    for (let position = Math.max(0, first); position < index.count; position++) {
+      const entry = await index.at(position)
+      if (entry === undefined || !hasTime(entry)) continue
+      if (entry.offset >= to) break
+      // Streams that take turns have an entry each time.
+      if (times.at(-1)?.at !== entry.value) times.push({ offset: entry.offset, at: entry.value })
+    }
+    return times
+  })
+}
+
 function hasTime(entry: IndexEntry): boolean {
   return entry.sort !== 'size'
 }

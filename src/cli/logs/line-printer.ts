@@ -1,0 +1,62 @@
+import { localTime } from '../moment.ts'
+import type { Colours } from '../print/colour.ts'
+import { neutralLine } from '../print/neutral.ts'
+import type { Printer } from '../print/printer.ts'
+import { byteCount } from '../print/times.ts'
+import type { LogLine } from './log-lines.ts'
+
+/** A log that is shown, under the name that its lines have. */
+export interface ShownLog {
+  readonly label: string
+  /** Which of the logs it is, for its colour. */
+  readonly index: number
+}
+
+const HUES = ['cyan', 'yellow', 'green', 'blue', 'red'] as const satisfies readonly (keyof Colours)[]
+
+export interface LineStyle {
+  /** The longest label; null: lines have none. */
+  readonly labelWidth: number | null
+  readonly timestamps: boolean
+  /** Escape sequences of others reach the terminal. */
+  readonly isRaw: boolean
+}
+
+/** Prints lines of one or several logs, for people or as JSON. */
+export class LinePrinter {
+  readonly #print: Printer
+  readonly #style: LineStyle
+
+  constructor(print: Printer, style: LineStyle) {
+    this.#print = print
+    this.#style = style
+  }
+
+  show({ label, index }: ShownLog, pid: string, line: LogLine): void {
+    const { labelWidth, timestamps, isRaw } = this.#style
+    const time = timestamps && line.at !== null ? localTime(line.at) : null
+    if (this.#print.isJson) {
+      const content =
+        line.type === 'gap'
+          ? { gap: { from: line.from, to: line.to } }
+          : { offset: line.offset, text: line.text }
+      const source = labelWidth === null ? {} : { pid, name: label }
+      this.#print.jsonLine({ ...source, ...content, ...(time === null ? {} : { time }) })
+      return
+    }
+    const prefix = labelWidth === null ? '' : this.#prefix(label, index, labelWidth)
+    if (line.type === 'gap')
+      this.#print.aside(
+        `${labelWidth === null ? '' : `${label}: `}${byteCount(line.to - line.from)} are missing here: they are not kept any more.`,
+      )
+    else {
+      const text = isRaw ? line.text : neutralLine(line.text)
+      this.#print.rawLine(`${prefix}${time === null ? '' : `${this.#print.colours.dim(time)} `}${text}`)
+    }
+  }
+
+  #prefix(label: string, index: number, width: number): string {
+    const paint = this.#print.colours[HUES[index % HUES.length] ?? 'cyan']
+    return `${paint(`${neutralLine(label).padEnd(width)} |`)} `
+  }
+}

@@ -1,0 +1,68 @@
+import type { Acting, OutputPiece } from '../../verbs/reeve.ts'
+import { LineSplitter, type SplitLine } from '../line-splitter.ts'
+
+/** A line of one log, or bytes that are not kept any more. */
+export type LogLine =
+  | {
+      readonly type: 'line'
+      readonly offset: number
+      readonly text: string
+      readonly at: number | null
+      /** No newline ends it. */
+      readonly isOpen: boolean
+    }
+  | { readonly type: 'gap'; readonly from: number; readonly to: number; readonly at: number | null }
+
+/**
+ * Lines of output, each with the time of its first byte where `times` asks for that. The last line, which no newline ended,
+ * comes when the pieces end: a range with an end must have one, or that line would be waited for.
+ */
+export async function* logLines(
+  reeve: Acting,
+  pid: string,
+  pieces: AsyncIterable<OutputPiece>,
+  { times }: { readonly times: boolean },
+): AsyncGenerator<LogLine, void, void> {
+  const splitter = new LineSplitter()
+  let last: number | null = null
+  const withTimes = async function* (
+    lines: readonly SplitLine[],
+    isOpen = false,
+  ): AsyncGenerator<LogLine, void, void> {
+    const known = times ? await timesOf(reeve, pid, lines) : []
+    let next = 0
+    for (const line of lines) {
+      for (; (known[next]?.offset ?? Number.POSITIVE_INFINITY) <= line.offset; next++)
+        last = known[next]?.at ?? last
+      yield { type: 'line', ...line, at: last, isOpen }
+    }
+  }
+  for await (const { offset, bytes, gap } of pieces) {
+    if (gap !== null) {
+      // What stands before the gap is no beginning of the line behind it.
+      yield* withTimes(splitter.rest())
+      yield { type: 'gap', ...gap, at: last }
+    }
+    yield* withTimes(splitter.take(offset, bytes))
+  }
+  yield* withTimes(splitter.rest(), true)
+}
+
+async function timesOf(reeve: Acting, pid: string, lines: readonly SplitLine[]) {
+  const [first] = lines
+  const last = lines.at(-1)
+  if (first === undefined || last === undefined) return []
+  const { times } = await reeve.streams({ pid, from: first.offset, to: last.offset + 1, times: true })
+  return times ?? []
+}
+
+/** The pieces before `end`. What the command prints later is not waited for. */
+export async function* upTo(
+  pieces: AsyncIterable<OutputPiece>,
+  end: number,
+): AsyncGenerator<OutputPiece, void, void> {
+  for await (const piece of pieces) {
+    yield { ...piece, bytes: piece.bytes.subarray(0, Math.max(0, end - piece.offset)) }
+    if (piece.offset + piece.bytes.length >= end) return
+  }
+}

@@ -1,0 +1,71 @@
+import type { Acting } from '../../verbs/reeve.ts'
+import type { ProcessRecord } from '../print/status.ts'
+import type { Destination } from './export-file.ts'
+import { followRestarts } from './follow-restarts.ts'
+import { LinePrinter, type ShownLog } from './line-printer.ts'
+import { type LogLine, logLines, upTo } from './log-lines.ts'
+import { mergedByTime } from './merge.ts'
+import type { OneLogOptions } from './one-log.ts'
+import { type Range, rangeOf } from './range.ts'
+import { ofStream } from './stream-pieces.ts'
+
+interface ManyLogsOptions extends OneLogOptions {
+  readonly timestamps: boolean
+  /** Lines have the name of their process before them. */
+  readonly labels: boolean
+}
+
+interface Log extends ShownLog {
+  readonly pid: string
+  readonly range: Range
+}
+
+/** Lines of one or several logs: those that are there in the order of their times, then each as it comes. */
+export async function showLines(
+  { around, print }: Destination,
+  reeve: Acting,
+  records: readonly ProcessRecord[],
+  options: ManyLogsOptions,
+): Promise<void> {
+  const { reveal, stream, follow, timestamps } = options
+  const logs: readonly Log[] = await Promise.all(
+    records.map(async ({ pid, name }, index) => ({
+      ...{ pid, index, label: name ?? pid },
+      range: await rangeOf(reeve, pid, options),
+    })),
+  )
+  const printer = new LinePrinter(print, {
+    labelWidth: options.labels ? Math.max(0, ...logs.map(({ label }) => label.length)) : null,
+    timestamps,
+    isRaw: options.raw || around.stdout.isTTY !== true,
+  })
+  const resumeAt = new Map(logs.map((log) => [log, Math.max(log.range.from, log.range.end)]))
+  const history = logs.map((log) => [log, linesIn(reeve, log, options)] as const)
+  for await (const [log, line] of mergedByTime(history)) {
+    // More of it may come: it is shown when it is whole.
+    if (follow && line.type === 'line' && line.isOpen) resumeAt.set(log, line.offset)
+    else printer.show(log, log.pid, line)
+  }
+  if (!follow) return
+  await Promise.all(
+    logs.map(async (log) => {
+      const from = resumeAt.get(log) ?? 0
+      const said = (text: string) => print.aside(text)
+      for await (const { pid, pieces } of followRestarts(reeve, log.pid, { from, reveal, said }))
+        for await (const line of logLines(reeve, pid, ofStream(reeve, pid, pieces, stream), {
+          times: timestamps,
+        }))
+          printer.show(log, pid, line)
+    }),
+  )
+}
+
+async function* linesIn(
+  reeve: Acting,
+  { pid, range }: Log,
+  { reveal, stream }: ManyLogsOptions,
+): AsyncGenerator<LogLine, void, void> {
+  if (range.from >= range.end) return
+  const pieces = upTo(reeve.followOutput({ pid, offset: range.from, reveal }), range.end)
+  yield* logLines(reeve, pid, ofStream(reeve, pid, pieces, stream), { times: true })
+}

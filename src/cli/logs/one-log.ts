@@ -1,0 +1,109 @@
+import type { Acting, OutputOf, OutputPiece } from '../../verbs/reeve.ts'
+import { LineSplitter } from '../line-splitter.ts'
+import { EscapeFilter } from '../print/neutral.ts'
+import type { Printer } from '../print/printer.ts'
+import { byteCount } from '../print/times.ts'
+import { writeAll } from '../write-all.ts'
+import type { Destination } from './export-file.ts'
+import { followRestarts } from './follow-restarts.ts'
+import { upTo } from './log-lines.ts'
+import { type RangeOptions, rangeOf } from './range.ts'
+import { ofStream, type StreamName } from './stream-pieces.ts'
+
+const MAX_LINES = 10_000
+
+export interface OneLogOptions extends RangeOptions {
+  readonly follow: boolean
+  readonly stream: StreamName | undefined
+  readonly reveal: boolean
+  readonly raw: boolean
+  readonly jsonl: boolean
+}
+
+/** One log, byte for byte. */
+export async function showOneLog(
+  { around, print }: Destination,
+  reeve: Acting,
+  pid: string,
+  options: OneLogOptions,
+): Promise<void> {
+  const { tail, from: offset, since, until, reveal, stream, follow } = options
+  const isWhole = [offset, since, until].every((bound) => bound === undefined)
+  if (print.isJson && !follow && isWhole) return printJsonLines(print, reeve, pid, { ...options, tail })
+  const { from, end } = await rangeOf(reeve, pid, options)
+  const isSafe = around.stdout.isTTY === true && !options.raw
+  if (!follow) {
+    const pieces = upTo(reeve.followOutput({ pid, offset: from, reveal }), end)
+    if (from < end) await printPieces({ around, print }, ofStream(reeve, pid, pieces, stream), isSafe)
+    return
+  }
+  const followed = followRestarts(reeve, pid, { from, reveal, said: (text) => print.aside(text) })
+  for await (const one of followed)
+    await printPieces({ around, print }, ofStream(reeve, one.pid, one.pieces, stream), isSafe)
+}
+
+async function printPieces(
+  { around, print }: Pick<Destination, 'around' | 'print'>,
+  pieces: AsyncIterable<OutputPiece>,
+  isSafe: boolean,
+): Promise<void> {
+  const lines = new LineSplitter()
+  const terminal = isSafe ? new NeutralOutput() : null
+  for await (const { offset, bytes, gap } of pieces) {
+    if (gap !== null && print.isJson) print.jsonLine({ gap })
+    else if (gap !== null)
+      print.aside(`${byteCount(gap.to - gap.from)} are missing here: they are not kept any more.`)
+    if (print.isJson) for (const line of lines.take(offset, bytes)) print.jsonLine(line)
+    else await writeAll(around.stdout, terminal === null ? bytes : terminal.take(bytes))
+  }
+  if (print.isJson) for (const line of lines.rest()) print.jsonLine(line)
+  else if (terminal !== null) await writeAll(around.stdout, terminal.end())
+}
+
+/** Output of others for a terminal. A character or an escape sequence that two pieces share stays whole. */
+class NeutralOutput {
+  readonly #decoder = new TextDecoder()
+  readonly #filter = new EscapeFilter('output')
+
+  take(bytes: Uint8Array): string {
+    return this.#filter.take(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  end(): string {
+    return this.#filter.take(this.#decoder.decode()) + this.#filter.end()
+  }
+}
+
+async function printJsonLines(
+  print: Printer,
+  reeve: Acting,
+  pid: string,
+  { tail, stream, reveal, jsonl }: Pick<OneLogOptions, 'tail' | 'stream' | 'reveal' | 'jsonl'>,
+): Promise<void> {
+  const only = { reveal, ...(stream === undefined ? {} : { stream }) }
+  const found: OutputOf<'log'>['lines'] = []
+  if (tail !== undefined) {
+    while (found.length < tail) {
+      const limit = Math.min(tail - found.length, MAX_LINES)
+      const page = await reeve.log({ pid, from: 'end', offset: found.length, limit, ansi: 'keep', ...only })
+      found.unshift(...page.lines)
+      if (page.lines.length < limit) break
+    }
+  } else {
+    let offset: number | null = 0
+    while (offset !== null) {
+      const page: OutputOf<'log'> = await reeve.log({
+        pid,
+        from: 'start',
+        offset,
+        limit: MAX_LINES,
+        ansi: 'keep',
+        ...only,
+      })
+      if (jsonl) for (const line of page.lines) print.jsonLine(line)
+      else found.push(...page.lines)
+      offset = page.next
+    }
+  }
+  if (!jsonl || tail !== undefined) print.jsonList(found)
+}

@@ -1,0 +1,15 @@
+import type { Acting, OutputPiece } from '../../verbs/reeve.ts'
+import { tagged } from '../tagged.ts'
+
+export type StreamName = 'stdout' | 'stderr'
+
+/** The pieces of one stream alone; all of them if none is named. */
+export async function* ofStream(
+  reeve: Acting,
+  pid: string,
+  pieces: AsyncIterable<OutputPiece>,
+  wanted: StreamName | undefined,
+): AsyncGenerator<OutputPiece, void, void> {
+  if (wanted === undefined) yield* pieces
+  else for await (const piece of tagged(reeve, pid, pieces)) if (piece.stream === wanted) yield piece
+}
