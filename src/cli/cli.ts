@@ -1,9 +1,9 @@
 import { ReeveError } from '../core/errors.ts'
+import { unknownWord } from './aliases.ts'
 import { Context, type Surroundings } from './context.ts'
 import { exitCodeFor, FAILED, USAGE } from './exit-code.ts'
 import { GLOBAL_OPTIONS, type GlobalOptions } from './global-options.ts'
 import { type Called, inOptions } from './in-options.ts'
-import { didYouMean } from './nearest.ts'
 import type { OptionSpecs, Options } from './options.ts'
 import { parseArguments } from './parse.ts'
 import { Printer } from './print/printer.ts'
@@ -24,11 +24,7 @@ export async function cli(given: readonly string[], around: Surroundings): Promi
     ;[leading, name, rest] = split(given)
     if (name === undefined) return await withoutWord(leading, around)
     const found = words.load(name)
-    if (found === undefined)
-      throw new UsageError(
-        `reeve does not know the word ${name}.${didYouMean(name, words.names)}`,
-        KNOWN_WORDS,
-      )
+    if (found === undefined) throw unknownWord(name, words.names)
     return await perform(await found, [...leading, ...rest], around)
   } catch (error) {
     return failed(error, new Printer(around, jsonAsked(given)), FAILED)

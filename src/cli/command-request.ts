@@ -51,6 +51,8 @@ export async function requestFor(
     ...(given.spec.inheritEnv === 'whole' ? {} : secretsIn(around.env, options['pass-env'])),
     ...(await environmentWith(reeve, options.secret)),
     ...(name === undefined ? {} : { name }),
+    ...(options.replace ? { ifRunning: 'replace' as const } : {}),
+    ...(options['if-not-running'] ? { ifRunning: 'keep' as const } : {}),
     ...allowanceIn(options.allow),
     ...(session === undefined ? {} : { owner: { session } }),
     ...(parent === undefined ? {} : { parent: (await reeve.show({ pid: parent })).pid }),

@@ -34,7 +34,7 @@ const CONFLICTS = new Set([
     'stopping',
     'turn_ended',
   ],
-  ...['wrong_store'],
+  ...['name_in_use', 'wrong_store'],
 ])
 
 const TIME_IS_UP = ['timeout', 'idle', 'limit:runMs']

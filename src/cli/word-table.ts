@@ -1,3 +1,4 @@
+import { wordNamed } from './aliases.ts'
 import type { Word, Words } from './word.ts'
 
 type Loaders = Readonly<Record<string, () => Promise<Word>>>
@@ -71,5 +72,8 @@ const all: Loaders = { ...shown, ...HIDDEN }
 export const words: Words = {
   groups: GROUPS.map(([title, group]) => [title, Object.keys(group)]),
   names: Object.keys(shown),
-  load: (name) => (Object.hasOwn(all, name) ? all[name]?.() : undefined),
+  load: (name) => {
+    const own = Object.hasOwn(all, name) ? name : wordNamed(name)
+    return Object.hasOwn(all, own) ? all[own]?.() : undefined
+  },
 }

@@ -28,6 +28,7 @@ export type RefusalCode =
   | 'invalid_input'
   | 'lifetime_without_scope'
   | 'limit_exceeded'
+  | 'name_in_use'
   | 'no_input'
   | 'no_output'
   | 'no_readiness'

@@ -24,7 +24,7 @@ import { outputActs } from './output-acts.ts'
 import type { ReadEffects } from './read-effects.ts'
 import type { Reveals } from './reveal.ts'
 import { spawnActs, stored } from './spawn-acts.ts'
-import { stopActs } from './stop-acts.ts'
+import { stillThere, stopActs } from './stop-acts.ts'
 import { trackActs } from './track-acts.ts'
 import { type UpkeepParts, upkeepActs } from './upkeep-acts.ts'
 import { type WaitTimes, waitActs } from './wait-acts.ts'
@@ -58,9 +58,14 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
   }
   const read = readerFor(kernel, actor)
 
+  const stops = stopActs(kernel, actor, commands, externals)
+  const endReplaced = async (pid: Pid) => {
+    const { answer } = await stops.kill({ pid, reason: `replaced by ${actor}` }, {})
+    if (answer === 'asked') throw new RefusedError(stillThere(pid))
+  }
   return {
-    ...spawnActs(kernel, actor, commands),
-    ...stopActs(kernel, actor, commands, externals),
+    ...spawnActs(kernel, actor, commands, endReplaced),
+    ...stops,
     ...trackActs(kernel, actor),
     ...waitActs(kernel, actor, commands, waits, effects),
     ...outputActs(kernel, actor, commands, reveals, effects),

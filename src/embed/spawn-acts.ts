@@ -24,15 +24,18 @@ export function spawnActs(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
+  end: (pid: Pid) => Promise<void>,
 ): ActsFor<'spawn' | 'spawnMany'> {
+  const register = (inputs: readonly Input[]) =>
+    replacing(end, () => registerAll(kernel, commands, actor, inputs))
   return {
     async spawn(input) {
-      const sharing = await sharedName(kernel, actor, input.name)
-      const [registered] = await registerAll(kernel, commands, actor, [input])
+      const sharing = input.ifRunning === undefined ? await sharedName(kernel, actor, input.name) : {}
+      const [registered] = await register([input])
       return whenBegun(kernel, commands, { ...spawnAnswer(registered), ...sharing })
     },
     async spawnMany({ processes }) {
-      const registered = await registerAll(kernel, commands, actor, processes)
+      const registered = await register(processes)
       return {
         processes: await Promise.all(registered.map((one) => whenBegun(kernel, commands, spawnAnswer(one)))),
       }
@@ -41,6 +44,25 @@ export function spawnActs(
 }
 
 type Input = ParsedInputOf<'spawn'>
+
+/** How often a process that another caller started under the name meanwhile is ended, too. */
+const MAX_REPLACED = 20
+
+/** Ends what `ifRunning: 'replace'` finds under the name, and registers then. */
+async function replacing<Answer>(
+  end: (pid: Pid) => Promise<void>,
+  register: () => Promise<Answer>,
+): Promise<Answer> {
+  for (let count = 0; ; count++) {
+    try {
+      return await register()
+    } catch (error) {
+      const isInUse = error instanceof RefusedError && error.code === 'name_in_use'
+      if (!isInUse || count === MAX_REPLACED) throw error
+      await end(String(error.details['pid']))
+    }
+  }
+}
 
 export async function registerAll(
   kernel: Kernel,
@@ -111,7 +133,7 @@ export async function whenBegun(
   { warning, ...answer }: OutputOf<'spawn'>,
 ): Promise<OutputOf<'spawn'>> {
   const { type, record } = answer
-  if (type === 'existing') return answer
+  if (type !== 'registered') return answer
   const known: Warning = warning === undefined ? {} : { warning }
   if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
   const duplicateOf = await liveDuplicate(kernel, commands.duplicateOf(record))

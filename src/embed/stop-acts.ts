@@ -329,7 +329,7 @@ function signalAnswer(how: KillAsked['how'], record: ProcessRecord): OutputOf<'s
   return { answer, record }
 }
 
-function stillThere(pid: Pid) {
+export function stillThere(pid: Pid): Refusal {
   return refusal(
     'stopping',
     `${pid} was asked to end, and is not gone yet: no second one was started beside it.`,

@@ -1,10 +1,12 @@
 import { groupKeyOf } from '../core/group/group.ts'
+import { emptyInbox } from '../core/inbox/inbox.ts'
 import { ownListenerOf } from '../core/inbox/notice.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import { fold } from '../core/process/fold.ts'
+import { isSameScope, nameGuardOf } from '../core/process/if-running.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Actor, hasEnded } from '../core/process/record.ts'
+import { type Actor, hasEnded, type Owner } from '../core/process/record.ts'
 import {
   decideRegister,
   environmentOf,
@@ -16,7 +18,7 @@ import {
 } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Refusal } from '../core/refusal.ts'
-import { know, type Plan, type Question } from '../store/contract.ts'
+import { type Change, know, type Page, type Plan, type Question } from '../store/contract.ts'
 import { carvedChanges, giveBackEarly, giverOf, type Succeeded } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -43,7 +45,7 @@ export interface Registering {
 
 export type Registered =
   | { readonly type: 'registered'; readonly row: ProcessRow }
-  | { readonly type: 'existing'; readonly row: ProcessRow }
+  | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
 /**
@@ -169,14 +171,16 @@ function* registerOne(
       ? undefined
       : edges.authorize(actor, 'write', { type: 'session', id: wakeTarget })
   if (mayWake !== undefined) return { type: 'refused', refusal: mayWake }
+  const answered = facts.existing ?? facts.running
   const hidden =
-    facts.existing === null
+    answered === null
       ? undefined
-      : edges.authorize(actor, 'read', { type: 'process', record: facts.existing.record })
+      : edges.authorize(actor, 'read', { type: 'process', record: answered.record })
   if (hidden !== undefined) return { type: 'refused', refusal: hidden }
   const decision = decideRegister(facts, intent, edges.rules)
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
+  if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
   const { startedBy } = decision
   const lease = { holder: startedBy, fence: startedBy === null ? 0 : 1 }
   const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
@@ -246,7 +250,43 @@ function* registerFacts(
       (yield* know({ ask: 'environment', ref: envRef })) !== null,
     account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
     liveChildren: yield* liveChildrenOf(rows, parent, succeeds?.pid),
+    running: existing === null ? yield* runningAs(rows, request, owner) : null,
   }
+}
+
+const NAMED_PAGE = 100
+
+/** A process of the same name that lives in the same scope. */
+function* runningAs(
+  rows: WorkingRows,
+  { name, ifRunning }: RegistrationRequest,
+  owner: Owner,
+): Generator<readonly Question[], ProcessRow | null, readonly unknown[]> {
+  if (name === undefined || ifRunning === undefined) return null
+  // Before the processes: a registration that comes between the two answers changes this row.
+  yield* know({ ask: 'inbox', scope: nameGuardOf(owner) })
+  const isMeant = ({ record }: ProcessRow) =>
+    record.name === name && !hasEnded(record) && isSameScope(record.owner, owner)
+  for (const change of rows.changes)
+    if (change.type === 'process' && change.was === null && isMeant(change.row)) return change.row
+  const filter = {
+    name: [name],
+    ...(owner.session === undefined ? {} : { owner: { session: [owner.session] } }),
+  }
+  let after: number | null = null
+  do {
+    const page: Page<ProcessRow> = yield* know({ ask: 'processes', filter, after, limit: NAMED_PAGE })
+    const found = page.items.find(isMeant)
+    if (found !== undefined) return found
+    after = page.next
+  } while (after !== null)
+  return null
+}
+
+function* guardOfName(owner: Owner): Generator<readonly Question[], Change, readonly unknown[]> {
+  const scope = nameGuardOf(owner)
+  const was = yield* know({ ask: 'inbox', scope })
+  return { type: 'inbox', was, inbox: was ?? emptyInbox(scope) }
 }
 
 /** Nobody counts them who has no limit of them. The parent's row is written with each, so that none is overlooked. */

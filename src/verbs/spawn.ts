@@ -10,7 +10,7 @@ export const spawn = verb({
   needs: 'operate',
   input: registration,
   output: z.strictObject({
-    type: z.enum(['registered', 'existing']),
+    type: z.enum(['registered', 'existing', 'running']),
     record,
     warning: z
       .discriminatedUnion('code', [
@@ -25,6 +25,9 @@ export const spawn = verb({
   }),
   codes: [
     'conflict',
+    'name_in_use',
+    'survived',
+    'not_ours',
     'pruned_pid',
     'payload_too_large',
     'unknown_pid',

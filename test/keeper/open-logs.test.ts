@@ -6,7 +6,7 @@ import { OutputLog } from '../../src/keeper/log/output-log.ts'
 import { tempFolder } from '../temp-file.ts'
 
 const CAPS = { headBytes: 1024, tailBytes: 4096, segmentBytes: 1024, minFreeBytes: 0 }
-const EVENTS = { flows() {}, dropped() {}, trouble() {} }
+const EVENTS = { flows() {}, dropped() {}, trouble() {}, held() {} }
 
 function descriptorsBelow(folder: string): number {
   const targets = readdirSync('/proc/self/fd').map((name) => {

@@ -94,6 +94,7 @@ test('an executor that was overtaken has no more children', async () => {
     environmentKnown: true,
     account: null,
     liveChildren: 0,
+    running: null,
   }
   const request = { kind: 'tool', spec: { tool: 'child' }, parent: record.pid } as const
   const spawnUnder = (fence: { holder: string; fence: number } | null) =>

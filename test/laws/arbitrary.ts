@@ -41,6 +41,7 @@ function begin(request: RegistrationRequest): History {
       environmentKnown: true,
       account: null,
       liveChildren: 0,
+      running: null,
     },
     {
       pid: PID,

@@ -127,7 +127,14 @@ function play(
 function registering() {
   const facts = {
     ...{ existing: null, tombstone: null, parent: null, stoppingAncestor: null, session: null, turn: null },
-    ...{ unusableSession: null, group: null, environmentKnown: true, account: null, liveChildren: 0 },
+    ...{
+      unusableSession: null,
+      group: null,
+      environmentKnown: true,
+      account: null,
+      liveChildren: 0,
+      running: null,
+    },
   }
   const decision = decideRegister(
     facts,

@@ -7,6 +7,11 @@ import { keyBytes } from '../keys.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
+/** As keys are written for people: `Ctrl-]`. */
+function keyText(key: string): string {
+  return key.replace(/^ctrl-/i, 'Ctrl-')
+}
+
 /** How long it may take to say whether a full-screen program is left on the screen. */
 const LAST_LOOK_MS = 1_000
 
@@ -36,7 +41,8 @@ ended lets go by itself, and its exit code is passed on.`,
         'reeve attach needs a terminal.',
         'Use reeve logs -f to read, and reeve send to type.',
       )
-    const letGo = keyBytes(options['detach-key'] ?? 'ctrl-]').charCodeAt(0)
+    const detachKey = options['detach-key'] ?? 'ctrl-]'
+    const letGo = keyBytes(detachKey).charCodeAt(0)
     const reeve = await context.acting()
     const { pid, spec, name } = await reeve.show({ pid: given })
     if (!spec['pty'])
@@ -45,6 +51,7 @@ ended lets go by itself, and its exit code is passed on.`,
         `Use reeve logs -f ${name ?? pid}, or start it with --pty.`,
       )
     const terminal = terminalOf(around)
+    print.aside(`Attached to ${name ?? pid}: ${keyText(detachKey)} leaves it running.`)
     context.screenIsTaken = true
     const { scrollback } = options
     const how = await sitDown(reeve, pid, terminal, { letGo, readOnly: options['read-only'], scrollback })

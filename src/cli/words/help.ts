@@ -1,7 +1,6 @@
+import { unknownWord } from '../aliases.ts'
 import { nothingMore } from '../arguments.ts'
 import { allHelp, wordHelp } from '../help-text.ts'
-import { didYouMean } from '../nearest.ts'
-import { UsageError } from '../usage-error.ts'
 import { type Word, word } from '../word.ts'
 
 export const help: Word = word({
@@ -20,11 +19,7 @@ export const help: Word = word({
       return 0
     }
     const found = await words.load(name)
-    if (found === undefined)
-      throw new UsageError(
-        `reeve does not know the word ${name}.${didYouMean(name, words.names)}`,
-        'Run reeve --help for the words it knows.',
-      )
+    if (found === undefined) throw unknownWord(name, words.names)
     const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
     for (const line of wordHelp(found, { ...found.options, ...more }, print.colours, print.width))
       print.line(line)

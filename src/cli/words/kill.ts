@@ -3,12 +3,19 @@ import { someProcesses } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { reportCode, reportText } from '../print/report.ts'
 import { statusText } from '../print/status.ts'
+import { ago } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-const WORDS: Readonly<Partial<Record<OutputOf<'kill'>['answer'], string>>> = {
-  asked: 'asked to end',
-  unrecorded: 'ended; recorded when the store can be written again (reeve status)',
+type Killed = OutputOf<'kill'>
+
+function became({ answer, record }: Killed): string {
+  if (answer === 'asked') return 'asked to end'
+  if (answer === 'unrecorded') return 'ended; recorded when the store can be written again (reeve status)'
+  const status = statusText(record)
+  if (answer === 'ended') return status
+  const { endedAt } = record.outcome ?? { endedAt: null }
+  return `had ended before: ${status}${endedAt === null ? '' : `, ${ago(endedAt, Date.now())}`}`
 }
 
 export const kill = word({
@@ -61,8 +68,8 @@ export const kill = word({
     const answers = killed.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     if (print.isJson) print.jsonList(answers)
     else if (!options.quiet) {
-      for (const { answer, record } of answers)
-        print.line(`${record.name ?? record.pid}  ${WORDS[answer] ?? statusText(record)}`)
+      for (const killed of answers)
+        print.line(`${killed.record.name ?? killed.record.pid}  ${became(killed)}`)
     }
     const failures = killed.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     for (const error of failures.slice(0, -1)) print.failure(error as { message: string; remedy: string })

@@ -23,6 +23,8 @@ const OPTIONS = {
     about: 'in the background: the pid is all there is on standard output',
   },
   name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
+  replace: { type: 'flag', about: 'end the process that has this name first, if one runs' },
+  'if-not-running': { type: 'flag', about: 'start nothing if a process that has this name runs' },
   shell: { type: 'text', short: 'c', value: 'line', about: 'a line for your shell, instead of a program' },
   cwd: { type: 'text', short: 'w', value: 'folder', about: 'where it runs; here unless it says otherwise' },
   env: {
@@ -152,6 +154,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     ['reeve run -d --session s1 --ready :5173 --watch ERROR -- npm run dev', 'tells s1 (reeve inbox s1)'],
     ["reeve run -c 'make 2>&1 | tee log'", 'a line for the shell'],
     ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a limit'],
+    ['reeve run -d --name db --if-not-running -- postgres', 'one at most'],
   ],
   async run(context) {
     const { options, print, around, args } = context
@@ -160,6 +163,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
         args.length === 0 ? 'reeve run needs a command.' : 'A line for the shell takes no program besides.',
         'For example: reeve run -- npm test',
       )
+    refuseNameless(options)
     const { stdin, stdout, stderr } = around
     const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
     // Whoever sends one of the streams elsewhere wants them apart, and a job in the background has no terminal.
@@ -172,7 +176,13 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       hasInput,
       given: await callerEnvironment(context),
     })
-    const { record, warning } = await reeve.spawn(request)
+    const { type, record, warning } = await reeve.spawn(request)
+    if (type === 'running') {
+      print.aside(`${record.name} runs already, as ${record.pid}: nothing was started.`)
+      if (print.isJson) print.json(record)
+      else if (options.detach) print.line(record.pid)
+      return 0
+    }
     const failure = startFailure(record)
     if (failure !== undefined) {
       print.failure(
@@ -215,6 +225,16 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     return exitCodeOf(ended)
   },
 })
+
+function refuseNameless({ name, replace, 'if-not-running': ifNotRunning }: RunOptions): void {
+  if (replace && ifNotRunning)
+    throw new UsageError('--replace and --if-not-running exclude each other.', 'Give one of them.')
+  if (name === undefined && (replace || ifNotRunning))
+    throw new UsageError(
+      `${replace ? '--replace' : '--if-not-running'} needs a name.`,
+      'Give the process one with --name.',
+    )
+}
 
 /** A whole line in quotes, as `docker run` and others do not take it either. */
 function isLine(args: readonly string[]): boolean {

@@ -1,10 +1,9 @@
 import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
-import type { Amounts } from '../allowance/amounts.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
-import type { Json, JsonObject } from '../json/json.ts'
+import type { Json } from '../json/json.ts'
 import { type Fence, holds } from '../lease/lease.ts'
 import {
   isPlacedAt,
@@ -18,60 +17,25 @@ import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
 import { type NewEvent, newEvent, type Rules, staleFence } from './decision.ts'
 import { isReserved } from './event.ts'
+import { decideRunning } from './if-running.ts'
 import type { Pid } from './pid.ts'
 import type { Registration } from './record.ts'
 import {
   type Actor,
-  type EventType,
   type GroupSeat,
   hasEnded,
   type Kind,
-  type Lifetime,
   type Limits,
   type Owner,
   type ProcessRecord,
   type Recovery,
   type Scope,
 } from './record.ts'
+import type { RegistrationRequest } from './registration-request.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
 import { refuseTracking, trackedOf } from './tracked.ts'
 
-interface GrantRequest {
-  readonly session: string
-  readonly descriptor?: Json
-}
-
-/** What a caller asks for; everything that is left out gets a default. */
-export interface RegistrationRequest {
-  readonly kind: Kind
-  readonly spec: JsonObject
-  readonly name?: string
-  readonly label?: string
-  readonly definition?: Json
-  readonly parent?: Pid
-  readonly restartOf?: Pid
-  /** Not to be begun before then. */
-  readonly notBefore?: number
-  readonly group?: { readonly id: string; readonly size: number; readonly index?: number }
-  readonly owner?: Owner
-  readonly causedBy?: JsonObject
-  readonly replyTo?: Json
-  readonly lifetime?: Lifetime
-  readonly recovery?: Recovery
-  readonly placement?: PlacementRequest
-  readonly envRef?: string
-  /** Of a command that names no environment: what its client runs in. Like `defaultCwd`, no part of what was asked. */
-  readonly baseEnvRef?: string
-  readonly cwd?: string
-  /** Of a command that was given no folder and inherits none. Where it was asked for, and no part of what was asked. */
-  readonly defaultCwd?: string
-  readonly eventTypes?: { readonly [type: string]: EventType }
-  readonly wakeTarget?: string
-  readonly limits?: Partial<Omit<Limits, 'allowance'>>
-  /** What it and all below it may use. What is left out is half of what is left of its parent's. */
-  readonly allowance?: Amounts
-  readonly grants?: readonly GrantRequest[]
-}
+export type { RegistrationRequest } from './registration-request.ts'
 
 export interface RegisterIntent {
   readonly pid: Pid
@@ -113,10 +77,12 @@ export interface RegisterFacts {
   readonly account: Account | null
   /** Of its parent; only where they are limited. */
   readonly liveChildren: number
+  /** Lives under the same name in the scope of the owner; only where the request asks about one. */
+  readonly running: ProcessRow | null
 }
 
 export type RegisterDecision =
-  | { readonly type: 'existing'; readonly row: ProcessRow }
+  | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | {
       readonly type: 'register'
       readonly registration: Registration
@@ -153,6 +119,8 @@ export function decideRegister(
       ),
     )
   }
+  const besideRunning = decideRunning(facts.running, intent.request)
+  if (besideRunning !== null) return besideRunning
   const unlimited = withDefaults(facts, intent)
   const isHere = isPlacedAt(unlimited.placement, intent.here)
   if (intent.refuseNew !== null && isHere) return no(intent.refuseNew)

@@ -80,4 +80,30 @@ export function races(behaves: Behaves): void {
       })
     },
   )
+
+  behaves(
+    'of twenty registrations at once that keep what runs under a name, one starts it',
+    async (bench) => {
+      const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+      await openSession(bench.edges, 'host', 's1', null)
+      await repeat(30, async (round) => {
+        const owner = round % 2 === 0 ? {} : { session: 's1' }
+        const request = { ...OUTSIDE, name: `web ${round}`, owner, ifRunning: 'keep' } as const
+        const answers = await Promise.all(
+          times(20).map(async (caller) =>
+            accepted(
+              await bench.tryRegister([{ pid: pidOf(`n${round}x${caller}`), request }], edges[caller % 3]),
+            ),
+          ),
+        )
+        const types = answers.map(([answer]) => answer?.type)
+        assert.equal(types.filter((type) => type === 'registered').length, 1, `round ${round}`)
+        assert.equal(types.filter((type) => type === 'running').length, 19, `round ${round}`)
+        const pids = answers.map(([answer]) => (answer?.type === 'refused' ? null : answer?.row.record.pid))
+        assert.equal(new Set(pids).size, 1, `round ${round}`)
+      })
+      const { live } = await bench.store.ask({ ask: 'activity', session: null, since: null })
+      assert.equal(live, 30)
+    },
+  )
 }

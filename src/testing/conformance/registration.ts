@@ -7,6 +7,53 @@ import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL, times } from '
 import { photograph } from './sound.ts'
 
 export function registration(behaves: Behaves): void {
+  behaves(
+    'a process that lives under a name is kept, or is in the way, in its own session alone',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const named = { ...OUTSIDE, name: 'web' }
+      const keep = { ...named, ifRunning: 'keep' } as const
+      const replace = { ...named, ifRunning: 'replace' } as const
+      const inSession = { owner: { session: 's1' } }
+      await bench.register({ ...keep, ...inSession }, { pid: pidOf('s') })
+      const first = await bench.register(keep, { pid: pidOf('a') })
+      assert.equal(first.record.pid, pidOf('a'))
+      const before = await photograph(bench.store)
+      const [kept] = accepted(await bench.tryRegister([{ pid: pidOf('b'), request: keep }]))
+      assert.equal(kept?.type, 'running')
+      assert.equal(kept?.type === 'running' && kept.row.record.pid, pidOf('a'))
+      const [keptInSession] = accepted(
+        await bench.tryRegister([{ pid: pidOf('c'), request: { ...keep, ...inSession } }]),
+      )
+      assert.equal(keptInSession?.type === 'running' && keptInSession.row.record.pid, pidOf('s'))
+      const refused = await bench.tryRegister([{ pid: pidOf('d'), request: replace }])
+      assert.equal(refusalOf(refused), 'name_in_use')
+      const nameless = { ...OUTSIDE, ifRunning: 'keep' } as const
+      assert.equal(
+        refusalOf(await bench.tryRegister([{ pid: pidOf('e'), request: nameless }])),
+        'invalid_input',
+      )
+      assert.deepEqual(await photograph(bench.store), before)
+      await bench.register(named, { pid: pidOf('f') })
+      const repeated = accepted(await bench.tryRegister([{ pid: pidOf('a'), request: keep }]))
+      assert.equal(repeated[0]?.type, 'existing')
+    },
+  )
+
+  behaves('two requests of one batch that keep what runs under a name start one process', async (bench) => {
+    const request = { ...OUTSIDE, name: 'web', ifRunning: 'keep' } as const
+    const answers = accepted(
+      await bench.tryRegister([
+        { pid: pidOf('a'), request },
+        { pid: pidOf('b'), request },
+      ]),
+    )
+    assert.deepEqual(
+      answers.map(({ type }) => type),
+      ['registered', 'running'],
+    )
+  })
+
   behaves('a registration fills in every default', async (bench) => {
     const at = bench.clock.now()
     const { record, ...lease } = await bench.register(OUTSIDE, { pid: pidOf('a') })

@@ -17,6 +17,12 @@ const common = {
     .exactOptional()
     .describe('the same key of the same caller with the same request is the same process'),
   name: name.exactOptional(),
+  ifRunning: z
+    .enum(['keep', 'replace'])
+    .exactOptional()
+    .describe(
+      'if a process of this name lives in the same session, or outside of all: keep it and start none, or end it first',
+    ),
   label: z.string().min(1).max(200).exactOptional(),
   definition: json.optional(),
   parent: pid.exactOptional(),

@@ -1,0 +1,31 @@
+import { didYouMean } from './nearest.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Words of similar programs that mean the same as one of Reeve's. */
+const ALIASES: Readonly<Record<string, string>> = { stop: 'kill', list: 'ps', ls: 'ps' }
+
+/** Words of similar programs that have no single counterpart: what to type instead. */
+const SUGGESTIONS: Readonly<Record<string, string>> = {
+  start:
+    'reeve run -d --name web -- npm run dev starts a command in the background; reeve restart web starts it once more; reeve up starts the daemon.',
+  exec: 'reeve run -- npm test runs a program; reeve attach web goes to the terminal of one that runs, and reeve send web types into it.',
+  tail: 'reeve logs -n 20 web shows the last lines, and -f goes on with what comes.',
+  rm: 'reeve kill web ends a process. What has ended leaves the list by itself: reeve ps -a shows it.',
+  ...{ remove: 'reeve kill web ends a process.', delete: 'reeve kill web ends a process.' },
+  watch: 'reeve top shows what runs as it changes; reeve logs -f web follows what a command prints.',
+  inspect: 'reeve show web tells all about a process.',
+}
+
+/** The word that is meant by a name: itself, or the one it is an alias of. */
+export function wordNamed(name: string): string {
+  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name
+}
+
+export function unknownWord(name: string, known: readonly string[]): UsageError {
+  const suggestion = Object.hasOwn(SUGGESTIONS, name) ? SUGGESTIONS[name] : undefined
+  if (suggestion !== undefined) return new UsageError(`reeve does not know the word ${name}.`, suggestion)
+  return new UsageError(
+    `reeve does not know the word ${name}.${didYouMean(name, known)}`,
+    'Run reeve --help for the words it knows.',
+  )
+}

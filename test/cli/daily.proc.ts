@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { CommandLine } from './command-line.ts'
+
+test('words of similar programs do the same, or are answered with what to type', async () => {
+  const line = new CommandLine()
+  await line.run(['run', '-d', '--name', 'web', 'sleep', '300'])
+  expect((await line.run(['list'])).stdout).toContain('web')
+  expect((await line.run(['ls'])).stdout).toContain('web')
+  expect((await line.run(['stop', 'web'])).stdout).toBe('web  cancelled SIGTERM\n')
+  expect((await line.run(['help', 'stop'])).stdout).toContain('Usage: reeve kill')
+  for (const [word, instead] of [
+    ['start', 'reeve run -d'],
+    ['exec', 'reeve run -- '],
+    ['tail', 'reeve logs -n 20'],
+  ] as const) {
+    const { code, stderr } = await line.run([word, 'web'])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`reeve does not know the word ${word}.`)
+    expect(stderr).toContain(instead)
+  }
+})
+
+test('kill says of a process that has ended that it had, and how', async () => {
+  const line = new CommandLine()
+  await line.run(['run', '-d', '--name', 'job', '-c', 'exit 3'])
+  await line.run(['wait', 'job'])
+  const { stdout, code } = await line.run(['kill', 'job'])
+  expect(stdout).toMatch(/^job {2}had ended before: failed 3, (just now|\d+\w+ ago)\n$/)
+  expect(code).toBe(0)
+})
+
+test('attach says how to leave', async () => {
+  const line = new CommandLine()
+  await line.run(['run', '-d', '--pty', '--name', 'shell', '-c', 'echo begun; sleep 300'])
+  const usual = line.terminal(['attach', 'shell'])
+  await usual.until('begun')
+  usual.type('\u001d')
+  expect(await usual.ended).toBe(0)
+  expect(usual.shown).toContain('Attached to shell: Ctrl-] leaves it running.')
+  const other = line.terminal(['attach', 'shell', '--detach-key', 'ctrl-x'])
+  await other.until('Attached to shell: Ctrl-x leaves it running.')
+  await other.until('begun')
+  other.type('\u0018')
+  expect(await other.ended).toBe(0)
+})
+
+test('--if-not-running starts nothing beside a process of the name, also of two at once', async () => {
+  const line = new CommandLine()
+  await line.run(['ps'])
+  const words = ['run', '-d', '--name', 'db', '--if-not-running', 'sleep', '300']
+  const both = await Promise.all([line.run(words), line.run(words)])
+  const pids = both.map(({ stdout }) => stdout.trim())
+  expect(new Set(pids).size).toBe(1)
+  expect(both.filter(({ stderr }) => stderr.includes(`db runs already, as ${pids[0]}`))).toHaveLength(1)
+  expect((await line.json<object[]>('ps')).length).toBe(1)
+  await line.run(['kill', 'db'])
+  const again = await line.run(words)
+  expect(again).toMatchObject({ code: 0, stderr: '' })
+  expect(again.stdout.trim()).not.toBe(pids[0])
+})
+
+test('--replace ends the process of the name first, and starts one where none runs', async () => {
+  const line = new CommandLine()
+  const words = ['run', '-d', '--name', 'web', '--replace', 'sleep', '300']
+  const first = (await line.run(words)).stdout.trim()
+  const replaced = await line.run(words)
+  expect(replaced).toMatchObject({ code: 0, stderr: '' })
+  const second = replaced.stdout.trim()
+  expect(second).not.toBe(first)
+  expect((await line.json<{ status: string }>('show', first)).status).toBe('cancelled')
+  const atOnce = await Promise.all([line.run(words), line.run(words)])
+  for (const { code } of atOnce) expect(code).toBe(0)
+  const live = await line.json<{ pid: string }[]>('ps')
+  expect(live).toHaveLength(1)
+})
+
+test('--replace and --if-not-running need a name', async () => {
+  const line = new CommandLine()
+  const nameless = await line.run(['run', '-d', '--replace', 'true'])
+  expect(nameless).toMatchObject({ code: 125, stdout: '' })
+  expect(nameless.stderr).toContain('--replace needs a name.')
+})
