@@ -1,6 +1,7 @@
 import { checkAllClosed, checkAtRest, checkWatchers } from './checks/rest.ts'
 import type { Counts } from './counts.ts'
 import { requests } from './intents/all.ts'
+import type { Request } from './intents/intent.ts'
 import type { Plant } from './plant.ts'
 import { Random } from './random.ts'
 import type { Violation } from './stage.ts'
@@ -10,6 +11,8 @@ import { HOSTS, World } from './world.ts'
 export interface RunOptions {
   readonly steps?: number
   readonly plant?: Plant
+  /** Asked for beside all others. */
+  readonly more?: readonly Request[]
 }
 
 export interface SeedReport {
@@ -36,11 +39,12 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const world = await World.create(new Random(seed), options.plant)
   const { stage } = world
   const steps = options.steps ?? DEFAULT_STEPS
+  const asked = [...requests, ...(options.more ?? [])]
   try {
     for (let peers = stage.random.between(2, 3); peers > 0; peers--) bootSome(world)
     await settle(world)
     for (stage.step = 1; stage.step <= steps && stage.violations.length === 0; stage.step++) {
-      step(world)
+      step(world, asked)
       await settle(world)
       if (stage.step % FULL_CHECK_EVERY === 0) world.ledger.checkAll()
     }
@@ -54,7 +58,7 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
 }
 
 /** One thing happens: somebody asks for something, a task runs, time goes on to the next timer, or an upset. */
-function step(world: World): void {
+function step(world: World, asked: readonly Request[]): void {
   const { stage } = world
   const { random, schedule } = stage
   if (world.peers.length === 0) {
@@ -75,7 +79,7 @@ function step(world: World): void {
     }
   })
   if (what === 'request') {
-    const request = random.weighted(requests, ({ name, weight }) => stage.weightOf(name, weight))
+    const request = random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
     request.ask(world, random.pick(world.open))
   } else if (what === 'task') {
     runTask(world, random.pick(runnable))

@@ -10,6 +10,7 @@ import { checkAllowances } from './checks/allowances.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
+import { checkNames } from './checks/names.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkPlacement } from './checks/placement.ts'
 import { checkPrunes } from './checks/prunes.ts'
@@ -78,6 +79,7 @@ export class World implements Neighbourhood {
       checkRefold(stage, ledger),
       checkNotices(stage, ledger),
       checkDeliveries(stage),
+      checkNames(stage, ledger),
       checkSignals(stage, ledger),
       checkSteps(stage),
       checkTables(stage, ledger),
