@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Context, Surroundings } from '../context.ts'
-import { Printer } from '../print/printer.ts'
+import type { Printer } from '../print/printer.ts'
 import { byteCount } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -18,8 +18,8 @@ export interface Destination {
 export async function destinationOf(
   context: Context<{ readonly output: string | undefined }>,
 ): Promise<Destination> {
-  const { around, options, print } = context
-  const { output } = options
+  const { around, print } = context
+  const { output } = context.options
   if (output === undefined) return { around, print, close: async () => undefined }
   const path = resolve(around.cwd, output)
   const file = createWriteStream(path)
@@ -30,7 +30,7 @@ export async function destinationOf(
   const toFile: Surroundings = { ...around, stdout: file }
   return {
     around: toFile,
-    print: new Printer(toFile, options),
+    print: print.writingTo(toFile),
     async close() {
       file.end()
       await finished(file).catch((error: Error) => Promise.reject(cannotWrite(path, error)))

@@ -25,6 +25,11 @@ export class Printer {
     this.colours = coloursFor(around.stdout, around.env, options.color)
   }
 
+  /** The same for another standard output. */
+  writingTo(around: Surroundings): Printer {
+    return new Printer(around, this.#options)
+  }
+
   get isJson(): boolean {
     return this.#options.json || this.#options.jsonl
   }

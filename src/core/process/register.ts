@@ -5,13 +5,7 @@ import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
 import { type Fence, holds } from '../lease/lease.ts'
-import {
-  isPlacedAt,
-  type Placement,
-  type PlacementRequest,
-  refusePlacement,
-  resolvePlacement,
-} from '../placement/placement.ts'
+import { isPlacedAt, type Placement, refusePlacement, resolvePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
