@@ -1,7 +1,16 @@
 import * as z from 'zod'
-import { KEEP_REASONS } from '../core/process/prune.ts'
+import type { KeepReason } from '../core/process/prune.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
+
+const REASONS = [
+  'live',
+  'just_ended',
+  'carrying',
+  'live_tree',
+  'live_parent',
+  'referenced',
+] as const satisfies readonly KeepReason[]
 
 /** Never a live one, nor what a live one refers to. A pruned pid is refused for 90 days. */
 export const prune = verb({
@@ -24,7 +33,7 @@ export const prune = verb({
   output: z.strictObject({
     pruned: z.array(z.string()),
     kept: z
-      .array(z.strictObject({ pid: z.string(), reason: z.enum(KEEP_REASONS) }))
+      .array(z.strictObject({ pid: z.string(), reason: z.enum(REASONS) }))
       .describe('processes within the limits given that are not removed, and why'),
   }),
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],

@@ -25,16 +25,8 @@ export interface PruneFacts {
   readonly hasAccount: boolean
 }
 
-export const KEEP_REASONS = [
-  'live',
-  'just_ended',
-  'carrying',
-  'live_tree',
-  'live_parent',
-  'referenced',
-] as const
 /** Why a process is not pruned. */
-export type KeepReason = (typeof KEEP_REASONS)[number]
+export type KeepReason = 'live' | 'just_ended' | 'carrying' | 'live_tree' | 'live_parent' | 'referenced'
 
 /**
  * Null: it may be pruned. What a live process refers to is kept:
