@@ -106,6 +106,19 @@ export const daemonWords: DaemonWords = {
       remove: async (name) => file.remove(name),
     }
   },
+  async backUp(home, into, options) {
+    const [{ backUp }, { configuration }] = await Promise.all([
+      import('./daemon/backup/back-up.ts'),
+      import('./daemon/config.ts'),
+    ])
+    const paths = homePaths(home)
+    const { store } = configuration({}, process.env, paths).values
+    return backUp({ home: paths, store: store ?? paths.store, into, ...options })
+  },
+  async restore(home, from) {
+    const { restore } = await import('./daemon/backup/restore.ts')
+    return restore({ home: homePaths(home), from })
+  },
   async *checks(home) {
     const { checks } = await import('./daemon/checks.ts')
     yield* checks(homePaths(home))

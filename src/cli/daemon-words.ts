@@ -29,6 +29,10 @@ export interface DaemonWords {
   inherited(): Promise<Inherited>
   tokens(home: string): Promise<TokenWords>
   secrets(home: string): Promise<SecretWords>
+  /** Copies a home into a new folder while its daemon runs. */
+  backUp(home: string, into: string, options: BackUpOptions): Promise<BackUpReport>
+  /** Fills a home that has no store yet from a backup. */
+  restore(home: string, from: string): Promise<RestoreReport>
   /** Looks at the machine and at the daemon's files, one after the other. */
   checks(home: string): AsyncIterable<Check>
   /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
@@ -102,6 +106,26 @@ interface SecretWords {
   list(): Promise<readonly { readonly name: string; readonly setAt: number }[]>
   /** False if there is none. */
   remove(name: string): Promise<boolean>
+}
+
+interface BackUpOptions {
+  readonly now: number
+  readonly onOutputCopied: (done: number, all: number) => void
+}
+
+interface BackUpReport {
+  readonly folder: string
+  readonly processes: number
+  readonly files: number
+  readonly bytes: number
+}
+
+interface RestoreReport {
+  readonly home: string
+  /** The home that the backup was made from. */
+  readonly madeFrom: string
+  readonly madeAt: number
+  readonly processes: number
 }
 
 export interface Check {

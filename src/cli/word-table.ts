@@ -46,6 +46,8 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       token: async () => (await import('./words/token.ts')).token,
       prune: async () => (await import('./words/prune.ts')).prune,
       rm: async () => (await import('./words/rm.ts')).rm,
+      backup: async () => (await import('./words/backup.ts')).backup,
+      restore: async () => (await import('./words/restore.ts')).restore,
       session: async () => (await import('./words/session.ts')).session,
       holders: async () => (await import('./words/holders.ts')).holders,
     },

@@ -128,10 +128,15 @@ export class Commands {
   ): Promise<Commands> {
     if (process.platform !== 'linux') throw needsLinux()
     const home = homeAt(resolve(options.home), PROTOCOL)
-    const { id } = preparedHome(home)
+    const { id, restoredFrom } = preparedHome(home)
     const lock = takeHome(home, daemon)
     try {
-      return await Commands.#open(options, { home, id, lock, redaction, named }, daemon, onTrouble)
+      return await Commands.#open(
+        options,
+        { home, id, restoredFrom, lock, redaction, named },
+        daemon,
+        onTrouble,
+      )
     } catch (error) {
       lock.release()
       throw error
@@ -143,12 +148,14 @@ export class Commands {
     {
       home,
       id,
+      restoredFrom,
       lock,
       redaction,
       named,
     }: {
       readonly home: Home
       readonly id: string
+      readonly restoredFrom: readonly string[]
       readonly lock: Lock
       readonly redaction: Redaction
       readonly named: NamedSecrets
@@ -174,6 +181,7 @@ export class Commands {
     const inherited = new InheritedEnvironments(home.inherited, onTrouble)
     const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
       homeId: id,
+      restoredFrom,
       fifos: home.fifos,
       most: options.most ?? DEFAULTS.most,
       plan: (record, kernel) => planFor(record, kernel, { environment, passed, inherited, named, settings }),
@@ -302,7 +310,7 @@ export class Commands {
   /** What a command that has ended left running is ended too, when somebody kills it once more. Whether that is over in time. */
   async endLeftBehind(record: ProcessRecord, graceMs: number, withinMs: number): Promise<boolean> {
     const { pid, program } = record
-    if (program === null) return true
+    if (program === null || !this.keeper.hasProgramOf(record)) return true
     const { osPid, startTime, boot, group } = program
     const asked = { pid, signal: endSignalOf(record), graceMs, program: { osPid, startTime, boot, group } }
     const answer = await within(withinMs, whileUp(record, this.keeper.ask('end', asked)))

@@ -37,6 +37,7 @@ import { goneOf } from './work-gone.ts'
 
 export interface KeeperSideOptions {
   readonly homeId: string
+  readonly restoredFrom: readonly string[]
   readonly fifos: string
   /** Nothing new goes to a keeper of an older protocol. */
   readonly serves: readonly Served[]
@@ -220,6 +221,16 @@ export class KeeperSide implements Executor, Keeping {
     for (const state of programs) this.#know(state)
     await this.#kernel?.keeperGone(former.identity.id, this.identity.id)
     if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
+  }
+
+  get restoredFrom(): readonly string[] {
+    return this.#options.restoredFrom
+  }
+
+  /** False of a process that was restored from a backup: its program belongs to the folder that it ran in. */
+  hasProgramOf({ placement }: ProcessRecord): boolean {
+    const { homeId, restoredFrom } = this.#options
+    return restoredFrom.length === 0 || placement === `folder:${homeId}`
   }
 
   /** One question to the keeper, now. Rejects with `LinkLost` when it is not there. */

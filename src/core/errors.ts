@@ -20,12 +20,15 @@ type TroubleCode =
 /** What a door says no with before anybody is asked: HTTP, the socket and the daemon's own start. */
 type DoorCode =
   | 'address_in_use'
+  | 'backup_unsupported'
+  | 'backup_unusable'
   | 'bad_configuration'
   | 'bad_request'
   | 'body_too_large'
   | 'daemon_not_running'
   | 'daemon_not_started'
   | 'daemon_not_stopped'
+  | 'folder_in_use'
   | 'folder_unknown'
   | 'forbidden'
   | 'gap'

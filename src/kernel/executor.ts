@@ -31,6 +31,8 @@ export interface Executor {
 export interface Keeping {
   /** The keeper now. Another one after this one has died. */
   readonly holder: Holder
+  /** Incarnations of keepers whose processes were restored here from a backup: it goes on for them, and has no programs of theirs. */
+  readonly restoredFrom?: readonly string[]
   /** Whether it can be given work at this moment. */
   readonly available: boolean
   /** How many processes it may run at once, now; one more is refused, so that no caller waits without knowing. */

@@ -106,7 +106,7 @@ export class Kernel {
     const inLease = () => !this.#presence.mayHaveLapsed
     const own = executors.filter(({ keeping }) => keeping === undefined)
     const keepers = executors.flatMap(({ keeping }) => (keeping === undefined ? [] : [keeping.holder]))
-    const here = placementsOf([holder, ...keepers])
+    const here = placementsOf([holder, ...keepers, ...executors.flatMap(restoredKeepers)])
     this.#here = here
     this.#executions = [
       new Executions(edges, this, holder.id, own, { most: () => concurrency, here, mayClaim: inLease }),
@@ -414,7 +414,7 @@ export class Kernel {
       const { keeping } = executions
       if (keeping === undefined) continue
       const forerunners = holders
-        .filter(({ role, incarnation }) => role === 'keeper' && incarnation === keeping.holder.incarnation)
+        .filter(({ role, incarnation }) => role === 'keeper' && isFor(keeping, incarnation))
         .map(({ id }) => id)
         .filter((id) => !current.includes(id))
       const found = new Map<Pid, ReturnType<typeof keeping.found>>()
@@ -504,4 +504,13 @@ export class Kernel {
 
 function tripsOverflow({ type, payload }: StoredEvent): boolean {
   return type === 'watch_matched' && (payload as unknown as WatchMatch).told === 'tripped'
+}
+
+function isFor({ holder, restoredFrom = [] }: Keeping, incarnation: string): boolean {
+  return incarnation === holder.incarnation || restoredFrom.includes(incarnation)
+}
+
+/** Processes that were placed in a folder whose state was restored here are executed here. */
+function restoredKeepers({ keeping }: Executor): Pick<Holder, 'role' | 'host' | 'incarnation'>[] {
+  return (keeping?.restoredFrom ?? []).map((incarnation) => ({ role: 'keeper', host: '', incarnation }))
 }

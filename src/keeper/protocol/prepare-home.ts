@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Home } from './home.ts'
 
 export interface PreparedHome {
   /** Of the folder, for as long as it exists. */
   readonly id: string
+  /** Ids of the folders whose state was restored into this one: their programs are not its own. */
+  readonly restoredFrom: readonly string[]
   readonly token: string
 }
 
@@ -12,9 +14,21 @@ export interface PreparedHome {
 export function prepareHome(home: Home): PreparedHome {
   for (const folder of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const identity = writtenOnce(home.identity, () => JSON.stringify({ id: `h_${secret(12)}` }))
+  const identity = writtenOnce(home.identity, () => JSON.stringify({ id: newId() }))
   const token = writtenOnce(home.keeper.token, () => secret(32))
-  return { id: homeIdIn(identity, home.identity), token: token.trim() }
+  return { ...identityIn(identity, home.identity), token: token.trim() }
+}
+
+/** Gives a folder that is about to be filled from backups of others an id of its own. */
+export function identifyRestored(home: Home, restoredFrom: readonly string[]): void {
+  mkdirSync(home.folder, { recursive: true, mode: 0o700 })
+  writtenOnce(home.identity, () => JSON.stringify({ id: newId(), restoredFrom }))
+}
+
+/** The identity of a folder that exists; null where there is none. */
+export function readIdentity(home: Home): Pick<PreparedHome, 'id' | 'restoredFrom'> | null {
+  if (!existsSync(home.identity)) return null
+  return identityIn(readFileSync(home.identity, 'utf8'), home.identity)
 }
 
 /** The text of a file that whoever comes first writes. It is linked into place, so nobody sees half of it. */
@@ -36,10 +50,16 @@ function writtenOnce(path: string, text: () => string): string {
   return readFileSync(path, 'utf8')
 }
 
-function homeIdIn(text: string, path: string): string {
+function newId(): string {
+  return `h_${secret(12)}`
+}
+
+function identityIn(text: string, path: string): Pick<PreparedHome, 'id' | 'restoredFrom'> {
   const parsed: unknown = JSON.parse(text)
-  if (typeof parsed === 'object' && parsed !== null && 'id' in parsed && typeof parsed.id === 'string')
-    return parsed.id
+  if (typeof parsed === 'object' && parsed !== null && 'id' in parsed && typeof parsed.id === 'string') {
+    const former = 'restoredFrom' in parsed && Array.isArray(parsed.restoredFrom) ? parsed.restoredFrom : []
+    return { id: parsed.id, restoredFrom: former.map(String) }
+  }
   throw new Error(`${path} has no id in it; if the folder is new, remove the file`)
 }
 

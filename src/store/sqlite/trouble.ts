@@ -15,6 +15,10 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED
 }
 
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === FULL
+}
+
 export function isConstraint(error: unknown): boolean {
   return primaryCode(error) === CONSTRAINT
 }
