@@ -26,7 +26,7 @@ export interface PruneBatch {
 
 const FIRST_BATCH = 1_000
 /** Fewer at once save little: a flush to disk and the pages of the indexes are written for every batch. */
-const MIN_BATCH = 500
+const MIN_BATCH = 250
 /** More at once cost no less each, and one statement must stay of a bounded size. */
 const MAX_BATCH = 2_000
 /** A batch holds up all other writes for about this long. */
