@@ -152,7 +152,15 @@ test('an interrupt says which external processes it reached', async () => {
   const { pid } = (await reeve.track({ osPid: program.osPid, owner })).record
   const { record: plain } = await reeve.spawn({ kind: 'external', spec: { description: 'x' }, owner })
   expect(await reeve.interrupt({ scope: owner })).toEqual({
-    ...{ matched: 2, signalled: [pid], alreadyEnded: [], stale: [], failed: [], recorded: [plain.pid] },
+    ...{
+      matched: 2,
+      signalled: [pid],
+      alreadyEnded: [],
+      stale: [],
+      unrecorded: [],
+      failed: [],
+      recorded: [plain.pid],
+    },
   })
   await endedRecord(reeve, pid)
   expect((await reeve.signal({ pid: plain.pid, signal: 'kill' })).answer).toBe('recorded')
