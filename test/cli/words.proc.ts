@@ -305,6 +305,7 @@ test('the doctor looks at what there is, with and without a daemon', async () =>
     'store',
     'secrets',
     'daemon',
+    'keeper',
   ])
   await reeve.run(['run', '--', 'true'])
   expect(await names()).toEqual(expect.arrayContaining(['keeper', 'records']))

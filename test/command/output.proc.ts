@@ -185,7 +185,7 @@ test('the output of a process that was pruned is gone with it', async () => {
   await using house = new Household()
   const reeve = await house.open()
   const { pid } = await runs(reeve, 'echo x')
-  expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [pid] })
+  expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [pid], kept: [] })
   expect(readdirSync(house.home.output)).toEqual([])
   expect(await codeOf(reeve.poll({ pid }))).toBe('pruned_pid')
 })
