@@ -90,9 +90,9 @@ test('what is older than a time to prune counts from its end by the clock of now
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
   jump(-DAY_MS)
-  expect(await reeve.prune({ olderThanMs: 0 })).toEqual({ pruned: [] })
+  expect(await reeve.prune({ olderThanMs: 0 })).toEqual({ pruned: [], kept: [] })
   jump(DAY_MS + 1_000)
-  expect(await reeve.prune({ olderThanMs: 500 })).toEqual({ pruned: [record.pid] })
+  expect(await reeve.prune({ olderThanMs: 500 })).toEqual({ pruned: [record.pid], kept: [] })
   await reeve.close()
 })
 

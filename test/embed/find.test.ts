@@ -112,7 +112,7 @@ test('a pruned process is told from one that never was', async () => {
   const reeve = await embed({ store: tempFile() })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
-  expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [record.pid] })
+  expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [record.pid], kept: [] })
   await expect(reeve.show({ pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
   await expect(reeve.events({ pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
   await expect(reeve.spawn({ ...OUTSIDE, pid: record.pid })).rejects.toMatchObject({ code: 'pruned_pid' })
