@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ProcessRecord, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { Random } from '../simulation/random.ts'
@@ -123,7 +124,7 @@ async function disagreeing(
     const { status, exitCode, signal, reason: why, source } = now.outcome ?? {}
     const natural = `${status} ${exitCode} ${signal} ${why}` === 'completed 0 null null'
     const byUs = status === 'cancelled' && why === reason && source === 'host'
-    const agrees = JSON.stringify(now) === JSON.stringify(record)
+    const agrees = isDeepStrictEqual(now, record)
     // What had ended before it was asked has ended by itself; what was asked may still have been faster.
     if (!agrees || !(natural || (byUs && answer !== 'already_ended')))
       wrong.push(`${pid} ${answer} ${JSON.stringify(now.outcome)} ${agrees}`)

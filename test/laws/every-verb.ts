@@ -165,6 +165,15 @@ async function callStops(reeve: Reeve): Promise<void> {
   await reeve.spawn({ ...OUTSIDE, owner: { session: 's2', turn: 't2' } })
   await reeve.interrupt({ scope: { session: 's2' } })
   await reeve.recover()
+  await callHolders(reeve)
   await reeve.killAll({ graceMs: 5_000 })
   await reeve.prune({ keep: 3 })
+}
+
+/** It removes itself, and goes on under another id. */
+async function callHolders(reeve: Reeve): Promise<void> {
+  const { holders } = await reeve.holders()
+  const own = holders.find(({ role, state }) => role === 'kernel' && state === 'live')
+  if (own === undefined) throw new Error('No kernel is among the holders')
+  await reeve.removeHolder({ id: own.id, force: true })
 }
