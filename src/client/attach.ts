@@ -40,6 +40,7 @@ export async function attach(
       safe: true,
       forMs,
       signal: either,
+      hasAnswered: () => line.transport.hasAnswered,
       revive: line.revive,
     })
   let terminal = await reach(`scrollback=${scrollback}`, FIRST_TRIES_MS)

@@ -34,6 +34,8 @@ export async function call(
       safe: isRepeatable(name, keyed.input),
       forMs: line.retryMs,
       outlastsRestarts: WAITS.has(name) || isRead(name),
+      isWait: WAITS.has(name),
+      hasAnswered: () => line.transport.hasAnswered,
       signal,
       revive: line.revive,
     }

@@ -40,7 +40,8 @@ export async function readPage(
     throw errorOf(answered.status, await textOf(transport, answered, signal))
   }
   const forMs = Number.POSITIVE_INFINITY
-  const answered = await retrying(attempt, { safe: true, forMs, signal, revive: line.revive })
+  const hasAnswered = () => transport.hasAnswered
+  const answered = await retrying(attempt, { safe: true, forMs, signal, hasAnswered, revive: line.revive })
   const header = (name: string) => answered.headers[name]
   return {
     answered,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { retrying } from '../../src/client/retry.ts'
 
 const FOR_MS = 200
+const hasAnswered = () => true
 
 function away(sent: boolean): ReeveError {
   return new ReeveError('daemon_unreachable', 'Away.', 'Wait.', { details: { sent } })
@@ -24,7 +25,7 @@ test('a call that was under way for long is repeated when its daemon is restarte
       if (calls === 3) return cutAfter(2_100)
       return 'done'
     },
-    { safe: true, forMs: FOR_MS },
+    { safe: true, forMs: FOR_MS, hasAnswered },
   )
   expect([answer, calls]).toEqual(['done', 4])
 })
@@ -36,7 +37,7 @@ test('a daemon that stays away is missed for so long, and no longer', async () =
       calls += 1
       throw away(calls > 1)
     },
-    { safe: true, forMs: FOR_MS },
+    { safe: true, forMs: FOR_MS, hasAnswered },
   )
   await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
   expect(calls).toBeGreaterThan(1)
@@ -53,6 +54,7 @@ test('whoever brings the daemon back is told whether it may have heard the call'
     await retrying(attempt, {
       safe: true,
       forMs: 60_000,
+      hasAnswered,
       revive: async (wasHeard) => {
         told.push(wasHeard)
         return undefined
@@ -72,7 +74,7 @@ test('a wait goes on for as long as daemons come back, however soon each of them
     if (calls <= 12) throw away(calls % 2 === 0)
     return 'done'
   }
-  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true }
+  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true, hasAnswered }
   expect(await retrying(attempt, { ...options, revive: async () => `daemon ${calls}` })).toBe('done')
 })
 
@@ -80,7 +82,33 @@ test('a wait gives up on a daemon that is said to be there and cannot be reached
   const attempt = async () => {
     throw away(false)
   }
-  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true }
+  const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true, hasAnswered }
   const call = retrying(attempt, { ...options, revive: async () => 'the same daemon' })
   await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
+})
+
+test('a read and a wait give up on a server that hangs up and has never answered', async () => {
+  const attempt = async () => {
+    throw away(true)
+  }
+  for (const isWait of [true, false]) {
+    const options = { safe: true, forMs: FOR_MS, outlastsRestarts: true, isWait, hasAnswered: () => false }
+    await expect(retrying(attempt, options)).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  }
+})
+
+test('a read that every daemon is cut by is given up after 20 of them', async () => {
+  let started = 0
+  const attempt = async () => {
+    throw away(true)
+  }
+  const call = retrying(attempt, {
+    safe: true,
+    forMs: FOR_MS,
+    outlastsRestarts: true,
+    hasAnswered,
+    revive: async () => `daemon ${++started}`,
+  })
+  await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  expect(started).toBe(19)
 })
