@@ -51,7 +51,7 @@ export function wasNeverConnected(error: Error): boolean {
 
 /**
  * A reused connection that the daemon closed before it read the request: EPIPE is the write that failed, and a reset that was
- * read means that the daemon left bytes of the request unread. A daemon that dies after it read them closes in order.
+ * read means that the daemon left bytes of the request unread. A daemon that dies after it read them closes in order. True on one machine only.
  */
 export function foundClosed(error: Error, request: ClientRequest): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException

@@ -1,6 +1,6 @@
 import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
-import type { Address } from './address.ts'
+import { type Address, isLoopback } from './address.ts'
 import { brokenWith, foundClosed, wasNeverSent } from './broken.ts'
 import { refuseForeignSocket } from './home-owner.ts'
 import { IdleConnections } from './idle-connections.ts'
@@ -75,11 +75,11 @@ export class Transport {
       asked.on('error', (error) => {
         letGo()
         if (signal?.aborted) return reject(signal.reason)
-        if (foundClosed(error, asked)) {
-          // The next attempt needs a new connection: every repetition leaves fewer pooled ones.
-          this.#idle.closeAll(agent)
-          resolve('found closed')
-        } else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
+        const isFoundClosed = foundClosed(error, asked)
+        // The next attempt needs a new connection: every repetition leaves fewer pooled ones.
+        if (isFoundClosed) this.#idle.closeAll(agent)
+        if (isFoundClosed && isOnThisMachine(this.address)) resolve('found closed')
+        else reject(brokenWith(error, this.address.shown, wasNeverSent(error, asked)))
       })
       asked.end(body)
     })
@@ -131,6 +131,11 @@ function callOff(asked: http.ClientRequest, signal: AbortSignal | undefined): ()
 
 export function closedError(): ReeveError {
   return new ReeveError('closed', 'This client was closed.', 'Connect again.')
+}
+
+/** Between machines a proxy or a firewall may reset a connection after the daemon has read the request. */
+function isOnThisMachine({ socket, url }: Address): boolean {
+  return socket !== null || isLoopback(url?.hostname ?? '')
 }
 
 /** Without the brackets of an IPv6 address, which only a URL needs. */

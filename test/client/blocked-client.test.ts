@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -66,5 +68,33 @@ test('an idle connection is not reused after the time that the daemon keeps it f
   vi.advanceTimersByTime(4_100)
   await reeve.status()
   expect(daemon.connections).toBe(2)
+  await reeve.close()
+})
+
+test('over a network, a reset of a reused connection may hide a request that was done: only what is safe is repeated', async () => {
+  const heard: string[] = []
+  const server = createServer((request, response) => {
+    const isFirst = !heard.includes(String(request.url))
+    heard.push(String(request.url))
+    request.resume().once('end', () => {
+      if (isFirst && request.url !== '/v1/status') request.socket.resetAndDestroy()
+      else response.end(JSON.stringify(STATUS))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // This address reaches this machine, and is not one of the loopback interface.
+  const url = `http://0.0.0.0:${(server.address() as AddressInfo).port}`
+  const reeve = await connect({ url, token: 't' })
+  const written = reeve.write({ pid: 'web', text: 'yes\n' })
+  await expect(written).rejects.toMatchObject({ code: 'daemon_unreachable', details: { sent: true } })
+  await reeve.status()
+  await reeve.list()
+  const count = (path: string) => heard.filter((one) => one === path).length
+  expect([count('/v1/processes/web/write'), count('/v1/processes')]).toEqual([1, 2])
   await reeve.close()
 })
