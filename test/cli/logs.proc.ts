@@ -104,6 +104,15 @@ test('--since and --until take times; what was printed before or later is left o
   expect(await logged('--since', 'yesterday', '--until', 'now')).toBe('early\nlate\n')
   expect(await logged('--until', 'yesterday')).toBe('')
   expect(await logged('--since', '@99999999999')).toBe('')
+  expect(await logged('-n', '1', '--until', at(-1))).toBe('early\n')
+  expect(await logged('-n', '5', '--until', at(-1))).toBe('early\n')
+  expect(await logged('-n', '0', '--until', at(-1))).toBe('')
+  expect(await logged('-n', '5', '--until', 'yesterday')).toBe('')
+  expect(await logged('-n', '1', '--since', 'yesterday')).toBe('late\n')
+  expect(await logged('-n', '5', '--since', at(0))).toBe('late\n')
+  expect(await logged('-n', '1', '--since', 'yesterday', '--until', at(-1), '-t')).toMatch(
+    new RegExp(`^${LOCAL_TIME} early\n$`),
+  )
   expect(await line.run(['logs', 'job', '--since', 'soon'])).toMatchObject({ code: 2, stdout: '' })
   expect(await line.run(['logs', 'job', '-f', '--until', 'now'])).toMatchObject({ code: 2, stdout: '' })
 })

@@ -18,27 +18,53 @@ export interface Range {
   readonly end: number
 }
 
-/** What is asked for of what the log has now. */
+/** What is asked for of what the log has now. Of several bounds the narrower one counts. */
 export async function rangeOf(reeve: Acting, pid: string, options: RangeOptions): Promise<Range> {
-  const { end } = await reeve.output({ pid, limit: 1 })
-  const last = options.until === undefined ? end : await endAt(reeve, pid, { at: options.until, end })
-  return { from: await startOf(reeve, pid, options, end), end: last }
+  const { tail, from = 0, since, until } = options
+  const { end: printed } = await reeve.output({ pid, limit: 1 })
+  const end = until === undefined ? printed : await endAt(reeve, pid, { at: until, end: printed })
+  const sinceThen = since === undefined ? 0 : await startAt(reeve, pid, { at: since, end: printed })
+  const ofTail = tail === undefined ? 0 : await tailStart(reeve, pid, { tail, end })
+  return { from: Math.max(from, sinceThen, ofTail), end }
 }
 
-async function startOf(
+async function startAt(
   reeve: Acting,
   pid: string,
-  { tail, since, from }: RangeOptions,
-  end: number,
+  { at, end }: { readonly at: number; readonly end: number },
 ): Promise<number> {
-  if (from !== undefined) return from
-  if (since !== undefined)
-    return since > Date.now() ? end : (await reeve.output({ pid, since, limit: 1 })).offset
-  if (tail === undefined) return 0
+  return at > Date.now() ? end : (await reeve.output({ pid, since: at, limit: 1 })).offset
+}
+
+/** Where the last lines before `end` begin. */
+async function tailStart(
+  reeve: Acting,
+  pid: string,
+  { tail, end }: { readonly tail: number; readonly end: number },
+): Promise<number> {
   if (tail === 0) return end
-  // One page has 10,000 lines at most: the first of the wanted ones is all that is needed.
-  const { lines } = await reeve.log({ pid, from: 'end', offset: tail - 1, limit: 1 })
-  return lines[0]?.offset ?? 0
+  const first = Math.max(0, (await countLines(reeve, pid, end)) - tail)
+  return (await lineAt(reeve, pid, first))?.offset ?? 0
+}
+
+/** How many lines begin before `end`: a binary search, unless all of them do. */
+async function countLines(reeve: Acting, pid: string, end: number): Promise<number> {
+  const { lines, total } = await reeve.log({ pid, from: 'end', limit: 1 })
+  if ((lines[0]?.offset ?? 0) < end) return total
+  let low = 0
+  let high = total
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const line = await lineAt(reeve, pid, middle)
+    if (line !== undefined && line.offset < end) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+async function lineAt(reeve: Acting, pid: string, number: number) {
+  const { lines } = await reeve.log({ pid, from: 'start', offset: number, limit: 1 })
+  return lines[0]
 }
 
 /** Where the bytes begin that were printed after this time, as near as the log tells. */
