@@ -61,6 +61,47 @@ test('with -f lines of all commands that run are shown as they come, each once a
   expect(of('two')).toEqual(['two | begin', 'two | second later', 'two | last'])
 })
 
+test('with -f and --stream each line comes once, also where the other stream printed in the middle of one', async () => {
+  const line = new CommandLine()
+  const { folder } = line.dwelling.home
+  const other = join(folder, 'other')
+  const more = join(folder, 'more')
+  const go = join(folder, 'go')
+  const script = [
+    "printf 'one '",
+    `${awaits(other)}; echo aside >&2`,
+    `${awaits(more)}; printf 'line\\nnext\\nopen '`,
+    `${awaits(go)}; echo end`,
+  ].join('; ')
+  await line.run(['run', '-d', '--split', '--name', 'job', '-c', script])
+  const hasPrinted = (text: string) =>
+    until(`it has printed ${text}`, async () => (await line.run(['logs', 'job'])).stdout.endsWith(text))
+  await hasPrinted('one ')
+  writeFileSync(other, '')
+  await hasPrinted('aside\n')
+  writeFileSync(more, '')
+  await hasPrinted('open ')
+  const following = line.start(['logs', 'job', '-f', '-t', '--stream', 'stdout'])
+  await following.printed('next')
+  writeFileSync(go, '')
+  const { stdout } = await following.ended
+  expect(stdout.replaceAll(new RegExp(LOCAL_TIME, 'g'), '')).toBe(' one line\n next\n open end\n')
+})
+
+test('-n of more lines than a page, with --json, has every line once while the command prints on', async () => {
+  const line = new CommandLine()
+  const script = 'seq 1 25000; while :; do echo more; sleep 0.01; done'
+  await line.run(['run', '-d', '--name', 'job', '-c', script])
+  await until('it has printed them', async () =>
+    (await line.run(['logs', 'job', '-n', '1'])).stdout.includes('more'),
+  )
+  const lines = await line.json<{ number: number; text: string }[]>('logs', 'job', '-n', '22000')
+  expect(lines).toHaveLength(22_000)
+  const first = lines[0]?.number ?? 0
+  expect(lines.filter(({ number }, index) => number !== first + index)).toEqual([])
+  expect(lines[0]?.text).toBe(String(first + 1))
+})
+
 test('-f goes on with the process that a restart policy starts', async () => {
   const line = new CommandLine()
   const restart = ['--restart', 'failure', '--restart-limit', '1']

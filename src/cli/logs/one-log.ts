@@ -81,29 +81,23 @@ async function printJsonLines(
   { tail, stream, reveal, jsonl }: Pick<OneLogOptions, 'tail' | 'stream' | 'reveal' | 'jsonl'>,
 ): Promise<void> {
   const only = { reveal, ...(stream === undefined ? {} : { stream }) }
+  // Counted from the start: the end moves while the command prints.
+  const total = tail === undefined ? null : (await reeve.log({ pid, limit: 1, ...only })).total
+  const end = total ?? Number.POSITIVE_INFINITY
   const found: OutputOf<'log'>['lines'] = []
-  if (tail !== undefined) {
-    while (found.length < tail) {
-      const limit = Math.min(tail - found.length, MAX_LINES)
-      const page = await reeve.log({ pid, from: 'end', offset: found.length, limit, ansi: 'keep', ...only })
-      found.unshift(...page.lines)
-      if (page.lines.length < limit) break
-    }
-  } else {
-    let offset: number | null = 0
-    while (offset !== null) {
-      const page: OutputOf<'log'> = await reeve.log({
-        pid,
-        from: 'start',
-        offset,
-        limit: MAX_LINES,
-        ansi: 'keep',
-        ...only,
-      })
-      if (jsonl) for (const line of page.lines) print.jsonLine(line)
-      else found.push(...page.lines)
-      offset = page.next
-    }
+  let offset: number | null = total === null ? 0 : Math.max(0, total - (tail ?? 0))
+  while (offset !== null && offset < end) {
+    const page: OutputOf<'log'> = await reeve.log({
+      pid,
+      from: 'start',
+      offset,
+      limit: Math.min(MAX_LINES, end - offset),
+      ansi: 'keep',
+      ...only,
+    })
+    if (jsonl) for (const line of page.lines) print.jsonLine(line)
+    else found.push(...page.lines)
+    offset = page.next
   }
-  if (!jsonl || tail !== undefined) print.jsonList(found)
+  if (!jsonl) print.jsonList(found)
 }
