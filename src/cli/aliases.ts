@@ -10,8 +10,8 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
     'reeve run -d --name web -- npm run dev starts a command in the background; reeve restart web starts it once more; reeve up starts the daemon.',
   exec: 'reeve run -- npm test runs a program; reeve attach web goes to the terminal of one that runs, and reeve send web types into it.',
   tail: 'reeve logs -n 20 web shows the last lines, and -f goes on with what comes.',
-  rm: 'reeve kill web ends a process. What has ended leaves the list by itself: reeve ps -a shows it.',
-  ...{ remove: 'reeve kill web ends a process.', delete: 'reeve kill web ends a process.' },
+  remove: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
+  delete: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
   watch: 'reeve top shows what runs as it changes; reeve logs -f web follows what a command prints.',
   inspect: 'reeve show web tells all about a process.',
 }

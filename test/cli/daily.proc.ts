@@ -12,6 +12,8 @@ test('words of similar programs do the same, or are answered with what to type',
     ['start', 'reeve run -d'],
     ['exec', 'reeve run -- '],
     ['tail', 'reeve logs -n 20'],
+    ['remove', 'reeve rm web'],
+    ['delete', 'reeve rm web'],
   ] as const) {
     const { code, stderr } = await line.run([word, 'web'])
     expect(code).toBe(2)
