@@ -3,7 +3,7 @@ import { fromWire, requestTo } from '../verbs/request.ts'
 import { routes } from '../verbs/routes.ts'
 import { brokenWith } from './broken.ts'
 import { errorOf } from './problem.ts'
-import { isRead, isRepeatable, keyedCall, WAITS } from './repeatable.ts'
+import { isKeyRefused, isRead, isRepeatable, keyedCall, WAITS } from './repeatable.ts'
 import { retrying } from './retry.ts'
 import type { Answered, Transport } from './transport.ts'
 
@@ -29,17 +29,21 @@ export async function call(
   const since = Date.now()
   try {
     const keyed = keyedCall(name, input)
-    const attempt = () => callOnce(line, name, withTimeLeft(name, keyed.input, Date.now() - since), signal)
-    const options = {
-      safe: isRepeatable(name, keyed.input),
-      forMs: line.retryMs,
-      outlastsRestarts: WAITS.has(name) || isRead(name),
-      isWait: WAITS.has(name),
-      hasAnswered: () => line.transport.hasAnswered,
-      signal,
-      revive: line.revive,
-    }
-    return keyed.firstAnswer(await retrying(attempt, options))
+    const perform = (given: Readonly<Record<string, unknown>>) =>
+      retrying(() => callOnce(line, name, withTimeLeft(name, given, Date.now() - since), signal), {
+        safe: isRepeatable(name, given),
+        forMs: line.retryMs,
+        outlastsRestarts: WAITS.has(name) || isRead(name),
+        isWait: WAITS.has(name),
+        hasAnswered: () => line.transport.hasAnswered,
+        signal,
+        revive: line.revive,
+      })
+    const answer = await perform(keyed.input).catch((error: unknown) => {
+      if (keyed.unkeyed === undefined || !isKeyRefused(error)) throw error
+      return perform(keyed.unkeyed)
+    })
+    return keyed.firstAnswer(answer)
   } catch (error) {
     if (signal?.aborted && WAITS.has(name)) return interrupted(name)
     throw error

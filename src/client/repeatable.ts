@@ -1,3 +1,4 @@
+import { ReeveError } from '../core/errors.ts'
 import type { OutputOf, VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
 
@@ -6,7 +7,7 @@ type Input = Readonly<Record<string, unknown>>
 export const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'waitFor'])
 const REPEATABLE: ReadonlySet<VerbName> = new Set([
   ...WAITS,
-  ...(['spawn', 'spawnMany', 'restart', 'send'] as const),
+  ...(['spawn', 'spawnMany', 'send'] as const),
   ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
   ...(['announceWorker', 'claimWork', 'doWork', 'retireWorker', 'acknowledge', 'takeNotices'] as const),
 ])
@@ -17,6 +18,7 @@ const REPEATABLE: ReadonlySet<VerbName> = new Set([
  */
 export function isRepeatable(name: VerbName, input: Input): boolean {
   if (isRead(name) || REPEATABLE.has(name)) return true
+  if (name === 'restart') return input['idempotencyKey'] !== undefined
   if (name === 'write' || name === 'submit') return input['seq'] !== undefined
   // An OS signal is sent as often as it is asked for.
   if (name === 'signal' && String(input['signal']).startsWith('SIG')) return false
@@ -32,13 +34,15 @@ export interface KeyedCall {
   readonly input: Input
   /** The answer to the first request that the daemon heard, which may be lost. */
   readonly firstAnswer: (answer: unknown) => unknown
+  /** The input for a daemon of an older version, which refuses the key. */
+  readonly unkeyed?: Input
 }
 
 /** Gives `spawn`, `spawnMany`, `restart` and `send` a key of their own, unless the caller has given one. */
 export function keyedCall(name: VerbName, input: Input): KeyedCall {
   if (name === 'spawn' && !isKeyedSpawn(input)) return { input: withKey(input), firstAnswer: firstSpawn }
   if (name === 'restart' && input['idempotencyKey'] === undefined)
-    return { input: withKey(input), firstAnswer: unchanged }
+    return { input: withKey(input), firstAnswer: unchanged, unkeyed: input }
   if (name === 'send' && input['id'] === undefined)
     return { input: { ...input, id: newKey() }, firstAnswer: firstSend }
   const { processes } = input
@@ -53,6 +57,15 @@ export function keyedCall(name: VerbName, input: Input): KeyedCall {
       return { processes: spawned.map((one, index) => (isKeyedHere[index] ? firstSpawn(one) : one)) }
     },
   }
+}
+
+/** Nothing was done: the input was refused. */
+export function isKeyRefused(error: unknown): boolean {
+  return (
+    error instanceof ReeveError &&
+    (error.code as string) === 'invalid_input' &&
+    error.message.includes('idempotencyKey')
+  )
 }
 
 /** A pid of the caller's own makes a registration safe to repeat, too. */

@@ -117,6 +117,24 @@ test('a start, a restart and a signal that were cut are repeated under one key, 
   await reeve.close()
 })
 
+test('a daemon of an older version that refuses the key of a restart is asked without it, and not again when that is cut', async () => {
+  const refused = json(
+    { code: 'invalid_input', detail: 'The input of restart: there is no field "idempotencyKey" here.' },
+    400,
+  )
+  const daemon = await new FakeDaemon().start(
+    json(STATUS),
+    ...[refused, json({ record: { pid: 'p_2' } })],
+    ...[refused, cut(), json({ record: { pid: 'p_3' } })],
+  )
+  const reeve = await connect({ socket: daemon.socket })
+  expect(await reeve.restart({ pid: 'web', graceMs: 5 })).toEqual({ record: { pid: 'p_2' } })
+  expect(daemon.heard.at(-1)?.body).toBe('{"graceMs":5}')
+  await expect(reeve.restart({ pid: 'web' })).rejects.toMatchObject({ code: 'daemon_unreachable' })
+  expect(daemon.heard).toHaveLength(5)
+  await reeve.close()
+})
+
 test('a wait that is called off answers so, and another call is aborted', async () => {
   const daemon = await new FakeDaemon().start(json(STATUS), () => undefined)
   const reeve = await connect({ socket: daemon.socket })

@@ -43,7 +43,9 @@ export const status = word({
         return 0
       }
       const { green, red, yellow, bold, dim } = print.colours
+      // A daemon of an older version does not say all of it.
       const { keeper, boot, troubles = [] } = said
+      const unreadable = said.unreadable ?? []
       const found = [
         [boot.adopted.length, 'taken over'],
         [boot.completed.length, 'ended meanwhile'],
@@ -67,7 +69,7 @@ export const status = word({
         ['address', url ?? running?.url ?? 'its socket alone'],
         ['home', url === undefined ? home : undefined],
         ['since', running === null ? undefined : clockTime(running.startedAt)],
-        ['unreadable', said.unreadable.length === 0 ? undefined : red(said.unreadable.join(', '))],
+        ['unreadable', unreadable.length === 0 ? undefined : red(unreadable.join(', '))],
         ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
       ])
       for (const { since, message, remedy } of troubles) {
