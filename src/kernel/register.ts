@@ -181,8 +181,7 @@ function* registerOne(
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
   if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
-  const { startedBy } = decision
-  const lease = { holder: startedBy, fence: startedBy === null ? 0 : 1 }
+  const { lease } = decision
   const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
   rows.add(child.changes)
   rows.add(carvedChanges(facts.account, decision.carved))

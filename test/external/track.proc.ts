@@ -277,3 +277,18 @@ test('an end that no kernel was there to see is on record when the next one has 
     ...{ status: 'abandoned', evidence: 'process_gone' },
   })
 })
+
+test('a tracked process has no holder, and an abandon ends its record at once', async () => {
+  const program = await OsProgram.start()
+  const reeve = await opened(tempFile())
+  const { pid } = (await reeve.track({ osPid: program.osPid })).record
+  const { holders } = await reeve.holders({})
+  expect(holders.filter(({ id }) => id.startsWith('os:'))).toEqual([])
+  expect((await reeve.recover({})).checked).not.toContain(pid)
+  const { status, outcome } = await reeve.abandon({ pid, reason: 'not needed' })
+  expect([status, outcome]).toMatchObject([
+    'abandoned',
+    { evidence: 'requested', reason: 'not needed', source: 'host' },
+  ])
+  expect(program.isRunning).toBe(true)
+})

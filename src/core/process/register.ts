@@ -4,7 +4,7 @@ import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
 import { canonical } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
-import { type Fence, holds } from '../lease/lease.ts'
+import { type Fence, holds, type Lease } from '../lease/lease.ts'
 import { isPlacedAt, type Placement, refusePlacement, resolvePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
@@ -80,8 +80,7 @@ export type RegisterDecision =
   | {
       readonly type: 'register'
       readonly registration: Registration
-      /** Who begins it in this transaction, if anybody does. */
-      readonly startedBy: string | null
+      readonly lease: Lease
       readonly events: readonly NewEvent[]
       readonly parentEvents: readonly NewEvent[]
       readonly carved: Extract<Carved, { type: 'carved' }>
@@ -165,7 +164,9 @@ export function decideRegister(
             },
           }),
         ]
-  return { type: 'register', registration, startedBy, events, parentEvents, carved }
+  const holder = tracked === null ? startedBy : null
+  const lease = { holder, fence: holder === null ? 0 : 1 }
+  return { type: 'register', registration, lease, events, parentEvents, carved }
 }
 
 function withAllowance(registration: Registration, account: Account | null): Registration {
