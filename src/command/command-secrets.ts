@@ -1,5 +1,4 @@
 import type { Environment } from '../core/environment/environment.ts'
-import { secretsNamedIn } from '../core/environment/secrets.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Masker } from '../redaction/masker.ts'
@@ -19,8 +18,8 @@ type Variables = Readonly<Record<string, string | undefined>>
 export interface NamedSecrets {
   /** Throws where one is not set. */
   variablesOf(environment: Environment | null): Readonly<Record<string, string>>
-  /** Undefined where it is not known. */
-  knownValue(name: string): string | undefined
+  /** Of the secrets that an environment names; those that are known. */
+  knownValuesIn(envRef: string | null, kernel: Kernel): Promise<readonly string[]>
 }
 
 interface SecretSources {
@@ -37,8 +36,6 @@ export class CommandSecrets {
   readonly #passed: PassedSecrets
   readonly #inherited: InheritedEnvironments
   readonly #secrets: NamedSecrets
-  /** The variables that an environment takes secrets from, by its ref. */
-  readonly #named = new Map<string, readonly string[]>()
   #known: Variables | undefined
 
   constructor(redaction: Redaction, sources: SecretSources) {
@@ -65,26 +62,13 @@ export class CommandSecrets {
     const { spec, envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
     const { passEnv = [], env = {} } = spec as unknown as CommandSpec
-    const named = (await this.#namesIn(envRef, kernel)).map((name) => this.#secrets.knownValue(name))
+    const named = await this.#secrets.knownValuesIn(envRef, kernel)
     const ofBase = passEnv.map((name) => variables[name])
     const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(given))
     const inherited = (await this.#inherited.of(given))?.env ?? {}
     const ofCaller = [...passEnv.map((name) => inherited[name]), ...secretsIn(inherited)]
     const values = [...named, ...ofBase, ...passed, ...ofCaller, ...secretsIn(env)]
     return values.filter((value) => value !== undefined)
-  }
-
-  /** An environment is what its ref says, for ever. */
-  async #namesIn(ref: string | null, kernel: Kernel): Promise<readonly string[]> {
-    if (ref === null) return []
-    const known = this.#named.get(ref)
-    if (known !== undefined) return known
-    const environment = await kernel.edges.store.ask({ ask: 'environment', ref })
-    const names = secretsNamedIn(environment)
-    if (environment !== null) this.#named.set(ref, names)
-    const [oldest] = this.#named.keys()
-    if (this.#named.size > MOST_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)
-    return names
   }
 
   async #learnWithin(ms: number): Promise<Variables> {
@@ -106,5 +90,3 @@ export class CommandSecrets {
     return variables
   }
 }
-
-const MOST_ENVIRONMENTS = 1_000

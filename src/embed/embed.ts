@@ -169,14 +169,10 @@ async function start(
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
   const { store } = watch
-  const shown = new Shown(
-    () => kernel,
-    redaction,
-    () => commands?.secrets,
-  )
+  const secrets = new EnvironmentSecrets(options.secrets, redaction)
+  const shown = new Shown(() => kernel, redaction, { commands: () => commands?.secrets, named: secrets })
   const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
   const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
-  const secrets = new EnvironmentSecrets(options.secrets, redaction)
   const { osPid, startTime, id } = holder
   const commands =
     options.commands === undefined

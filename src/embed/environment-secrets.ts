@@ -1,5 +1,11 @@
 import type { Environment } from '../core/environment/environment.ts'
-import { resolveVariables, type Secrets, secretValue, type Variables } from '../core/environment/secrets.ts'
+import {
+  resolveVariables,
+  type Secrets,
+  secretsNamedIn,
+  secretValue,
+  type Variables,
+} from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -8,19 +14,27 @@ import type { Redaction } from '../redaction/redaction.ts'
 /** The secrets that processes of this kernel may be given: those of `source`, then variables of this program. */
 export class EnvironmentSecrets {
   readonly #source: Secrets | undefined
+  readonly #redaction: Redaction
+  /** The names of secrets in an environment, by its ref. */
+  readonly #named = new Map<string, readonly string[]>()
 
   /** Every value of the source is masked, also one that is set while the kernel runs. */
   constructor(source: Secrets | undefined, redaction: Redaction) {
     this.#source = source
+    this.#redaction = redaction
     redaction.learnFrom(() => Object.values(this.#readable()))
   }
 
-  /** Throws where a secret is not set, or the source cannot be used. */
+  /** Throws where a secret is not set, or the source cannot be used. The values are masked from now on. */
   variablesOf(environment: Environment | null): Variables {
     const resolved = resolveVariables(environment, (name) =>
       secretValue(name, { secrets: this.#source?.read() ?? {}, env: process.env }),
     )
     if (resolved.type === 'refused') throw new RefusedError(resolved.refusal)
+    const secrets = Object.entries(environment?.variables ?? {}).filter(
+      ([, given]) => typeof given !== 'string',
+    )
+    this.#redaction.know(secrets.flatMap(([name]) => resolved.variables[name] ?? []))
     return resolved.variables
   }
 
@@ -30,9 +44,25 @@ export class EnvironmentSecrets {
     return environment === null ? {} : this.variablesOf(environment)
   }
 
-  /** For masking: undefined where it is not known. */
-  knownValue(name: string): string | undefined {
-    return secretValue(name, { secrets: this.#readable(), env: process.env })
+  /** For masking: the values of the secrets that an environment names, as far as they are known. */
+  async knownValuesIn(envRef: string | null, kernel: Kernel): Promise<readonly string[]> {
+    const names = await this.#namesIn(envRef, kernel)
+    if (names.length === 0) return []
+    const secrets = this.#readable()
+    return names.flatMap((name) => secretValue(name, { secrets, env: process.env }) ?? [])
+  }
+
+  /** An environment is what its ref says, for ever. */
+  async #namesIn(ref: string | null, kernel: Kernel): Promise<readonly string[]> {
+    if (ref === null || ref === kernel.defaultEnvRef) return []
+    const known = this.#named.get(ref)
+    if (known !== undefined) return known
+    const environment = await kernel.edges.store.ask({ ask: 'environment', ref })
+    const names = secretsNamedIn(environment)
+    if (environment !== null) this.#named.set(ref, names)
+    const [oldest] = this.#named.keys()
+    if (this.#named.size > MAX_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)
+    return names
   }
 
   /** A source that has become unusable is an error of who needs a value, not of who reads output. */
@@ -44,3 +74,5 @@ export class EnvironmentSecrets {
     }
   }
 }
+
+const MAX_ENVIRONMENTS = 1_000

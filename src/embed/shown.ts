@@ -1,4 +1,4 @@
-import type { CommandSecrets } from '../command/command-secrets.ts'
+import type { CommandSecrets, NamedSecrets } from '../command/command-secrets.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'
@@ -23,6 +23,12 @@ import { secretsIn } from '../redaction/secret-name.ts'
  */
 export type Manner = 'all' | 'values' | 'records' | 'none'
 
+/** What processes were given that is secret. */
+interface SecretSources {
+  readonly commands: () => CommandSecrets | undefined
+  readonly named: Pick<NamedSecrets, 'knownValuesIn'>
+}
+
 /**
  * What verbs answer, without secrets: command lines, variables and input, the reasons and messages of ends, wherever a record,
  * an event or a notice is shown.
@@ -30,14 +36,14 @@ export type Manner = 'all' | 'values' | 'records' | 'none'
 export class Shown {
   readonly #kernel: () => Kernel
   readonly #redaction: Redaction
-  readonly #commands: () => CommandSecrets | undefined
+  readonly #sources: SecretSources
   /** What is known of processes, as they were registered; those asked for last, last. */
   readonly #registered = new Map<Pid, Registered>()
 
-  constructor(kernel: () => Kernel, redaction: Redaction, commands: () => CommandSecrets | undefined) {
+  constructor(kernel: () => Kernel, redaction: Redaction, sources: SecretSources) {
     this.#kernel = kernel
     this.#redaction = redaction
-    this.#commands = commands
+    this.#sources = sources
   }
 
   /** An answer, with every record, event and notice in it as it may be seen. */
@@ -162,7 +168,7 @@ export class Shown {
             },
             envRef,
           }
-        : { ...GONE, pid }
+        : { ...GONE, pid, envRef }
     this.#registered.delete(pid)
     this.#registered.set(pid, registered)
     if (this.#registered.size > MOST_KNOWN) this.#forgetOldest()
@@ -174,17 +180,19 @@ export class Shown {
     if (oldest !== undefined) this.#registered.delete(oldest)
   }
 
-  /** Of commands the same as in their output. Where none are run, their own variables are all that is known. */
+  /** Of commands the same as in their output. Where none are run, and of others, those of its environment and variables. */
   async #valuesOf(registered: Registered): Promise<readonly string[]> {
-    if (registered.kind !== 'command') return []
+    const commands = registered.kind === 'command' ? this.#sources.commands() : undefined
+    if (commands !== undefined) return commands.valuesOf(registered, this.#kernel(), LEARN_MS)
     const { env } = registered.spec as { readonly env?: Readonly<Record<string, string>> }
-    return this.#commands()?.valuesOf(registered, this.#kernel(), LEARN_MS) ?? secretsIn(env ?? {})
+    const named = await this.#sources.named.knownValuesIn(registered.envRef, this.#kernel())
+    return [...named, ...secretsIn(env ?? {})]
   }
 }
 
 type Registered = Parameters<CommandSecrets['valuesOf']>[0] & { readonly kind: string | null }
 
-/** Nothing is known of it, or it was given nothing. */
+/** Nothing is known of it, or it was given nothing but an environment. */
 const GONE: Omit<Registered, 'pid'> = {
   ...{ kind: null, originator: 'host', registrationHash: '', spec: {}, envRef: null },
 }

@@ -65,7 +65,8 @@ export class Kernel {
   readonly #presence: Presence
   /** What this kernel itself holds, and for each keeper what that one does. */
   readonly #executions: readonly Executions[]
-  readonly #defaultEnvRef: string
+  /** Of processes that need an environment and were given none. It is empty, and not stored. */
+  readonly defaultEnvRef: string
   /** Where this kernel is: its host, and the data folders of its keepers. */
   readonly #here: readonly Placement[]
   #cancels = new Map<string, () => void>()
@@ -119,7 +120,7 @@ export class Kernel {
         return [new Executions(edges, this, keeper.id, [executor], { most, here, mayClaim })]
       }),
     ]
-    this.#defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
+    this.defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
   }
 
   get id(): string {
@@ -190,7 +191,7 @@ export class Kernel {
     try {
       const here = this.#here
       const asked = registering.map((one, index) => ({ ...one, here, ...reserved[index]?.start }))
-      const registered = await register(this.edges, asked, this.#defaultEnvRef)
+      const registered = await register(this.edges, asked, this.defaultEnvRef)
       if (isRefusal(registered)) throw new RefusedError(registered)
       for (const [index, one] of registered.entries())
         if (one.type === 'registered' && one.row.holder !== null) reserved[index]?.executions?.begin(one.row)
@@ -335,7 +336,7 @@ export class Kernel {
 
   /** Null where a process has the empty one, which costs no question. */
   async environmentOf({ envRef }: ProcessRecord, signal: AbortSignal): Promise<Environment | null> {
-    if (envRef === null || envRef === this.#defaultEnvRef) return null
+    if (envRef === null || envRef === this.defaultEnvRef) return null
     return environmentFor(this.edges, envRef, signal)
   }
 

@@ -1,5 +1,5 @@
 import { embed, type Reeve } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
 const CANARY = 'canary-5e0b7c1d9a3f2468'
@@ -19,10 +19,10 @@ function environmentOf(variables: Record<string, string | { secret: string }>) {
   return { variables, policy: {}, options: {} }
 }
 
-async function serving(values: Readonly<Record<string, string>>) {
+async function serving(values: Readonly<Record<string, string>>, store = tempFile()) {
   const seen: unknown[] = []
   const reeve = await embed({
-    store: tempFile(),
+    store,
     secrets: { read: () => values },
     tools: {
       look: ({ env }) => {
@@ -89,6 +89,27 @@ test('the value of a secret is masked wherever the process that was given it rep
   const { events } = await reeve.events({ pid: record.pid })
   expect(JSON.stringify([events, await reeve.show({ pid: record.pid })])).not.toContain(CANARY)
   expect(await reeve.environment({ envRef })).toEqual(environmentOf({ TOKEN: { secret: 'npm' } }))
+})
+
+test('the value of a variable that is a secret by its environment is masked, also after a restart', async () => {
+  vi.stubEnv('REEVE_TEST_MYVAL1', CANARY)
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
+  const store = tempFile()
+  const { reeve } = await serving({}, store)
+  const variables = { TOKEN: { secret: 'env:REEVE_TEST_MYVAL1' } }
+  const { envRef } = await reeve.putEnvironment(environmentOf(variables))
+  const { pid } = (await reeve.spawn({ kind: 'tool', spec: { tool: 'tell' }, envRef })).record
+  await outcomeOf(reeve, pid)
+  const told = async (from: Reeve) => JSON.stringify([await from.show({ pid }), await from.events({ pid })])
+  const masked = `the server said: ${'*'.repeat(CANARY.length)} is wrong`
+  expect(await told(reeve)).toContain(masked)
+  expect(await told(reeve)).not.toContain(CANARY)
+  await reeve.close()
+  const { reeve: next } = await serving({}, store)
+  expect(await told(next)).toContain(masked)
+  expect(await told(next)).not.toContain(CANARY)
 })
 
 test('a session cannot store an environment that names a secret', async () => {
