@@ -112,6 +112,20 @@ test('the value of a variable that is a secret by its environment is masked, als
   expect(await told(next)).not.toContain(CANARY)
 })
 
+test.each(['constructor', '__proto__', 'env:constructor', 'toString'])(
+  '%s is no secret that is set',
+  async (name) => {
+    const { reeve, seen } = await serving({})
+    const { envRef } = await reeve.putEnvironment(environmentOf({ TOKEN: { secret: name } }))
+    const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'look' }, envRef })
+    expect(await outcomeOf(reeve, record.pid)).toMatchObject({
+      status: 'failed',
+      reason: `The secret ${name} is not set.`,
+    })
+    expect(seen).toEqual([])
+  },
+)
+
 test('a session cannot store an environment that names a secret', async () => {
   const { reeve } = await serving({ npm: CANARY })
   await reeve.openSession({ session: 's1' })

@@ -24,9 +24,9 @@ export function secretValue(
   }: { readonly secrets: Variables; readonly env: Readonly<Record<string, string | undefined>> },
 ): string | undefined {
   const value = name.startsWith(FROM_ENV)
-    ? env[name.slice(FROM_ENV.length)]
-    : (own(secrets, name) ?? env[name])
-  return value === '' ? undefined : value
+    ? own(env, name.slice(FROM_ENV.length))
+    : (own(secrets, name) ?? own(env, name))
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** The names of secrets in an environment. */
