@@ -2,10 +2,19 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { type TrackedProcess, trackedOf } from '../core/process/tracked.ts'
+import { type TrackedProcess, trackedOf, whereIs } from '../core/process/tracked.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { Deliveries, type Delivery, type DeliveryOptions } from './deliveries.ts'
-import { isHere, isStopped, signalTracked, stateOf, whyNotSignalled } from './signal-tracked.ts'
+import { liveBoots } from './live-boots.ts'
+import {
+  isHere,
+  isStopped,
+  mayBeOfEarlierBoot,
+  signalTracked,
+  stateOf,
+  thisMachine,
+  whyNotSignalled,
+} from './signal-tracked.ts'
 
 /** How long a tracked process may take to end before a kill forces it, where the kill does not say. */
 export const FORCE_AFTER_MS = 2_000
@@ -14,6 +23,8 @@ const LOOK_MS = 250
 const MAX_LOOKS = 100
 /** How often a stop is tried again that another kernel should have delivered, or that the store did not take. */
 const RETRY_MS = 2_000
+/** How often it is asked whether holders live on another boot. */
+const EARLIER_LOOK_MS = 2_000
 const PAGE = 500
 /** How long a close waits for what is under way. */
 const CLOSE_MS = 1_000
@@ -37,10 +48,13 @@ export class ExternalProcesses {
   readonly #kernel: Kernel
   readonly #options: DeliveryOptions
   readonly #tracked = new Map<Pid, Tracked>()
+  /** Those of another boot: gone, unless a holder lives on it. */
+  readonly #earlier = new Map<Pid, TrackedProcess>()
   readonly #deliveries: Deliveries
   readonly #working = new Set<Promise<unknown>>()
   #stopHearing: (() => void) | null = null
   #timer: NodeJS.Timeout | null = null
+  #earlierLookAt = 0
   #isClosed = false
 
   constructor(kernel: Kernel, options: DeliveryOptions) {
@@ -64,6 +78,7 @@ export class ExternalProcesses {
       await Promise.all(page.items.map((row) => this.#resume(row.record)))
       after = page.next
     } while (after !== null)
+    await this.#guarded('ending what was tracked on an earlier boot', () => this.#endEarlier())
   }
 
   async close(): Promise<void> {
@@ -140,8 +155,11 @@ export class ExternalProcesses {
 
   /** Of a process that was registered before this kernel started. */
   async #resume(record: ProcessRecord): Promise<void> {
+    if (hasEnded(record)) return
     const entry = this.#track(record)
     const { pid, status, stopRequest } = record
+    const tracked = trackedOf(record)
+    if (tracked !== null && mayBeOfEarlierBoot(tracked)) this.#watchEarlier(pid, tracked)
     if (entry !== undefined && stateOf(entry.tracked) === 'gone') {
       await this.#guarded(`ending ${pid}`, () => this.recordGone(pid))
       return
@@ -159,14 +177,25 @@ export class ExternalProcesses {
     if (tracked === null || this.#isClosed || !isHere(tracked)) return undefined
     const entry = this.#tracked.get(pid) ?? { pid, tracked, retryAt: null, forceAt: null, isEnding: false }
     this.#tracked.set(pid, entry)
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    this.#startTimer()
     return entry
   }
 
   #forget(pid: Pid): void {
     this.#tracked.delete(pid)
+    this.#earlier.delete(pid)
     this.#deliveries.forget(pid)
-    if (this.#tracked.size === 0) this.#stopTimer()
+    if (this.#tracked.size + this.#earlier.size === 0) this.#stopTimer()
+  }
+
+  /** One that is registered from now on, under another boot, is on another machine: it is not among these. */
+  #watchEarlier(pid: Pid, tracked: TrackedProcess): void {
+    this.#earlier.set(pid, tracked)
+    this.#startTimer()
+  }
+
+  #startTimer(): void {
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
   }
 
   #stopTimer(): void {
@@ -188,6 +217,25 @@ export class ExternalProcesses {
       if (entry.forceAt === null || entry.forceAt > now) continue
       entry.forceAt = null
       signalTracked(tracked, 'SIGKILL')
+    }
+    if (this.#earlier.size === 0 || this.#earlierLookAt > now) return
+    this.#earlierLookAt = now + EARLIER_LOOK_MS
+    this.#inBackground('ending what was tracked on an earlier boot', () => this.#endEarlier())
+  }
+
+  /** The row of a holder that the end of the boot took with it counts as live until it expires. */
+  async #endEarlier(): Promise<void> {
+    if (this.#earlier.size === 0) return
+    const boots = await liveBoots(this.#kernel.edges)
+    for (const [pid, tracked] of [...this.#earlier]) {
+      if (whereIs(tracked, thisMachine(), boots) !== 'earlier_boot') continue
+      try {
+        await this.recordGone(pid)
+      } catch (error) {
+        // The store did not take it: the next look tries again.
+        this.#watchEarlier(pid, tracked)
+        throw error
+      }
     }
   }
 

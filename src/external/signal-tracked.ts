@@ -1,18 +1,24 @@
-import type { TrackedProcess } from '../core/process/tracked.ts'
+import { type Machine, type TrackedProcess, whereIs } from '../core/process/tracked.ts'
 import { bootId, pidNamespace } from '../os/boot.ts'
-import { hostId } from '../os/host.ts'
+import { hasMachineId, hostId } from '../os/host.ts'
 import { whoIs } from '../os/identity.ts'
 import { type SignalResult, signalVerified } from '../os/signal.ts'
 import { statOf } from '../os/stat.ts'
 import { trackable } from '../os/trackable.ts'
 
-/**
- * Whether this kernel can tell what became of a tracked process. It is on this machine, and its PID means here what it
- * meant there: on another boot it is certainly gone, in another PID namespace nothing is known.
- */
+/** The machine of this kernel. */
+export function thisMachine(): Machine {
+  return { host: hostId(), boot: bootId(), pidNamespace: pidNamespace(), hasMachineId: hasMachineId() }
+}
+
+/** Whether the PID means here what it meant where the process was tracked: on this machine, this boot and in this PID namespace. */
 export function isHere(tracked: TrackedProcess): boolean {
-  if (tracked.host !== hostId()) return false
-  return tracked.boot !== bootId() || tracked.pidNamespace === pidNamespace()
+  return whereIs(tracked, thisMachine(), []) === 'here'
+}
+
+/** Whether it is of an earlier boot of this machine, unless a holder turns out to live on that boot. */
+export function mayBeOfEarlierBoot(tracked: TrackedProcess): boolean {
+  return whereIs(tracked, thisMachine(), []) === 'earlier_boot'
 }
 
 /** What is known of the OS process. A PID that was reused proves that the tracked process is gone. */

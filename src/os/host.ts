@@ -10,7 +10,13 @@ export function hostId(): string {
   return known
 }
 
-/** Empty on systems and in containers without one. */
+/** Without one, another machine of the same name has the same `hostId`. */
+export function hasMachineId(): boolean {
+  return machineId() !== ''
+}
+
+/** Empty on systems and in containers without one, and during a first boot. */
 function machineId(): string {
-  return whereReadable(() => readProc('/etc/machine-id'), null)?.trim() ?? ''
+  const id = whereReadable(() => readProc('/etc/machine-id'), null)?.trim() ?? ''
+  return id === 'uninitialized' ? '' : id
 }

@@ -1,10 +1,12 @@
 import { type Embedded, type EmbedOptions, embed, type ProcessRecord, type Reeve, ReeveError } from 'reeve'
 import { expect, onTestFinished } from 'vitest'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
+import type { Holder } from '../../src/core/lease/holder.ts'
 import type { StopHow } from '../../src/core/process/record.ts'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
 import { isRefusal } from '../../src/core/refusal.ts'
 import { nodeEdges } from '../../src/embed/node-edges.ts'
+import { renew, retire } from '../../src/kernel/holders.ts'
 import { perform } from '../../src/kernel/perform.ts'
 import { register } from '../../src/kernel/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
@@ -64,6 +66,20 @@ export class Crashed {
       if (one === undefined || one.type === 'refused') throw new Error('It was refused.')
       return one.row.record.pid
     })
+  }
+
+  /** Writes the row of a keeper that lives on another boot, for as long as it is not removed. Answers its id. */
+  async announceKeeperOn(boot: string): Promise<string> {
+    const id = 'keeper-elsewhere'
+    const identity = { host: 'twin', boot, pidNamespace: 'pid:[1]', osPid: 4_000_000, startTime: '1' }
+    const holder: Holder = { id, role: 'keeper', ...identity, incarnation: 'one', serves: [] }
+    await this.#with((edges) => renew(edges, holder, { renewMs: 1_000, ttlMs: 24 * 60 * 60 * 1_000 }))
+    return id
+  }
+
+  /** Also while a kernel has the store open. */
+  async removeHolder(id: string): Promise<void> {
+    await this.#with((edges) => retire(edges, id))
   }
 
   async stop(pid: string, how: StopHow): Promise<void> {

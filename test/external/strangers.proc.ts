@@ -1,9 +1,13 @@
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
+import { hasMachineId } from '../../src/os/host.ts'
+import { testIf } from '../reporting/test-if.ts'
 import { tempFile } from '../temp-file.ts'
 import { OsProgram } from './os-program.ts'
 import { Crashed, codeOf, endedRecord, opened } from './reeve.ts'
+
+const OTHER_BOOT = '00000000-0000-4000-8000-000000000000'
 
 /** The identity of a running program, as `track` recorded it in a store of its own. */
 async function identityOf(program: OsProgram): Promise<TrackedProcess> {
@@ -42,21 +46,41 @@ test('a stranger with the same PID but another start time is never signalled', a
   expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
 })
 
-test('a process of an earlier boot has ended, and the one that has its PID now is never signalled', async () => {
-  const stranger = await OsProgram.start()
-  const identity = await identityOf(stranger)
-  const store = tempFile()
-  const crashed = new Crashed(store)
-  const boot = '00000000-0000-4000-8000-000000000000'
-  const pid = await crashed.track({ ...identity, boot, pidNamespace: 'pid:[1]' })
-  await crashed.stop(pid, 'kill')
-  const reeve = await opened(store)
-  expect((await reeve.show({ pid })).outcome).toMatchObject({
-    ...{ status: 'abandoned', evidence: 'process_gone' },
-  })
-  await tryToReach(reeve, pid)
-  expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
-})
+testIf(hasMachineId(), 'needs a machine id')(
+  'a process of an earlier boot has ended, and the one that has its PID now is never signalled',
+  async () => {
+    const stranger = await OsProgram.start()
+    const identity = await identityOf(stranger)
+    const store = tempFile()
+    const crashed = new Crashed(store)
+    const pid = await crashed.track({ ...identity, boot: OTHER_BOOT, pidNamespace: 'pid:[1]' })
+    await crashed.stop(pid, 'kill')
+    const reeve = await opened(store)
+    expect((await reeve.show({ pid })).outcome).toMatchObject({
+      ...{ status: 'abandoned', evidence: 'process_gone' },
+    })
+    await tryToReach(reeve, pid)
+    expect([stranger.isRunning, stranger.signals, stranger.state === 'T']).toEqual([true, [], false])
+  },
+)
+
+testIf(hasMachineId(), 'needs a machine id')(
+  'a process of another boot on which a holder lives is left alone until that holder is gone',
+  async () => {
+    const stranger = await OsProgram.start()
+    const identity = await identityOf(stranger)
+    const store = tempFile()
+    const crashed = new Crashed(store)
+    const pid = await crashed.track({ ...identity, boot: OTHER_BOOT })
+    const keeper = await crashed.announceKeeperOn(OTHER_BOOT)
+    const reeve = await opened(store)
+    expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('recorded')
+    expect(await reeve.show({ pid })).toMatchObject({ status: 'stopping', outcome: null })
+    await crashed.removeHolder(keeper)
+    expect((await endedRecord(reeve, pid)).outcome).toMatchObject({ evidence: 'process_gone' })
+    expect([stranger.isRunning, stranger.signals]).toEqual([true, []])
+  },
+)
 
 test.each([
   ['on another machine', { host: 'ffffffffffffffffffffffff' }],

@@ -19,6 +19,27 @@ export function trackedOf({ kind, spec }: Pick<ProcessRecord, 'kind' | 'spec'>):
   return tracked === undefined ? null : (tracked as unknown as TrackedProcess)
 }
 
+/** The machine that a kernel runs on. */
+export interface Machine extends Pick<TrackedProcess, 'boot' | 'host' | 'pidNamespace'> {
+  /** Without a machine id, and in clones of one image, several machines may have the same `host`. */
+  readonly hasMachineId: boolean
+}
+
+/**
+ * Where a tracked process is, as seen from a machine. `earlier_boot`: it was on this machine, which has started again since
+ * then, so that it is gone. `unknown`: elsewhere, or nothing here can tell. `liveBoots` are the boots of the holders that live:
+ * a boot among them that is not the one of this machine is that of another machine.
+ */
+export function whereIs(
+  tracked: TrackedProcess,
+  machine: Machine,
+  liveBoots: readonly string[],
+): 'here' | 'earlier_boot' | 'unknown' {
+  if (tracked.host !== machine.host || tracked.boot === '' || machine.boot === '') return 'unknown'
+  if (tracked.boot === machine.boot) return tracked.pidNamespace === machine.pidNamespace ? 'here' : 'unknown'
+  return machine.hasMachineId && !liveBoots.includes(tracked.boot) ? 'earlier_boot' : 'unknown'
+}
+
 /** Which signal delivers a stop to a tracked process. A kill asks first; what forces it follows after the grace. */
 export function stopSignalOf(how: StopHow): 'SIGINT' | 'SIGTERM' {
   return how === 'interrupt' ? 'SIGINT' : 'SIGTERM'
