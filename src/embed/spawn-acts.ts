@@ -59,9 +59,13 @@ async function replacing<Answer>(
     } catch (error) {
       const isInUse = error instanceof RefusedError && error.code === 'name_in_use'
       if (!isInUse || count === MAX_REPLACED) throw error
-      await end(String(error.details['pid']))
+      await Promise.all(pidsIn(error.details['pids']).map(end))
     }
   }
+}
+
+function pidsIn(named: unknown): Pid[] {
+  return Array.isArray(named) ? named.map(String) : []
 }
 
 export async function registerAll(

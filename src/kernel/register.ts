@@ -4,7 +4,13 @@ import { ownListenerOf } from '../core/inbox/notice.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import { fold } from '../core/process/fold.ts'
-import { isSameScope, nameGuardOf } from '../core/process/if-running.ts'
+import {
+  isSameScope,
+  nameGuardOf,
+  refuseInUse,
+  refuseSharedNames,
+  replacedBy,
+} from '../core/process/if-running.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type Owner } from '../core/process/record.ts'
 import {
@@ -77,13 +83,19 @@ function registrationPlan(
   return function* () {
     const rows = new WorkingRows()
     const registered: Registered[] = []
+    const names: Named[] = []
+    const replaced: ProcessRow[] = []
     for (const [index, { intent, isNew, formerPid, succeeds }] of intents.entries()) {
       if (isNew) rows.assumeAbsent(intent.pid)
-      const one = yield* registerOne(edges, rows, intent, { isNew, formerPid, succeeds })
+      const one = yield* registerOne(edges, rows, intent, { isNew, formerPid, succeeds, names, replaced })
       if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
       registered.push(one)
     }
-    return { answer: registered, changes: rows.changes }
+    // Last: what has to end for them is ended only if all of them would be registered then.
+    const refused = refuseSharedNames(names) ?? refuseInUse(replaced)
+    return refused === undefined
+      ? { answer: registered, changes: rows.changes }
+      : { answer: refused, changes: [] }
   }
 }
 
@@ -148,7 +160,13 @@ interface Circumstances {
   readonly isNew: boolean
   readonly formerPid: Pid | undefined
   readonly succeeds: Succeeded | undefined
+  /** Of the requests of this plan so far; this one's is added. */
+  readonly names: Named[]
+  /** What has to end before the plan can be carried out. */
+  readonly replaced: ProcessRow[]
 }
+
+type Named = Pick<RegistrationRequest, 'name' | 'ifRunning'> & { readonly owner: Owner }
 
 function* registerOne(
   edges: Edges,
@@ -159,6 +177,7 @@ function* registerOne(
   const facts = yield* registerFacts(rows, intent, circumstances)
   const { request, pid, actor, at } = intent
   const owner = ownerOf(request, facts.parent?.record ?? null, actor)
+  circumstances.names.push({ ...request, owner })
   const denied = edges.authorize(actor, 'execute', {
     type: 'registration',
     owner,
@@ -180,6 +199,12 @@ function* registerOne(
   const decision = decideRegister(facts, intent, edges.rules)
   if (decision.type !== 'register')
     return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
+  if (decision.replaced !== null) {
+    const { record } = decision.replaced
+    const mayEnd = edges.authorize(actor, 'signal', { type: 'process', record })
+    if (mayEnd !== undefined) return { type: 'refused', refusal: mayEnd }
+    circumstances.replaced.push(decision.replaced)
+  }
   if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
   const { lease } = decision
   const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
@@ -211,7 +236,7 @@ function* registerOne(
 function* registerFacts(
   rows: WorkingRows,
   { request, pid, actor, defaultEnvRef }: RegisterIntent,
-  { isNew, formerPid, succeeds }: Circumstances,
+  { isNew, formerPid, succeeds, replaced }: Circumstances,
 ): Generator<readonly Question[], RegisterFacts, readonly unknown[]> {
   const [found = null, former = null] = yield* rows.processes(
     formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid],
@@ -225,11 +250,13 @@ function* registerFacts(
   const envRef = environmentOf(request)
   const inSession = session === undefined ? null : yield* know({ ask: 'session', id: session })
   const listening = { owner, parent: parent?.record.pid ?? null }
+  const running = existing === null ? yield* runningAs(rows, request, owner) : null
+  const gone = new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
     parent,
-    stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent),
+    stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
@@ -248,8 +275,8 @@ function* registerFacts(
       envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: envRef })) !== null,
     account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
-    liveChildren: yield* liveChildrenOf(rows, parent, succeeds?.pid),
-    running: existing === null ? yield* runningAs(rows, request, owner) : null,
+    liveChildren: yield* liveChildrenOf(rows, parent, new Set([succeeds?.pid, ...gone])),
+    running,
   }
 }
 
@@ -292,16 +319,21 @@ function* guardOfName(owner: Owner): Generator<readonly Question[], Change, read
 function* liveChildrenOf(
   rows: WorkingRows,
   parent: ProcessRow | null,
-  gone: Pid | undefined,
+  gone: ReadonlySet<Pid | undefined>,
 ): Generator<readonly Question[], number, readonly unknown[]> {
   const most = parent?.record.limits.liveChildren
   if (parent === null || most === undefined) return 0
   const { pid } = parent.record
-  const live = yield* know({ ask: 'processes', filter: { parent: [pid] }, after: null, limit: most + 2 })
+  const live = yield* know({
+    ask: 'processes',
+    filter: { parent: [pid] },
+    after: null,
+    limit: most + 1 + gone.size,
+  })
   const ofThisPlan = rows.changes.filter(
     (change) => change.type === 'process' && change.was === null && change.row.record.parent === pid,
   )
-  return live.items.filter(({ record }) => record.pid !== gone).length + ofThisPlan.length
+  return live.items.filter(({ record }) => !gone.has(record.pid)).length + ofThisPlan.length
 }
 
 function* unusableSession(
@@ -323,9 +355,11 @@ function* unusableSession(
 function* stoppingAncestor(
   rows: WorkingRows,
   parent: ProcessRow,
+  gone: ReadonlySet<Pid | undefined>,
 ): Generator<readonly Question[], ProcessRow | null, readonly unknown[]> {
   for (let row: ProcessRow | null = parent; row !== null; ) {
-    if (hasEnded(row.record) || row.record.status === 'stopping') return row
+    const { pid, status } = row.record
+    if (hasEnded(row.record) || status === 'stopping' || gone.has(pid)) return row
     if (row.record.parent === null) return null
     row = yield* rows.process(row.record.parent)
   }

@@ -7,8 +7,8 @@ export type IfRunning = 'keep' | 'replace'
 
 type Named = { readonly name?: string; readonly ifRunning?: IfRunning }
 
-/** Null: there is none, or the request does not ask. A process that is stopping still lives. */
-export function decideRunning(
+/** Before anything else is asked. Null: none is kept, or the request does not ask. A process that is stopping still lives. */
+export function decideKept(
   running: ProcessRow | null,
   { name, ifRunning }: Named,
 ):
@@ -27,11 +27,44 @@ export function decideRunning(
         },
       ),
     }
-  if (running === null || ifRunning === undefined) return null
-  if (ifRunning === 'keep') return { type: 'running', row: running }
-  const { pid } = running.record
-  const message = `${pid} has the name ${name}, and has not ended.`
-  return { type: 'refuse', refusal: refusal('name_in_use', message, 'End it first.', { pid }) }
+  return running !== null && ifRunning === 'keep' ? { type: 'running', row: running } : null
+}
+
+/** What has to end before a process can be registered in its place. */
+export function replacedBy(running: ProcessRow | null, { ifRunning }: Named): ProcessRow | null {
+  return ifRunning === 'replace' ? running : null
+}
+
+/** Only for requests that would be registered if these had ended: ending them must not be in vain. */
+export function refuseInUse(inUse: readonly ProcessRow[]): Refusal | undefined {
+  const pids = inUse.map(({ record }) => record.pid)
+  const [first] = inUse
+  if (first === undefined) return undefined
+  const { pid, name } = first.record
+  return refusal('name_in_use', `${pid} has the name ${name}, and has not ended.`, 'End it first.', {
+    pid,
+    pids,
+  })
+}
+
+/** A request that replaces must be the only one of its name: it would end what another one of them has just started. */
+export function refuseSharedNames(
+  requests: readonly (Named & { readonly owner: Owner })[],
+): Refusal | undefined {
+  const shared = requests.find(
+    (one) =>
+      one.ifRunning === 'replace' &&
+      requests.some(
+        (other) => other !== one && other.name === one.name && isSameScope(other.owner, one.owner),
+      ),
+  )
+  if (shared === undefined) return undefined
+  return refusal(
+    'invalid_input',
+    `Several of these requests have the name ${shared.name}, and one of them replaces what has it.`,
+    'Give each its own name, or send them one after another.',
+    { field: 'name' },
+  )
 }
 
 /** Whether a process of this owner is in the scope in which names are compared: the session, or none. */

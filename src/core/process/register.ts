@@ -7,11 +7,11 @@ import type { Json } from '../json/json.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
 import { isPlacedAt, type Placement, refusePlacement, resolvePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
+import type { Session, Turn } from '../session/session.ts'
 import { stopping } from './decide-stop.ts'
 import { type NewEvent, newEvent, type Rules, staleFence } from './decision.ts'
 import { isReserved } from './event.ts'
-import { decideRunning } from './if-running.ts'
+import { decideKept, replacedBy } from './if-running.ts'
 import type { Pid } from './pid.ts'
 import type { Registration } from './record.ts'
 import {
@@ -25,6 +25,7 @@ import {
   type Recovery,
   type Scope,
 } from './record.ts'
+import { refuseScope } from './refuse-scope.ts'
 import type { RegistrationRequest } from './registration-request.ts'
 import type { ProcessRow, Tombstone } from './row.ts'
 import { refuseTracking, trackedOf } from './tracked.ts'
@@ -80,6 +81,8 @@ export type RegisterDecision =
   | {
       readonly type: 'register'
       readonly registration: Registration
+      /** Has to end first: until then nothing of this is written. */
+      readonly replaced: ProcessRow | null
       readonly lease: Lease
       readonly events: readonly NewEvent[]
       readonly parentEvents: readonly NewEvent[]
@@ -112,11 +115,9 @@ export function decideRegister(
       ),
     )
   }
-  const besideRunning = decideRunning(facts.running, intent.request)
-  if (besideRunning !== null) return besideRunning
+  const kept = decideKept(facts.running, intent.request)
+  if (kept !== null) return kept
   const unlimited = withDefaults(facts, intent)
-  const isHere = isPlacedAt(unlimited.placement, intent.here)
-  if (intent.refuseNew !== null && isHere) return no(intent.refuseNew)
   if (intent.bytes > rules.maxPayloadBytes) return no(tooLarge(intent, rules.maxPayloadBytes))
   const refused =
     refuseTracking(intent.request, intent.actor) ??
@@ -140,6 +141,10 @@ export function decideRegister(
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)
   if (idle !== undefined) return no(idle)
+  const isHere = isPlacedAt(unlimited.placement, intent.here)
+  const replaced = replacedBy(facts.running, intent.request)
+  if (intent.refuseNew !== null && isHere && !makesRoom(replaced, unlimited, intent))
+    return no(intent.refuseNew)
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
@@ -166,7 +171,13 @@ export function decideRegister(
         ]
   const holder = tracked === null ? startedBy : null
   const lease = { holder, fence: holder === null ? 0 : 1 }
-  return { type: 'register', registration, lease, events, parentEvents, carved }
+  return { type: 'register', registration, replaced, lease, events, parentEvents, carved }
+}
+
+/** Whether its end leaves a place for the one that replaces it: it has one of the same kind, here. */
+function makesRoom(replaced: ProcessRow | null, { kind }: Registration, { here }: RegisterIntent): boolean {
+  if (replaced === null || replaced.holder === null) return false
+  return replaced.record.kind === kind && isPlacedAt(replaced.record.placement, here)
 }
 
 function withAllowance(registration: Registration, account: Account | null): Registration {
@@ -347,52 +358,6 @@ function refuseKind({ environmentKnown }: RegisterFacts, registration: Registrat
       'depth_exceeded',
       `The tree may be ${limits.depth} deep, and this process would be at ${depth}.`,
       'Raise limits.depth at the root, or delegate less deeply.',
-    )
-  }
-  return undefined
-}
-
-/** Whether what it belongs to is there, and open, and whether its lifetime has something to end with. */
-export function refuseScope(
-  { session, turn, unusableSession }: Pick<RegisterFacts, 'session' | 'turn' | 'unusableSession'>,
-  { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,
-): Refusal | undefined {
-  if (owner.session !== undefined && session === null) {
-    return sessionUnknown(owner.session)
-  }
-  if (session !== null && session.endedAt !== null) {
-    return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
-  }
-  if (unusableSession !== null) {
-    return refusal(
-      'session_unknown',
-      `The session ${unusableSession}, which is to be woken or shown this process, is not open.`,
-      'Open it first.',
-    )
-  }
-  if (owner.turn !== undefined && turn === null) {
-    return refusal(
-      'turn_unknown',
-      `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`,
-      'Open it first, and name its session.',
-    )
-  }
-  if (turn !== null && turn.endedAt !== null) {
-    return refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.')
-  }
-  const scoped =
-    lifetime === 'turn'
-      ? owner.turn
-      : lifetime === 'session'
-        ? owner.session
-        : lifetime === 'parent'
-          ? parent
-          : ''
-  if (scoped === undefined || scoped === null) {
-    return refusal(
-      'lifetime_without_scope',
-      `A lifetime of ${lifetime} needs a ${lifetime} to end with, and the process has none.`,
-      `Give it a ${lifetime}, or another lifetime.`,
     )
   }
   return undefined

@@ -54,6 +54,47 @@ export function registration(behaves: Behaves): void {
     )
   })
 
+  behaves('what is to be replaced is named only if every request could be registered then', async (bench) => {
+    await bench.register({ ...OUTSIDE, name: 'web' }, { pid: pidOf('a') })
+    await bench.register({ ...OUTSIDE, name: 'api' }, { pid: pidOf('b') })
+    const before = await photograph(bench.store)
+    const web = { ...OUTSIDE, name: 'web', ifRunning: 'replace' } as const
+    const api = { ...OUTSIDE, name: 'api', ifRunning: 'replace' } as const
+    const unknownParent = { ...OUTSIDE, parent: pidOf('z') }
+    const refusals = [
+      await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('z') } }]),
+      await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('a') } }]),
+      await bench.tryRegister([
+        { pid: pidOf('c'), request: web },
+        { pid: pidOf('d'), request: unknownParent },
+      ]),
+      await bench.tryRegister([
+        { pid: pidOf('c'), request: web },
+        { pid: pidOf('d'), request: web },
+      ]),
+      await bench.tryRegister([
+        { pid: pidOf('c'), request: { ...web, ifRunning: 'keep' } },
+        { pid: pidOf('d'), request: web },
+      ]),
+    ]
+    assert.deepEqual(refusals.map(refusalOf), [
+      'unknown_pid',
+      'stopping',
+      'unknown_pid',
+      'invalid_input',
+      'invalid_input',
+    ])
+    const inUse = await bench.tryRegister([
+      { pid: pidOf('c'), request: web },
+      { pid: pidOf('d'), request: api },
+      { pid: pidOf('e'), request: { ...OUTSIDE, parent: pidOf('c') } },
+    ])
+    assert.ok(!Array.isArray(inUse))
+    assert.equal(refusalOf(inUse), 'name_in_use')
+    assert.deepEqual('details' in inUse && inUse.details?.['pids'], [pidOf('a'), pidOf('b')])
+    assert.deepEqual(await photograph(bench.store), before)
+  })
+
   behaves('a registration fills in every default', async (bench) => {
     const at = bench.clock.now()
     const { record, ...lease } = await bench.register(OUTSIDE, { pid: pidOf('a') })

@@ -1,0 +1,56 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
+import type { Registration } from './record.ts'
+
+interface ScopeFacts {
+  readonly session: Session | null
+  readonly turn: Turn | null
+  /** A session that is to be woken, or shown the process, and cannot be. */
+  readonly unusableSession: string | null
+}
+
+/** Whether what it belongs to is there, and open, and whether its lifetime has something to end with. */
+export function refuseScope(
+  { session, turn, unusableSession }: ScopeFacts,
+  { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,
+): Refusal | undefined {
+  if (owner.session !== undefined && session === null) {
+    return sessionUnknown(owner.session)
+  }
+  if (session !== null && session.endedAt !== null) {
+    return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
+  }
+  if (unusableSession !== null) {
+    return refusal(
+      'session_unknown',
+      `The session ${unusableSession}, which is to be woken or shown this process, is not open.`,
+      'Open it first.',
+    )
+  }
+  if (owner.turn !== undefined && turn === null) {
+    return refusal(
+      'turn_unknown',
+      `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`,
+      'Open it first, and name its session.',
+    )
+  }
+  if (turn !== null && turn.endedAt !== null) {
+    return refusal('turn_ended', `The turn ${turn.id} has ended.`, 'Open another one.')
+  }
+  const scoped =
+    lifetime === 'turn'
+      ? owner.turn
+      : lifetime === 'session'
+        ? owner.session
+        : lifetime === 'parent'
+          ? parent
+          : ''
+  if (scoped === undefined || scoped === null) {
+    return refusal(
+      'lifetime_without_scope',
+      `A lifetime of ${lifetime} needs a ${lifetime} to end with, and the process has none.`,
+      `Give it a ${lifetime}, or another lifetime.`,
+    )
+  }
+  return undefined
+}
