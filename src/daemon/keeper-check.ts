@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Check } from '../cli/daemon-words.ts'
 import type { HomePaths } from '../client/home.ts'
-import { KeeperLink } from '../command/keeper-link.ts'
+import { KeeperLink, KeeperRefused } from '../command/keeper-link.ts'
+import { KeeperPulse } from '../command/keeper-pulse.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
 import { bootId } from '../os/boot.ts'
@@ -21,27 +22,43 @@ export async function keeperFound(paths: HomePaths): Promise<Check> {
   const { osPid } = identity
   if (isAnswering)
     return { name, state: 'good', found: `PID ${osPid} runs without a daemon, and keeps what runs` }
-  const found = existsSync(keeper.socket)
-    ? `PID ${osPid} runs, but does not answer on ${keeper.socket}`
-    : `PID ${osPid} runs, but its socket ${keeper.socket} is missing`
-  const fix = `It makes a lost socket again within seconds. If this stays so, look at ${keeper.log}; kill -9 ${osPid} makes the next daemon start another, which takes over what runs.`
-  return { name, state: 'bad', found, fix }
+  const orKill = `look at ${keeper.log}; kill -9 ${osPid} makes the next daemon start another, which takes over what runs.`
+  if (existsSync(keeper.socket))
+    return {
+      name,
+      state: 'bad',
+      found: `PID ${osPid} runs, but does not answer on ${keeper.socket}`,
+      fix: `If it was stopped, kill -CONT ${osPid} lets it go on. Otherwise ${orKill}`,
+    }
+  return {
+    name,
+    state: 'bad',
+    found: `PID ${osPid} runs, but its socket ${keeper.socket} is missing`,
+    fix: `It makes a lost socket again within seconds. If this stays so, ${orKill}`,
+  }
 }
 
-/** Nothing is said to it. */
+/** A keeper that is stopped (SIGSTOP) still accepts connections, so it is asked. Without a hello it refuses, which is an answer. */
 async function isAnswered(socket: string): Promise<boolean> {
+  let link: KeeperLink | undefined
   try {
-    const link = await KeeperLink.open(
+    const opened = await KeeperLink.open(
       socket,
       () => {},
       () => {},
     )
-    link.close()
-    return true
+    link = opened
+    return await new KeeperPulse(() => opened.ask('usage', { pids: [] }).catch(orRefused)).answers()
   } catch {
     // It is missing, or nothing listens there.
     return false
+  } finally {
+    link?.close()
   }
+}
+
+function orRefused(error: unknown): void {
+  if (!(error instanceof KeeperRefused)) throw error
 }
 
 function unknown(identity: string): Check {

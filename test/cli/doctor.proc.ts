@@ -113,6 +113,11 @@ test('the doctor says that a keeper runs without a daemon, and that it cannot be
   expect(startTimeOf(identity.osPid)).toBe(identity.startTime)
   process.kill(identity.osPid, 'SIGSTOP')
   try {
+    expect(await check(line, 'keeper')).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining('does not answer'),
+      fix: expect.stringContaining(`kill -CONT ${identity.osPid}`),
+    })
     rmSync(keeper.socket)
     expect(await check(line, 'keeper')).toMatchObject({
       state: 'bad',
