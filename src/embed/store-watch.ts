@@ -19,10 +19,11 @@ export class StoreWatch {
   constructor(watched: Store, clock: Clock) {
     this.#watched = watched
     this.#clock = clock
-    const { durability, locks } = watched
+    const { durability, locks, releaseSpace } = watched
     this.store = {
       durability,
       ...(locks === undefined ? {} : { locks }),
+      ...(releaseSpace === undefined ? {} : { releaseSpace: () => releaseSpace.call(watched) }),
       ask: (question) => watched.ask(question),
       write: (plan) => this.#write(plan),
       onCommit: (listener) => watched.onCommit(listener),

@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { embed } from 'reeve'
 import { afterEach, expect, test } from 'vitest'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { canMount, SmallDisk } from '../small-disk.ts'
+import { tempFile, tempFolder } from '../temp-file.ts'
 import { append, end, newPid, prune, register } from './plans.ts'
 
 const stores: Store[] = []
@@ -43,14 +46,43 @@ test('a SQLite file that another process writes to is left as it is', async () =
   expect(await store.releaseSpace?.()).toBe('more')
 })
 
+test('an embedded kernel that prunes makes its SQLite file smaller', async () => {
+  const file = tempFile()
+  await filled(file)
+  const before = pagesOf(file)
+  const reeve = await embed({ store: file })
+  try {
+    expect((await reeve.prune({ keep: 0 })).pruned).toHaveLength(10)
+  } finally {
+    await reeve.close()
+  }
+  expect(before).toBeGreaterThan(2_000)
+  expect(pagesOf(file)).toBeLessThan(1_500)
+})
+
+test.skipIf(!canMount)('a SQLite file on a full disk is left as it is', async () => {
+  const disk = new SmallDisk(tempFolder(), 64 * 1024 * 1024)
+  try {
+    const file = join(disk.folder, 'reeve.db')
+    await filledAndPruned(file)
+    const store = await opened(file)
+    disk.fill()
+    expect(await store.releaseSpace?.()).toBe('done')
+    disk.makeRoom()
+    expect(await store.releaseSpace?.()).toBe('more')
+    await store.close()
+  } finally {
+    disk.unmount()
+  }
+})
+
 async function opened(file: string): Promise<Store> {
   const store = await openSqlite(file)
   stores.push(store)
   return store
 }
 
-/** Answers with how many pages there were before. */
-async function filledAndPruned(file: string): Promise<number> {
+async function filled(file: string): Promise<void> {
   const store = await opened(file)
   const pids = Array.from({ length: 10 }, newPid)
   await Promise.all(pids.map((pid) => store.write(register(pid))))
@@ -58,6 +90,11 @@ async function filledAndPruned(file: string): Promise<number> {
   for (const pid of pids) await store.write(append(pid, text))
   for (const pid of pids) await store.write(end(pid))
   await store.close()
+}
+
+/** Answers with how many pages there were before. */
+async function filledAndPruned(file: string): Promise<number> {
+  await filled(file)
   const pages = pagesOf(file)
   const again = await opened(file)
   expect(await again.write(prune(0))).toHaveLength(10)

@@ -22,7 +22,7 @@ import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
 import { releaseSpace } from './release-space.ts'
 import { Tables } from './tables.ts'
-import { isBusy, trouble } from './trouble.ts'
+import { isBusy, isFull, trouble } from './trouble.ts'
 import { touchFile, watchFile } from './watch-file.ts'
 
 export interface SqliteOptions {
@@ -183,8 +183,8 @@ class SqliteStore implements Store {
     try {
       return releaseSpace(this.#db)
     } catch (error) {
-      // Another process writes: what is free stays so until the next time.
-      if (isBusy(error)) return 'done'
+      // Another process writes, or the disk has no room for the pages to be moved: what is free stays so until the next time.
+      if (isBusy(error) || isFull(error)) return 'done'
       throw trouble(error, this.#file)
     }
   }
