@@ -74,7 +74,7 @@ export function listPlan(filter: Filter, visibleTo: Visibility | undefined): rea
 function setsOf({ status, waiting }: Filter): readonly ('live' | 'ended')[] {
   if (status === undefined) return ['live']
   // What has ended waits for nothing.
-  const isEndedWanted = waiting === undefined
+  const isEndedWanted = waiting === undefined || waiting === false
   if (status === 'any') return isEndedWanted ? ['live', 'ended'] : ['live']
   const live = status.some((one) => !END_STATUSES.has(one))
   const ended = isEndedWanted && status.some((one) => END_STATUSES.has(one))

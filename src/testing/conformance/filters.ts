@@ -83,6 +83,11 @@ export function filters(behaves: Behaves): void {
         [{ waiting: ['signal'] }, []],
         [{ waiting: true }, []],
         [{ waiting: false }, ['a', 'b', 'c', 'd', 'e', 'f']],
+        [{ waiting: false, status: 'any' }, ['a', 'b', 'c', 'd', 'e', 'f', 'g']],
+        [{ waiting: false, status: ['paused', 'abandoned'] }, ['f', 'g']],
+        [{ waiting: false, status: ['abandoned'] }, ['g']],
+        [{ waiting: true, status: 'any' }, []],
+        [{ waiting: ['signal'], status: ['abandoned'] }, []],
       ]
       for (const [filter, pids] of cases)
         assert.deepEqual(await found(bench, filter), pids, JSON.stringify(filter))
