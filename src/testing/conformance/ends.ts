@@ -153,9 +153,10 @@ export function ends(behaves: Behaves): void {
   behaves('an external process that was seen gone was cancelled if a stop had reached it', async (bench) => {
     const process = { osPid: 4, startTime: '9', boot: 'b', host: 'h', pidNamespace: 'pid:[1]' }
     const tracked = { kind: 'external', spec: { process } } as const
-    const gone = (target: string): Asking => ({
-      ...{ type: 'abandon', pid: target, observed: { holder: null, fence: 0 }, evidence: 'process_gone' },
-    })
+    const gone = async (target: string): Promise<Asking> => {
+      const { holder, fence } = await bench.row(target)
+      return { type: 'abandon', pid: target, observed: { holder, fence }, evidence: 'process_gone' }
+    }
     const stop = (target: string): Asking => ({
       ...{ type: 'stop', pid: target, how: 'kill', reason: 'not needed', cause: null, replayKey: 's' },
     })
@@ -164,14 +165,14 @@ export function ends(behaves: Behaves): void {
     assert.equal((await bench.row(pid)).record.status, 'running')
     await bench.performed('appended', stop(pid))
     await bench.performed('appended', { type: 'confirm_stop', pid, delivered: { how: 'kill', by: 'signal' } })
-    const { row } = await bench.performed('appended', gone(pid))
+    const { row } = await bench.performed('appended', await gone(pid))
     assert.deepEqual(
       [row.record.outcome?.status, row.record.outcome?.reason, row.record.outcome?.evidence],
       ['cancelled', 'not needed', 'process_gone'],
     )
     await bench.performed('appended', stop(unreached))
     for (const one of [other, unreached]) {
-      const { outcome } = (await bench.performed('appended', gone(one))).row.record
+      const { outcome } = (await bench.performed('appended', await gone(one))).row.record
       assert.deepEqual(
         [outcome?.status, outcome?.evidence, outcome?.exitCode],
         ['abandoned', 'process_gone', null],
