@@ -98,16 +98,17 @@ type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
 function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pruned> {
   return edges.store.write<Pruned>(function* () {
     const candidates: readonly PruneCandidate[] = yield* know({ ask: 'prunable', ...wanted })
+    const prunedAt = edges.clock.now()
+    const pruning = { by: 'pids' in wanted ? 'pid' : 'limits', at: prunedAt } as const
     const kept: { pid: Pid; reason: KeepReason }[] = []
     const gone: PruneCandidate[] = []
     for (const candidate of candidates) {
-      const reason = keepReason(candidate)
+      const reason = keepReason(candidate, pruning)
       if (reason === null) gone.push(candidate)
       else kept.push({ pid: candidate.pid, reason })
     }
     const working = new WorkingRows()
     yield* dropAccounts(working, gone)
-    const prunedAt = edges.clock.now()
     const tombstones = gone.map(
       ({ pid, fence, endedAt }): Tombstone => ({ pid, fence, endedAt: endedAt ?? prunedAt, prunedAt }),
     )

@@ -10,9 +10,10 @@ const REASONS = [
   'live_tree',
   'live_parent',
   'referenced',
+  'unread',
 ] as const satisfies readonly KeepReason[]
 
-/** Never a live one, nor what a live one refers to. A pruned pid is refused for 90 days. */
+/** Never a live one, nor what a live one refers to; beyond a limit, nor what an unread notice tells of. A pruned pid is refused for 90 days. */
 export const prune = verb({
   summary: 'Removes ended processes with their events, notices and output: some, or all beyond a limit.',
   route: 'POST /prune',

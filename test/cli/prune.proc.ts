@@ -40,6 +40,10 @@ test('prune keeps the latest ended processes, and asks what to remove', async ()
   const pids = [await ended(reeve, 'one'), await ended(reeve, 'two'), await ended(reeve, 'three')]
   expect((await reeve.run(['prune'])).code).toBe(2)
   expect((await reeve.run(['prune', '--older-than', '1h'])).stdout).toBe('Removed 0 processes.\n')
+  expect((await reeve.run(['prune', '--keep', '1'])).stdout).toBe(
+    'Removed 0 processes.\nKept 2: a notice about it has not been read (reeve inbox --ack).\n',
+  )
+  await reeve.run(['inbox', '--ack'])
   expect((await reeve.run(['prune', '--keep', '1'])).stdout).toBe('Removed 2 processes.\n')
   const left = await reeve.json<ProcessRecord[]>('ps', '-a')
   expect(left.map(({ pid }) => pid)).toEqual(pids.slice(2))
@@ -49,6 +53,7 @@ test('prune keeps the latest ended processes, and asks what to remove', async ()
 test('a daemon prunes what its settings do not keep, also what an earlier daemon left', async () => {
   const reeve = new CommandLine()
   const pids = [await ended(reeve, 'one'), await ended(reeve, 'two')]
+  await reeve.run(['inbox', '--ack'])
   await reeve.run(['down'])
   await reeve.run(['up', '-d', '--keep-ended', '1'])
   await expect
@@ -65,7 +70,7 @@ test('output whose process was pruned by a daemon that was killed then is remove
   const output = join(dwelling.home.commands, 'output', pid)
   // As a kill between the commit and the removal leaves it: the store does not know the process any more.
   const other = await embed({ store: dwelling.home.store })
-  expect(await other.prune({ keep: 0 })).toEqual({ pruned: [pid], kept: [] })
+  expect(await other.prune({ pids: [pid] })).toEqual({ pruned: [pid], kept: [] })
   await other.close()
   expect(existsSync(output)).toBe(true)
   await reeve.run(['up', '-d'])

@@ -10,6 +10,7 @@ const TEXTS: Readonly<Record<Reason, string>> = {
   live_tree: 'processes of its tree run',
   live_parent: 'its parent runs, and may look for it',
   referenced: 'a running process waits for it, or is its restart',
+  unread: 'a notice about it has not been read (reeve inbox --ack)',
 }
 
 export function reasonText(reason: Reason): string {

@@ -14,8 +14,9 @@ export const prune = word({
   },
   fields: { olderThanMs: 'older-than' },
   about: `
-Never removes a process that runs, nor one that a running process refers to. The daemon prunes by itself, too:
-reeve status says what it keeps, and keepEndedMs and keepEnded in its settings change that.`,
+Never removes a process that runs, nor one that a running process refers to, nor one that a notice tells of which is unread (reeve
+inbox --ack; reeve rm removes it all the same). The daemon prunes by itself, too: reeve status says what it keeps, and keepEndedMs and
+keepEnded in its settings change that.`,
   examples: [
     ['reeve prune --older-than 7d', ''],
     ['reeve prune --keep 100', ''],

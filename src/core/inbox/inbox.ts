@@ -52,6 +52,11 @@ export function readerCursorOf(inbox: Inbox | null, consumer: string, reader: st
   return Math.max(throughIn(inbox?.readers, name), throughIn(inbox?.consumers, name))
 }
 
+/** How far any consumer has acknowledged everything. */
+export function acknowledgedThrough(inbox: Inbox | null): number {
+  return Math.max(0, ...Object.values(inbox?.consumers ?? {}).map(({ through }) => through))
+}
+
 function throughIn(cursors: Cursors = {}, name: string): number {
   return Object.hasOwn(cursors, name) ? (cursors[name]?.through ?? 0) : 0
 }

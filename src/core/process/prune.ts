@@ -5,6 +5,9 @@ import type { Carry } from './row.ts'
 /** How long a tombstone refuses its pid. An idempotency key that is repeated later starts a new process. */
 export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000
 
+/** How long an unread notice keeps the process it tells of. */
+export const UNREAD_MS = 90 * 24 * 60 * 60_000
+
 /** What decides whether a process may be pruned, read in the transaction that prunes it. */
 export interface PruneFacts {
   readonly pid: Pid
@@ -23,10 +26,28 @@ export interface PruneFacts {
   /** The record of a live process names it (`referencesOf`). */
   readonly isReferenced: boolean
   readonly hasAccount: boolean
+  /**
+   * When the newest unread notice about it was told; null if there is none. Unread: not done, acknowledged by no consumer, and in
+   * the inbox of a person, of a session that has not ended or of a live process.
+   */
+  readonly unreadAt: number | null
+}
+
+/** What was asked: pruning beyond limits, of age or number, or of some by pid. */
+export interface Pruning {
+  readonly by: 'limits' | 'pid'
+  readonly at: number
 }
 
 /** Why a process is not pruned. */
-export type KeepReason = 'live' | 'just_ended' | 'carrying' | 'live_tree' | 'live_parent' | 'referenced'
+export type KeepReason =
+  | 'live'
+  | 'just_ended'
+  | 'carrying'
+  | 'live_tree'
+  | 'live_parent'
+  | 'referenced'
+  | 'unread'
 
 /**
  * Null: it may be pruned. What a live process refers to is kept:
@@ -38,14 +59,17 @@ export type KeepReason = 'live' | 'just_ended' | 'carrying' | 'live_tree' | 'liv
  * | live_tree     | while its tree lives: a stop passes through it                                     |
  * | live_parent   | while code that finds its children again when it is run again has it as a child    |
  * | referenced    | while a live process waits for it, or is its restart                               |
+ * | unread        | from limits alone: while a notice about it is unread, for up to 90 days            |
  */
-export function keepReason(facts: PruneFacts): KeepReason | null {
+export function keepReason(facts: PruneFacts, { by, at }: Pruning): KeepReason | null {
   if (facts.endedAt === null) return 'live'
   if (!facts.isCommitted) return 'just_ended'
   if (facts.carry !== null) return 'carrying'
   if (facts.hasLiveTree) return 'live_tree'
   if (facts.liveParent !== null && FINDS_CHILDREN_AGAIN.has(facts.liveParent)) return 'live_parent'
-  return facts.isReferenced ? 'referenced' : null
+  if (facts.isReferenced) return 'referenced'
+  const isUnread = facts.unreadAt !== null && at - facts.unreadAt < UNREAD_MS
+  return by === 'limits' && isUnread ? 'unread' : null
 }
 
 const FINDS_CHILDREN_AGAIN: ReadonlySet<Kind> = new Set(['agent', 'engine', 'tool'])

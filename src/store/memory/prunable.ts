@@ -1,4 +1,6 @@
 import { accountOf } from '../../core/allowance/account.ts'
+import { acknowledgedThrough } from '../../core/inbox/inbox.ts'
+import type { Pid } from '../../core/process/pid.ts'
 import { type PruneFacts, referencesOf } from '../../core/process/prune.ts'
 import { hasEnded } from '../../core/process/record.ts'
 import type { EndPlace, PruneCandidate, Questions, Storage } from '../contract.ts'
@@ -46,6 +48,7 @@ export function prunable(
           .map((row) => row.found)
   const living = [...tables.processes.values()].filter(({ row }) => !hasEnded(row.record))
   const referenced = new Set(living.flatMap(({ row }) => referencesOf(row.record)))
+  const unread = unreadIn(tables)
   const parents = new Set([...tables.processes.values()].map(({ row }) => row.record.parent))
   const liveRoots = new Set(living.map(({ row }) => row.record.root))
   return found.map(({ id, row }): PruneFacts & { place: number } => {
@@ -59,8 +62,29 @@ export function prunable(
       liveParent: above === undefined || hasEnded(above) ? null : above.kind,
       isReferenced: referenced.has(pid),
       hasAccount: tables.accounts.has(accountOf(pid)),
+      unreadAt: unread.get(pid) ?? null,
     }
   })
+}
+
+/** When the newest unread notice about each process was told. */
+function unreadIn(tables: MemoryTables): Map<Pid, number> {
+  const unread = new Map<Pid, number>()
+  for (const [scope, told] of tables.notices) {
+    if (!isLiveScope(tables, scope)) continue
+    const through = acknowledgedThrough(tables.inboxes.get(scope) ?? null)
+    for (const { pid, place, at, done } of told)
+      if (done === null && place > through) unread.set(pid, Math.max(at, unread.get(pid) ?? 0))
+  }
+  return unread
+}
+
+function isLiveScope(tables: MemoryTables, scope: string): boolean {
+  const [type, id = ''] = scope.split(/:(.*)/s)
+  if (type === 'session') return tables.sessions.get(id)?.endedAt === null
+  if (type !== 'process') return true
+  const record = tables.processes.get(id)?.row.record
+  return record !== undefined && !hasEnded(record)
 }
 
 function byEnd(a: EndPlace, b: EndPlace): number {

@@ -276,7 +276,7 @@ export function allowances(behaves: Behaves): void {
         await charged(bench, pid, { toolCalls: 2 })
         await end(bench, pid)
       }
-      assert.deepEqual(new Set(await prune(bench.edges, { keep: 0 })), new Set([B, C]))
+      assert.deepEqual(new Set(await prune(bench.edges, { pids: [B, C] })), new Set([B, C]))
       for (const pid of [B, C])
         assert.equal(await bench.store.ask({ ask: 'account', id: accountOf(pid) }), null)
       assert.deepEqual(spentOf(await account(bench, A)), { toolCalls: 4 })

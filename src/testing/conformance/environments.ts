@@ -26,7 +26,7 @@ export function environments(behaves: Behaves): void {
   const inEnvironment = (envRef: string) => ({ ...TOOL, owner: { session: 's1' }, envRef })
   const pruned = async (bench: Bench, text: string) => {
     await bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
-    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf(text)])
+    assert.deepEqual(await prune(bench.edges, { pids: [pidOf(text)] }), [pidOf(text)])
   }
 
   behaves('a session has a bounded number of environments, and gives up the oldest', async (bench) => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { TOMBSTONE_MS } from '../../core/process/prune.ts'
+import { TOMBSTONE_MS, UNREAD_MS } from '../../core/process/prune.ts'
+import type { Scope } from '../../core/process/record.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
+import { acknowledge, readNotices } from '../../kernel/inbox.ts'
 import { type PruneBatch, type PruneOptions, prune, pruneInBatches } from '../../kernel/prune.ts'
+import { endSession, openSession } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, type Bench, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
 
 /** What is never pruned, and for how long: a live process keeps what it refers to. */
@@ -26,7 +29,7 @@ export function pruneExemptions(behaves: Behaves): void {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
     await abandon(bench, 'b')
-    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
+    assert.deepEqual(await prune(bench.edges, { pids: [pidOf('b')] }), [pidOf('b')])
   })
 
   behaves('what a live process waits for is kept while it waits', async (bench) => {
@@ -51,6 +54,64 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await keptBy(bench, { pids: [pidOf('a')] }), [[pidOf('a'), 'referenced']])
     await abandon(bench, 'b')
     assert.deepEqual((await prune(bench.edges, { keep: 0 })).sort(), [pidOf('a'), pidOf('b')])
+  })
+
+  const told = async (bench: Bench, scope: Scope) => {
+    const { notices } = await readNotices(bench.edges, { scope, limit: 10 })
+    return notices.map(({ place }) => place)
+  }
+  const endedIn = async (bench: Bench, texts: readonly string[]) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    for (const text of texts) {
+      await bench.register({ ...OUTSIDE, owner: { session: 's1' } }, { pid: pidOf(text) })
+      await abandon(bench, text)
+    }
+  }
+
+  behaves('limits keep what an unread notice tells of, until it is acknowledged', async (bench) => {
+    await endedIn(bench, ['a', 'b', 'c'])
+    const kept = (texts: readonly string[]) => texts.map((text) => [pidOf(text), 'unread'])
+    const endedBefore = bench.clock.now() + 1
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), kept(['a', 'b', 'c']))
+    assert.deepEqual(await keptBy(bench, { endedBefore }), kept(['a', 'b', 'c']))
+    const scope = 'session:s1'
+    const places = await told(bench, scope)
+    await acknowledge(bench.edges, { scope, consumer: 'one', places: places.slice(1, 2) })
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
+    await acknowledge(bench.edges, { scope, consumer: 'one', through: places[0] ?? 0 })
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), kept(['c']))
+    assert.deepEqual(await prune(bench.edges, { pids: [pidOf('c')] }), [pidOf('c')])
+  })
+
+  behaves('a notice that is unread for 90 days keeps its process no longer', async (bench) => {
+    await endedIn(bench, ['a'])
+    bench.clock.advance(UNREAD_MS - 1)
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), [[pidOf('a'), 'unread']])
+    bench.clock.advance(1)
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
+  })
+
+  behaves('what a session that has ended was told keeps nothing', async (bench) => {
+    await endedIn(bench, ['a'])
+    await endSession(bench.edges, 'host', 's1')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
+  })
+
+  behaves('what a process was told keeps its children until it ends', async (bench) => {
+    await bench.register(OUTSIDE, { pid: pidOf('a') })
+    await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
+    await abandon(bench, 'b')
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), [[pidOf('b'), 'unread']])
+    await abandon(bench, 'a')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
+  })
+
+  behaves('what a person was told keeps its process', async (bench) => {
+    await bench.register({ kind: 'command', spec: { run: 'ls', notify: 'always' } }, { pid: pidOf('a') })
+    await abandon(bench, 'a')
+    assert.equal((await told(bench, 'human:host')).length, 1)
+    assert.deepEqual(await keptBy(bench, { keep: 0 }), [[pidOf('a'), 'unread']])
   })
 
   behaves('a process is never pruned by the commit that ended it', async (bench) => {

@@ -113,7 +113,7 @@ export function pruning(behaves: Behaves): void {
       await abandon(bench, text)
       bench.clock.advance(1_000)
     }
-    await prune(bench.edges, { keep: 1 })
+    await prune(bench.edges, { pids: [pidOf('a')] })
     assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('a') }), null)
     assert.deepEqual(await bench.events(pidOf('a')), [])
     const left = async (items: Promise<readonly { pid: string }[]>) => (await items).map(({ pid }) => pid)

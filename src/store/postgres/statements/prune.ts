@@ -3,7 +3,7 @@ import type { Tombstone } from '../../../core/process/row.ts'
 import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
 import type { Link } from '../link.ts'
 
-type Columns = Omit<PruneCandidate, 'isCommitted'>
+type Columns = Omit<PruneCandidate, 'isCommitted' | 'unreadAt'>
 
 /** What is removed is removed by `apply_rest`; here is what that is decided on. No record is parsed. */
 export function pruneStatements(link: Link, at: string) {
@@ -18,6 +18,25 @@ export function pruneStatements(link: Link, at: string) {
         where r.pid = p.pid and q.ended_at is null) as "isReferenced",
       exists (select from ${at}account a where a.id = 'process:' || p.pid) as "hasAccount"
     from ${at}process p`
+  // What is known of a scope is read once, however many notices it has. No text is parsed: in JSON within JSON every quote is
+  // escaped, so that these patterns match members alone.
+  const unread = `with open as materialized (
+      select n.pid, n.scope, max(n.place) as place, max(n.at) as at from ${at}notice n
+      where n.pid = any ($1) and n.done is null group by n.pid, n.scope
+    ), live as materialized (
+      select told.scope, coalesce((select max(found[1]::bigint)
+          from ${at}inbox i, regexp_matches(i.body, '"through":([0-9]+)', 'g') as found
+          where i.scope = told.scope), 0) as through
+      from (select distinct scope from open) told
+      where case substr(told.scope, 1, 8)
+        when 'session:' then exists (select from ${at}session s
+          where s.id = substr(told.scope, 9) and s.body !~ '"endedAt":[0-9]')
+        when 'process:' then exists (select from ${at}process q
+          where q.pid = substr(told.scope, 9) and q.ended_at is null)
+        else true
+      end
+    )
+    select o.pid, max(o.at) as at from open o join live l on l.scope = o.scope where o.place > l.through group by o.pid`
   const place = `select ended_at as "endedAt", id as place from ${at}process where`
   const lastFirst = 'order by ended_at desc, id desc limit 1'
 
@@ -61,8 +80,15 @@ export function pruneStatements(link: Link, at: string) {
                 ...[question.through.endedAt, question.through.place, question.limit],
               ],
             )
+      const pids = found.map(({ pid }) => pid)
+      const told = await link.query<{ pid: Pid; at: number }>(unread, [pids])
+      const unreadAt = new Map(told.map(({ pid, at }) => [pid, at]))
       // A list is answered by the database alone, after what was staged before it has been committed.
-      return found.map((columns) => ({ ...columns, isCommitted: true }))
+      return found.map((columns) => ({
+        ...columns,
+        isCommitted: true,
+        unreadAt: unreadAt.get(columns.pid) ?? null,
+      }))
     },
 
     tombstones: async (wanted: readonly Pid[]): Promise<Tombstone[]> => [

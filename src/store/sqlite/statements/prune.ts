@@ -30,6 +30,28 @@ const FACTS = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_a
     exists (select 1 from account where account.id = 'process:' || p.pid) as hasAccount
   from process p`
 
+/**
+ * The newest unread notice of each process, if it has any. What is known of a scope is read once, however many notices it has;
+ * text that is no JSON counts as empty.
+ */
+const UNREAD = `with open as materialized (
+    select process, scope, max(place) as place, max(at) as at from notice
+    where process in (select value from json_each(?)) and done is null group by process, scope
+  ), live as materialized (
+    select scope, coalesce((select max(cursor.value ->> '$.through') from inbox,
+        json_each(case when json_valid(inbox.body) then inbox.body else '{}' end, '$.consumers') cursor
+        where inbox.scope = told.scope), 0) as through
+    from (select distinct scope from open) told
+    where case substr(scope, 1, 8)
+      when 'session:' then exists (select 1 from session where id = substr(scope, 9)
+        and case when json_valid(body) then body ->> '$.endedAt' end is null)
+      when 'process:' then exists (select 1 from process where pid = substr(scope, 9) and ended_at is null)
+      else 1
+    end
+  )
+  select process, max(open.at) as at from open join live on live.scope = open.scope where open.place > live.through
+  group by process`
+
 /** Each statement removes from one table what belongs to a whole batch. */
 export function pruneStatements(db: DatabaseSync) {
   const before = db.prepare(
@@ -45,6 +67,7 @@ export function pruneStatements(db: DatabaseSync) {
   const inRange = db.prepare(`${FACTS} where p.ended_at >= ?1 and p.ended_at <= ?3
     and (p.ended_at > ?1 or p.id > ?2) and (p.ended_at < ?3 or p.id <= ?4) order by p.ended_at, p.id limit ?5`)
   const byPid = db.prepare(`${FACTS} where p.pid in (select value from json_each(?))`)
+  const unread = db.prepare(UNREAD)
   const lastPosition = db.prepare(
     'select max(position) as position from event where process in (select value from json_each(?))',
   )
@@ -98,13 +121,18 @@ export function pruneStatements(db: DatabaseSync) {
               question.through.place,
               question.limit,
             )
-      return (found as unknown as Columns[]).map(
+      const rows = found as unknown as Columns[]
+      const unreadAt = new Map(
+        unread.all(JSON.stringify(rows.map(({ place }) => place))).map(({ process, at }) => [process, at]),
+      ) as Map<number, number>
+      return rows.map(
         ({ hasLiveTree, isReferenced, hasAccount, ...facts }): PruneCandidate => ({
           ...facts,
           isCommitted: !justWritten.has(facts.pid),
           hasLiveTree: hasLiveTree === 1,
           isReferenced: isReferenced === 1,
           hasAccount: hasAccount === 1,
+          unreadAt: unreadAt.get(facts.place) ?? null,
         }),
       )
     },
