@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { homeAt } from '../../src/keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
-import { startTimeOf, until } from '../keeper/client.ts'
+import { isAlive, signalOne } from '../command/os-processes.ts'
+import { until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { CommandLine } from './command-line.ts'
 
@@ -110,8 +111,8 @@ test('the doctor says that a keeper runs without a daemon, and that it cannot be
     found: expect.stringContaining(`PID ${identity.osPid}`),
   })
   // While it is stopped it cannot make its socket again.
-  expect(startTimeOf(identity.osPid)).toBe(identity.startTime)
-  process.kill(identity.osPid, 'SIGSTOP')
+  expect(isAlive(identity)).toBe(true)
+  signalOne(identity, 'SIGSTOP')
   try {
     expect(await check(line, 'keeper')).toMatchObject({
       state: 'bad',
@@ -126,7 +127,7 @@ test('the doctor says that a keeper runs without a daemon, and that it cannot be
     })
     expect((await line.run(['doctor'])).code).not.toBe(0)
   } finally {
-    process.kill(identity.osPid, 'SIGCONT')
+    signalOne(identity, 'SIGCONT')
   }
   await until('the socket is there again', () => existsSync(keeper.socket))
   expect(await check(line, 'keeper')).toMatchObject({ state: 'good' })

@@ -3,15 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Dwelling } from '../daemon/dwelling.ts'
-import { startTimeOf, until } from '../keeper/client.ts'
+import { until } from '../keeper/client.ts'
+import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
 import { CommandLine } from './command-line.ts'
 
 const CANARY = 'cnry-4f1b77aa20c94d3e'
 const PRINTS_LENGTH = `printf '%s\\n' "\${#MY_SETTING}"`
 
-interface Status {
-  readonly daemon: { readonly osPid: number }
-}
 interface Shown {
   readonly pid: string
   readonly status: string
@@ -35,12 +33,6 @@ function readOrEmpty(path: string): Buffer {
   }
 }
 
-async function killDaemon(line: CommandLine): Promise<void> {
-  const { daemon } = await line.json<Status>('status')
-  process.kill(daemon.osPid, 'SIGKILL')
-  await until('the daemon is gone', () => startTimeOf(daemon.osPid) === '')
-}
-
 test('a command in the foreground has the whole environment, which is stored nowhere', async () => {
   const line = new CommandLine()
   const { folder } = line.dwelling.home
@@ -61,7 +53,7 @@ test('a command in the background has the environment with --inherit-env, also a
   await line.run(['run', '-d', '--name', 'with', '--inherit-env', '-c', script], { env })
   await line.run(['run', '-d', '--name', 'without', '-c', script], { env })
   expect(filesWith(folder, CANARY)).toEqual([])
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   expect(filesWith(folder, CANARY)).toEqual([])
   writeFileSync(go, '')
   await line.run(['wait', 'with', 'without'])
@@ -90,7 +82,7 @@ test('a restart policy keeps the environment in a private file until the last en
   const files = () => filesWith(folder, CANARY)
   expect(files().map((path) => path.slice(0, kept.length))).toEqual([kept])
   for (const path of files()) expect(statSync(path).mode & 0o777).toBe(0o600)
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   const first = await line.json<Shown>('show', 'again')
   for (const osPid of readdirSync(started)) writeFileSync(join(folder, `end-${osPid}`), '')
   await until('the successor runs', () => readdirSync(started).length === 2)
@@ -130,7 +122,7 @@ test('--env-file gives variables in the background that are stored nowhere, and 
   expect(missing.stderr).toContain('no-such-file')
 })
 
-test('umask and resource limits are those of the shell', async () => {
+testIf(hasPrlimit, NEEDS_PRLIMIT)('umask and resource limits are those of the shell', async () => {
   const line = new CommandLine()
   const script = 'umask; ulimit -Sn; ulimit -Hn; ulimit -Sc; ulimit -Hc'
   // Started first with other limits, so that the keeper has others.
@@ -161,7 +153,7 @@ test('a secret of the environment is masked in the log of the command, and nowhe
   const logged = async () => (await line.run(['logs', 'keyed'])).stdout
   await until('it has printed', async () => (await logged()).includes('x'))
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
   expect(
     filesWith(line.dwelling.home.folder, 'correct-horse').every((path) => path.includes('/output/')),

@@ -16,7 +16,7 @@ test('a command in the background prints its pid, and outlives kill -9 of the da
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
   const status = await reeve.json<{ daemon: { osPid: number }; keeper: { osPid: number } }>('status')
-  process.kill(status.daemon.osPid, 'SIGKILL')
+  await reeve.dwelling.killDaemon()
   // Starts the next one. The keeper waits for it, however long that takes: it has a command to keep.
   expect((await reeve.run(['ps', '-q'])).stdout).toBe(stdout)
   const after = await reeve.json<typeof status>('status')

@@ -14,9 +14,26 @@ export function isAlive({ osPid, startTime }: OsProcess): boolean {
   return startTime !== '' && startTimeOf(osPid) === startTime
 }
 
-/** By its identity, so that a PID that was used again is left alone. */
+/** An OS process as it is now. One that is gone is not alive. */
+export function osProcess(osPid: number): OsProcess {
+  return { osPid, startTime: startTimeOf(osPid) }
+}
+
+/** By its identity, so that a PID that was used again is left alone. One that is gone is not signalled. */
+export function signalOne(one: OsProcess, signal: NodeJS.Signals): void {
+  if (!isAlive(one)) return
+  if (!(one.osPid > 1)) throw new Error(`A test must not signal PID ${one.osPid}`)
+  try {
+    process.kill(one.osPid, signal)
+  } catch (error) {
+    // It went since it was looked at.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** `kill -9`, and comes back when it is gone. */
 export async function endForCertain(one: OsProcess): Promise<void> {
-  if (isAlive(one)) process.kill(one.osPid, 'SIGKILL')
+  signalOne(one, 'SIGKILL')
   await until(`PID ${one.osPid} is gone`, () => !isAlive(one))
 }
 

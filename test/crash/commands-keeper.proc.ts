@@ -4,6 +4,7 @@ import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { startDaemon } from '../command/daemon-program.ts'
 import { ended, Household, printed, start, textOf } from '../command/household.ts'
+import { endForCertain, osProcess, signalOne } from '../command/os-processes.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { counting, expectWhole } from './counted.ts'
@@ -64,8 +65,7 @@ test('what is printed and ends before there is another keeper is in the log', as
     `echo before; while [ ! -e ${go} ]; do sleep 0.005; done; echo after; echo last`,
   )
   await printed(reeve, pid, 'before')
-  const { osPid } = house.keeper()
-  process.kill(osPid, 'SIGKILL')
+  signalOne(house.keeper(), 'SIGKILL')
   writeFileSync(go, '')
   expect(program?.osPid).toBeGreaterThan(0)
   expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
@@ -124,9 +124,10 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
   const gone = await spawn({ argv: ['sleep', '1000'] })
   const terminal = await spawn({ argv: ['sleep', '1000'], pty: true })
   await daemon.call('wait', { pid: counted, until: { text: 'line 5' } })
-  const former = await house.killKeeper()
+  // The daemon first: it would start another keeper.
   await daemon.kill()
-  for (const osPid of house.programs(gone)) process.kill(osPid, 'SIGKILL')
+  const former = await house.killKeeper()
+  for (const osPid of house.programs(gone)) await endForCertain(osProcess(osPid))
   await until('it is gone', () => house.programs(gone).length === 0)
 
   const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
@@ -162,9 +163,10 @@ test('the boot report of a daemon whose keeper and commands were killed counts e
       (await daemon.call('spawn', { kind: 'command', spec: { argv: ['sleep', '1000'], ...spec } })).record
         .pid,
     )
-  await house.killKeeper()
+  // The daemon first: it would start another keeper.
   await daemon.kill()
-  for (const pid of pids) for (const osPid of house.programs(pid)) process.kill(osPid, 'SIGKILL')
+  await house.killKeeper()
+  for (const pid of pids) for (const osPid of house.programs(pid)) await endForCertain(osProcess(osPid))
   await until('all of them are gone', () => house.programs().length === 0)
   const reeve = await house.open()
   const { boot } = await reeve.status()
@@ -224,7 +226,7 @@ test('a command that is spawned while the keeper is away begins when there is an
   await using house = new Household()
   const reeve = await house.open()
   await start(reeve, { argv: ['sleep', '1000'] })
-  process.kill(house.keeper().osPid, 'SIGKILL')
+  signalOne(house.keeper(), 'SIGKILL')
   const { pid } = await start(reeve, 'echo here; exit 4')
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 4 })
   expect(await textOf(reeve, pid)).toBe('here\n')

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { endForCertain, osProcess } from '../command/os-processes.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -75,7 +76,7 @@ function listen(child: ChildProcess, closed: Promise<void>): Program {
       }),
     tell: (line) => void child.stdin?.write(`${line}\n`),
     async kill() {
-      process.kill(this.osPid, 'SIGKILL')
+      await endForCertain(osProcess(this.osPid))
       await closed
     },
     async ended() {

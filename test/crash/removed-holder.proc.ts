@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
+import { osProcess, signalOne } from '../command/os-processes.ts'
 import { tempFolder } from '../temp-file.ts'
 import { PLACES } from './places.ts'
 import { startProgram } from './program.ts'
@@ -52,7 +53,7 @@ describe.each(PLACES)('%s', (_, place) => {
     const all = [...again, ...bound]
     for (const pid of all) await victim.says('begun', (line) => line['begun'] === pid)
 
-    process.kill(victim.osPid, 'SIGSTOP')
+    signalOne(osProcess(victim.osPid), 'SIGSTOP')
     await expect.poll(async () => (await kernelOf(boss, victim.osPid))?.state, PATIENCE).toBe('silent')
     const frozen = await kernelOf(boss, victim.osPid)
     expect(new Set(frozen?.holds)).toEqual(new Set(all))
@@ -71,7 +72,7 @@ describe.each(PLACES)('%s', (_, place) => {
     const before = await Promise.all(all.map((pid) => boss.show({ pid })))
 
     victim.tell('go')
-    process.kill(victim.osPid, 'SIGCONT')
+    signalOne(osProcess(victim.osPid), 'SIGCONT')
     for (const pid of all) await victim.says('refused', (line) => line['refused'] === pid)
     await expect.poll(async () => (await kernelOf(boss, victim.osPid))?.state, PATIENCE).toBe('live')
     expect((await kernelOf(boss, victim.osPid))?.id).not.toBe(id)

@@ -76,6 +76,13 @@ export class Dwelling {
     return JSON.parse(readFileSync(this.home.daemon, 'utf8')) as RunningDaemon
   }
 
+  /** `kill -9` of the daemon that announced itself, and comes back when it is gone. */
+  async killDaemon(): Promise<void> {
+    const daemon = this.announced()
+    if (daemon?.startTime == null) throw new Error(`No daemon announced itself in ${this.home.folder}`)
+    await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })
+  }
+
   async #tidy(folder: string): Promise<void> {
     for (const daemon of this.#daemons) await daemon.close({ keep: true }).catch(() => undefined)
     for (const child of this.#children) await endForCertain(child)

@@ -21,6 +21,7 @@ import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
 import { Household } from '../command/household.ts'
+import { isAlive, osProcess, signalOne } from '../command/os-processes.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
@@ -86,14 +87,14 @@ test('a daemon whose keeper is stopped is not ready, until the keeper goes on', 
   const dwelling = new Dwelling()
   const daemon = await dwelling.up()
   const { keeper } = await daemon.reeve.status()
-  const osPid = keeper?.osPid ?? 0
-  expect(osPid).toBeGreaterThan(1)
-  process.kill(osPid, 'SIGSTOP')
+  const stopped = osProcess(keeper?.osPid ?? 0)
+  expect(isAlive(stopped)).toBe(true)
+  signalOne(stopped, 'SIGSTOP')
   try {
     const { status, json } = await ask(daemon, 'GET /readyz')
     expect([status, json]).toEqual([503, { status: 'not_ready', store: 'ok', keeper: 'unavailable' }])
   } finally {
-    process.kill(osPid, 'SIGCONT')
+    signalOne(stopped, 'SIGCONT')
   }
   await until('it is ready again', async () => (await ask(daemon, 'GET /readyz')).status === 200)
 })

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { changedLimits } from '../../src/keeper/program/caller-limits.ts'
 import { limitsIn } from '../../src/keeper/protocol/limits-file.ts'
-import { testIf } from '../reporting/test-if.ts'
+import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
 import { Estate } from './client.ts'
-
-const hasPrlimit = existsSync('/usr/bin/prlimit') || existsSync('/bin/prlimit')
 
 async function estateWithDaemon() {
   const estate = new Estate()
@@ -27,7 +26,7 @@ for (const pty of [null, { cols: 80, rows: 24 }])
   })
 
 for (const pty of [null, { cols: 80, rows: 24 }])
-  testIf(hasPrlimit, 'needs prlimit')(
+  testIf(hasPrlimit, NEEDS_PRLIMIT)(
     `a program ${pty === null ? 'without' : 'in'} a terminal gets the resource limits of its caller`,
     async () => {
       const { estate, daemon } = await estateWithDaemon()
@@ -40,15 +39,20 @@ for (const pty of [null, { cols: 80, rows: 24 }])
     },
   )
 
-testIf(hasPrlimit, 'needs prlimit')(
+testIf(hasPrlimit, NEEDS_PRLIMIT)(
   'with limits of its caller, a script whose interpreter is missing does not start',
   async () => {
     const { estate, daemon } = await estateWithDaemon()
     await using _ = estate
 
     const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128] }
-    const missing = await daemon.spawn('p_missing', { argv: ['/no/such/program'], rlimits })
-    expect(missing).toMatchObject({ state: 'failed_start' })
+    const script = join(estate.folder, 'script')
+    writeFileSync(script, '#!/no/such/interpreter\n', { mode: 0o755 })
+    const missing = await daemon.spawn('p_missing', { argv: [script], rlimits })
+    expect(missing).toMatchObject({
+      state: 'failed_start',
+      message: expect.stringContaining('/no/such/interpreter'),
+    })
   },
 )
 

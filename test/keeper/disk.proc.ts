@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
 import type { HeldBack } from '../../src/keeper/protocol/messages.ts'
+import { osProcess, signalOne } from '../command/os-processes.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
 import { Estate, exitOf, until } from './client.ts'
 
@@ -172,7 +173,7 @@ test('descendants of a program that was stopped because the disk is nearly full 
     ...{ caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' },
   })
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
-  if (started.state === 'running') process.kill(started.program.osPid, 'SIGKILL')
+  if (started.state === 'running') signalOne(osProcess(started.program.osPid), 'SIGKILL')
   expect(await daemon.exit('p_parent')).toMatchObject({ signal: 'SIGKILL', because: null })
   await until('it goes on', () => existsSync(done))
 })

@@ -1,15 +1,20 @@
-import { type TestContext, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { type TestContext, type TestOptions, test } from 'vitest'
 
 /** What several test files need; one wording each, so that the summary counts them together. */
 export const NEEDS_CGROUP = 'needs a cgroup v2 that this user may divide'
 export const NEEDS_MOUNT = 'needs the right to mount a small disk'
+export const NEEDS_PRLIMIT = 'needs prlimit'
 export const NEEDS_ROOT = 'needs root'
 export const NEEDS_USER_NAMESPACE = 'needs the right to make a user namespace (unshare)'
 
+/** Sets resource limits of another program. */
+export const hasPrlimit = existsSync('/usr/bin/prlimit') || existsSync('/bin/prlimit')
+
 /** Registers tests that need something a machine may not have; where it is missing, they are skipped for `reason`. */
 export function testIf(isThere: boolean, reason: string) {
-  return (name: string, run: (context: TestContext) => void | Promise<void>) =>
-    test(name, (context) => {
+  return (name: string, run: (context: TestContext) => void | Promise<void>, options: TestOptions = {}) =>
+    test(name, options, (context) => {
       context.skip(!isThere, reason)
       return run(context)
     })

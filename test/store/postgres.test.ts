@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { afterEach, expect, inject, test, vi } from 'vitest'
 import type { Commit, Store } from '../../src/store/contract.ts'
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres/open.ts'
+import { osProcess, signalOne } from '../command/os-processes.ts'
 import { startPostgres } from '../postgres-server.ts'
 import {
   AT,
@@ -404,11 +405,11 @@ test('a server that goes during a commit and stays away leaves its outcome unkno
       .catch(locked.reject)
     await locked.promise
     const written = store.write(append(pid, 1)).catch((error: unknown) => error)
-    const committing = await backendInCommit(admin)
+    const committing = osProcess(await backendInCommit(admin))
     // From here on it can neither go on nor answer, and nobody can connect any more; then its connection breaks.
-    process.kill(committing, 'SIGSTOP')
-    process.kill(server.osPid(), 'SIGKILL')
-    process.kill(committing, 'SIGKILL')
+    signalOne(committing, 'SIGSTOP')
+    signalOne(osProcess(server.osPid()), 'SIGKILL')
+    signalOne(committing, 'SIGKILL')
     expect(await written).toMatchObject({ code: 'outcome_unknown' })
     await store.close()
   } finally {

@@ -67,6 +67,7 @@ export class TestProgram implements Disposable {
 }
 
 function kill(osPid: number): void {
+  if (!(osPid > 1)) return
   try {
     process.kill(osPid, 'SIGKILL')
   } catch {
