@@ -7,7 +7,7 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,7 +23,9 @@ function open(folder: string): Promise<Reeve> {
 /** The daemon: starts the command, and tells that it printed its first line. */
 async function serve(folder: string) {
   const reeve = await open(folder)
-  const run = 'for step in 1 2 3 4 5 6 7 8; do echo "step $step of 8"; sleep 0.3; done; exit 3'
+  // It goes on when the file `go` is there, so that it is still running when the program comes back.
+  const wait = `until [ -e '${join(folder, 'go')}' ]; do sleep 0.05; done`
+  const run = `echo "step 1 of 8"; ${wait}; for step in 2 3 4 5 6 7 8; do echo "step $step of 8"; done; exit 3`
   await reeve.spawn({ kind: 'command', name: 'build', spec: { run } })
   await reeve.wait({ pid: 'build', until: { text: 'step 1' } })
   process.send?.('building')
@@ -42,6 +44,7 @@ async function main() {
   const reeve = await open(folder)
   const { boot } = await reeve.status()
   console.log(`came back: ${boot.adopted.length} command is still running`)
+  await writeFile(join(folder, 'go'), '')
 
   for await (const { bytes } of reeve.followOutput({ pid: 'build' })) process.stdout.write(bytes)
   const ended = await reeve.wait({ pid: 'build' })
