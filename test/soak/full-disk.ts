@@ -12,6 +12,7 @@ import { textOf } from '../command/read-output.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { SmallDisk } from '../small-disk.ts'
+import { tidily } from './tidily.ts'
 
 const MiB = 1024 * 1024
 const DISK_BYTES = 64 * MiB
@@ -67,14 +68,10 @@ interface Piece {
 export async function fullDiskSoak(options: FullDiskOptions): Promise<FullDiskReport> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-full-disk-'))
   const run = new Run(options, folder)
-  const stop = () => void run.remove().finally(() => process.exit(130))
-  process.once('SIGINT', stop).once('SIGTERM', stop)
-  try {
-    return await run.whole()
-  } finally {
-    await run.remove()
-    process.off('SIGINT', stop).off('SIGTERM', stop)
-  }
+  return tidily(
+    () => run.whole(),
+    () => run.remove(),
+  )
 }
 
 class Run {
@@ -91,9 +88,11 @@ class Run {
     ...{ startsOnFullDisk: 0, refusals: 0, troublesSeen: 0 },
   }
   #daemon: RunningDaemon | undefined
+  #starting: Promise<RunningDaemon> | undefined
   #reeve: Reeve | undefined
   #keeper: KeeperIdentity | undefined
   #isOver = false
+  #isRemoved = false
 
   constructor(options: FullDiskOptions, folder: string) {
     this.#options = options
@@ -135,8 +134,11 @@ class Run {
 
   async remove(): Promise<void> {
     this.#isOver = true
+    this.#isRemoved = true
+    // One that is on its way comes all the same.
+    const daemon = await this.#starting?.catch(() => this.#daemon)
     await this.#reeve?.close()
-    if (this.#daemon !== undefined) await endForCertain(identityOf(this.#daemon))
+    if (daemon !== undefined) await endForCertain(identityOf(daemon))
     const id = homeIdIn(homeAt(this.#home.commands, PROTOCOL).identity)
     if (id !== undefined) {
       for (const osPid of markedWith(`@${id}`)) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
@@ -186,7 +188,9 @@ class Run {
       ...{ REEVE_ENVIRONMENT: 'inherit', REEVE_SHELL: '/bin/sh', REEVE_LISTEN: 'off' },
       ...{ REEVE_MIN_FREE_BYTES: String(2 * MiB), REEVE_OUTPUT_TOTAL_BYTES: String(16 * MiB) },
     }
-    this.#daemon = await detach({ home: this.#home.folder, env, timeoutMs: LATEST_MS })
+    if (this.#isRemoved) throw new Error('The soak is over')
+    this.#starting = detach({ home: this.#home.folder, env, timeoutMs: LATEST_MS })
+    this.#daemon = await this.#starting
     const former = this.#reeve
     this.#reeve = await connect({ home: this.#home.folder })
     await former?.close()

@@ -8,6 +8,7 @@ import { homePaths } from '../../src/client/home.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { until } from '../keeper/client.ts'
+import { tidily } from './tidily.ts'
 
 export interface QuickCommandsOptions {
   readonly commands: number
@@ -45,16 +46,25 @@ export async function soakQuickCommands(options: QuickCommandsOptions): Promise<
     REEVE_MEMORY_PROBE: probe,
   }
   // As the command line starts it.
-  const daemon = await detach({ home, env, program: PROGRAM })
-  const reeve = await connect({ socket: homePaths(home).socket })
-  try {
-    const keeper = (await reeve.status()).keeper?.osPid ?? 0
-    return await new QuickCommands(options, reeve, probe, [daemon.osPid, keeper]).run()
-  } finally {
-    await reeve.close()
-    await down({ home })
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const starting = detach({ home, env, program: PROGRAM })
+  let reeve: Reeve | undefined
+  return tidily(
+    async () => {
+      const daemon = await starting
+      reeve = await connect({ socket: homePaths(home).socket })
+      const keeper = (await reeve.status()).keeper?.osPid ?? 0
+      return new QuickCommands(options, reeve, probe, [daemon.osPid, keeper]).run()
+    },
+    async () => {
+      const isStarted = await starting.then(
+        () => true,
+        () => false,
+      )
+      await reeve?.close()
+      if (isStarted) await down({ home })
+      rmSync(folder, { recursive: true, force: true })
+    },
+  )
 }
 
 class QuickCommands {
