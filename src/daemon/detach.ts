@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, readFileSync, statfsSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, readFileSync, statfsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
@@ -117,7 +117,7 @@ function hasEnded(child: ChildProcess): boolean {
 
 /** What it logged last as an error with a code, or whatever it said last. */
 function lastWords(path: string, from: number): ReeveError | undefined {
-  const lines = readFileSync(path).subarray(from).toString('utf8').trim().split('\n')
+  const lines = logFromOffset(path, from).trim().split('\n')
   for (const line of lines.toReversed()) {
     const { code, message, remedy, details } = jsonIn(line)
     if (typeof code === 'string' && typeof message === 'string' && typeof remedy === 'string')
@@ -133,6 +133,15 @@ function lastWords(path: string, from: number): ReeveError | undefined {
   )
 }
 
+function logFromOffset(path: string, from: number): string {
+  try {
+    return readFileSync(path).subarray(from).toString('utf8')
+  } catch {
+    // Removed, with its home or alone: the daemon has said nothing that can be read.
+    return ''
+  }
+}
+
 function jsonIn(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line)
@@ -143,8 +152,14 @@ function jsonIn(line: string): Record<string, unknown> {
 }
 
 function silent({ log, folder }: HomePaths, { exitCode, signalCode }: ChildProcess): ReeveError {
-  const { bavail, bsize } = statfsSync(folder)
-  if (bavail * bsize < FULL_BYTES)
+  if (!existsSync(folder))
+    return new ReeveError(
+      'daemon_not_started',
+      `The daemon ended before it was ready: its home ${folder} was moved or removed meanwhile.`,
+      'Try again: a missing home is made.',
+      { details: { log } },
+    )
+  if (isFull(folder))
     return new ReeveError(
       'daemon_not_started',
       `The daemon ended before it was ready: the disk of ${folder} is full, and so it could not even log why.`,
@@ -158,6 +173,15 @@ function silent({ log, folder }: HomePaths, { exitCode, signalCode }: ChildProce
     `Start it in the foreground to see more: reeve up. Its log is ${log}.`,
     { details: { log } },
   )
+}
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize < FULL_BYTES
+  } catch {
+    return false
+  }
 }
 
 function stillStopping({ osPid }: RunningDaemon): ReeveError {

@@ -54,6 +54,15 @@ test('a daemon says that it is ready, and takes that back when it stops', async 
   expect(existsSync(dwelling.home.socket)).toBe(false)
 })
 
+test('a daemon that ends because its home is gone is not started, and the error says so', async () => {
+  const { home } = new Dwelling()
+  const folder = join(home.folder, 'home')
+  const movesItsHome = fileURLToPath(new URL('../fixtures/moves-its-home.ts', import.meta.url))
+  const error = await refusal(detach({ home: folder, program: movesItsHome, timeoutMs: 60_000 }))
+  expect(error).toMatchObject({ code: 'daemon_not_started' })
+  expect(error.message).toContain(`its home ${folder} was moved or removed`)
+})
+
 test('a daemon that is killed before it is ready is followed by another', async () => {
   const dwelling = new Dwelling()
   const killedAtFirst = fileURLToPath(new URL('../fixtures/killed-at-first.ts', import.meta.url))
