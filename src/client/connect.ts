@@ -11,6 +11,8 @@ import { Transport } from './transport.ts'
 export type { ConnectOptions } from './address.ts'
 
 const RETRY_MS = 10_000
+/** How long a URL may take to give its first answer: what listens there may be another program, which never does. */
+const MAX_FIRST_ANSWER_MS = 30_000
 
 /**
  * Called when no daemon can be reached, until one can. `hasAnswered`: one was there before; `wasHeard`: it may have heard the
@@ -105,11 +107,26 @@ function patient(line: Line): InboxVerbs {
 
 /** A session may not ask who runs the store, and so does not learn it. */
 async function kernelOf(line: Line): Promise<string> {
+  const { url, shown } = line.transport.address
+  const late = new AbortController()
+  const timer = url === null ? undefined : setTimeout(() => late.abort(), MAX_FIRST_ANSWER_MS)
   try {
-    const { daemon } = (await call({ ...line, retryMs: 0 }, 'status', {})) as { daemon: { id: string } }
+    const asked = { ...line, retryMs: 0 }
+    const { daemon } = (await call(asked, 'status', {}, { signal: late.signal })) as OutputOf<'status'>
     return daemon.id
   } catch (error) {
+    if (late.signal.aborted) throw unanswered(shown)
     if (error instanceof ReeveError && error.code === 'denied') return ''
     throw error
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+function unanswered(shown: string): ReeveError {
+  return new ReeveError(
+    'daemon_unreachable',
+    `${shown} has not answered within ${MAX_FIRST_ANSWER_MS / 1_000} s.`,
+    'Check the address of the daemon (--url, REEVE_URL): another program may listen there.',
+  )
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { connect, ReeveError, RefusedError, StoreError } from 'reeve'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { cut, FakeDaemon, json, page, STATUS } from './fake-daemon.ts'
 
 test('a verb is a request below /v1, and its answer has bytes where there were bytes', async () => {
@@ -50,6 +52,30 @@ test('a problem document comes back as the error that the rule gave', async () =
 test('connecting where nobody listens says so at once', async () => {
   const { folder } = new FakeDaemon()
   await expect(connect({ home: folder })).rejects.toMatchObject({ code: 'daemon_unreachable' })
+})
+
+test('connecting to a program that listens and never answers fails', async () => {
+  const heard = Promise.withResolvers<void>()
+  const connections: Socket[] = []
+  const server = createServer((connection) => {
+    connections.push(connection.once('data', () => heard.resolve()).on('error', () => undefined))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const connection of connections) connection.destroy()
+    server.close()
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { port } = server.address() as AddressInfo
+  const refused = connect({ url: `http://127.0.0.1:${port}`, token: 't' }).catch((thrown: unknown) => thrown)
+  await heard.promise
+  vi.advanceTimersByTime(30_000)
+  expect(await refused).toMatchObject({
+    code: 'daemon_unreachable',
+    message: `http://127.0.0.1:${port} has not answered within 30 s.`,
+  })
 })
 
 test('a host that cannot be resolved is said so, and nothing was sent', async () => {
