@@ -47,8 +47,7 @@ export async function requestFor(
       ...attendedBy(options),
     },
     ...given.request,
-    // The whole environment has them already, and is stored nowhere.
-    ...(given.spec.inheritEnv === 'whole' ? {} : secretsIn(around.env, options['pass-env'])),
+    ...secretsIn(around.env, options['pass-env']),
     ...(await environmentWith(reeve, options.secret)),
     ...(name === undefined ? {} : { name }),
     ...(options.replace ? { ifRunning: 'replace' as const } : {}),

@@ -7,6 +7,7 @@ import { secretsIn } from '../redaction/secret-name.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { InheritedEnvironments } from './environment/inherited.ts'
 import type { PassedSecrets } from './environment/passed.ts'
+import { secretsOfCaller } from './environment/printed-secrets.ts'
 
 /** What a record tells of what its command was given. */
 type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'> & {
@@ -61,12 +62,13 @@ export class CommandSecrets {
   async valuesOf(given: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
     const { spec, envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
-    const { passEnv = [], env = {} } = spec as unknown as CommandSpec
+    const { passEnv = [], env = {}, inheritEnv } = spec as unknown as CommandSpec
     const named = await this.#secrets.knownValuesIn(envRef, kernel)
     const ofBase = passEnv.map((name) => variables[name])
-    const passed = passEnv.length === 0 ? [] : Object.values(await this.#passed.of(given))
-    const inherited = (await this.#inherited.of(given))?.env ?? {}
-    const ofCaller = [...passEnv.map((name) => inherited[name]), ...secretsIn(inherited)]
+    const inherited = (await this.#inherited.of(given))?.env
+    const mayHavePassed = passEnv.length > 0 || (inheritEnv !== undefined && inherited === undefined)
+    const passed = mayHavePassed ? await this.#passed.masked(given) : []
+    const ofCaller = secretsOfCaller(spec, inherited ?? {})
     const values = [...named, ...ofBase, ...passed, ...ofCaller, ...secretsIn(env)]
     return values.filter((value) => value !== undefined)
   }

@@ -20,6 +20,7 @@ import { BaseEnvironment } from './environment/base.ts'
 import { InheritedEnvironments } from './environment/inherited.ts'
 import { userShell } from './environment/login.ts'
 import { PassedSecrets } from './environment/passed.ts'
+import { keepPrinted } from './environment/printed-secrets.ts'
 import { withoutSecrets } from './environment/sanitise.ts'
 import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
@@ -178,7 +179,10 @@ export class Commands {
     const opened = Promise.withResolvers<Commands>()
     const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
     const passed = new PassedSecrets(home.passed)
-    const inherited = new InheritedEnvironments(home.inherited, onTrouble)
+    const inherited = new InheritedEnvironments(home.inherited, {
+      onTrouble,
+      onEnd: (record, env) => keepPrinted(record, env, { passed, output: home.output }),
+    })
     const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
       homeId: id,
       restoredFrom,
@@ -389,6 +393,7 @@ export class Commands {
     clearInterval(this.#tidying)
     clearInterval(this.#reserving)
     await this.#looking
+    await this.inherited.settled()
     try {
       for (const keeper of this.#keepers) await keeper.close()
     } finally {
@@ -421,10 +426,12 @@ async function planFor(record: ProcessRecord, kernel: Kernel, from: PlanSources)
   const environment = await environmentOf(record.envRef, kernel)
   const { passEnv: named = [], inheritEnv } = record.spec as unknown as CommandSpec
   const inherited = await from.inherited.ofStarting(record, kernel)
-  // What the client passes is what it means by the name, whatever the daemon has under it.
+  // What the client passes counts, even if the daemon has another value; a restart may give another whole environment.
   const values = named.length === 0 ? {} : await from.passed.ofStarting(record, kernel)
   const base = inheritEnv === 'whole' ? {} : await from.environment.variables()
-  const variables = { ...withoutSecrets({ ...base, ...values }, named), ...inherited?.env, ...values }
+  const ofCaller =
+    inheritEnv === 'whole' ? { ...values, ...inherited?.env } : { ...inherited?.env, ...values }
+  const variables = { ...withoutSecrets({ ...base, ...values }, named), ...ofCaller }
   const given = { variables: from.named.variablesOf(environment), options: environment?.options ?? {} }
   return { ...planOf(record, variables, given, from.settings), ...withoutEnv(inherited) }
 }

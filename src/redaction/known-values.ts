@@ -72,7 +72,7 @@ const EVERYDAY = new Set([
 ])
 
 /** A value of several lines is known by each of them: it may be printed with a margin. And each as it stands in JSON, too. */
-function partsOf(value: string): string[] {
+export function partsOf(value: string): string[] {
   return value
     .split(/[\r\n]+/)
     .map((line) => line.trim())

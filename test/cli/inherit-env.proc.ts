@@ -95,6 +95,19 @@ test('a restart policy keeps the environment in a private file until the last en
   await until('the file is gone', () => files().length === 0)
 })
 
+test('a damaged file of an environment is removed, and keeps no daemon from starting', async () => {
+  const line = new CommandLine()
+  const kept = join(line.dwelling.home.commands, 'inherited')
+  const asked = ['run', '-d', '--name', 'again', '--restart', 'failure', '--inherit-env']
+  await line.run([...asked, '-c', 'sleep 300'], { env: { MY_SETTING: CANARY } })
+  await killDaemon(line)
+  const [name = ''] = readdirSync(kept)
+  writeFileSync(join(kept, name), `{"env":{"MY_SETTING":"${CANARY}`)
+  expect((await line.json<Shown>('show', 'again')).status).toBe('running')
+  expect(readdirSync(kept)).toEqual([])
+  expect(filesWith(line.dwelling.home.folder, CANARY)).toEqual([])
+})
+
 test('a restart takes the environment of the shell that asks for it', async () => {
   const line = new CommandLine()
   const script = `printf '%s\\n' "$MY_SETTING"; sleep 300`
@@ -144,10 +157,10 @@ test('a token cannot send an environment', async () => {
   expect((await line.run(['run', '-c', PRINTS_LENGTH], { env })).stdout).toBe('0\n')
 })
 
-test('a secret of the environment is masked in the log of the command, and nowhere in a file', async () => {
+test('a secret of the environment that is passed by name is masked in the log of the command', async () => {
   const line = new CommandLine()
   const env = { ACME_API_KEY: 'correct-horse-battery-9' }
-  const script = 'printf %s "$ACME_API_KEY" | sed s/-9/-9x/; echo; sleep 300'
+  const script = 'printf %s "$ACME_API_KEY" | sed s/-9/-9x/; echo; exec sleep 300'
   const asked = ['run', '-d', '--name', 'keyed', '--inherit-env', '--pass-env', 'ACME_API_KEY']
   await line.run([...asked, '-c', script], { env })
   const logged = async () => (await line.run(['logs', 'keyed'])).stdout
@@ -155,9 +168,35 @@ test('a secret of the environment is masked in the log of the command, and nowhe
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
   await line.dwelling.killDaemon()
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
-  expect(
-    filesWith(line.dwelling.home.folder, 'correct-horse').every((path) => path.includes('/output/')),
-  ).toBe(true)
+  await line.run(['kill', 'keyed'])
+  await line.run(['down'])
+  expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
+  const files = filesWith(line.dwelling.home.folder, 'correct-horse')
+  expect(files.every((path) => path.includes('/output/') || path.includes('/passed/'))).toBe(true)
+})
+
+test('a secret that a command printed stays masked when it has ended and the daemon was started again; one that it did not print is in no file', async () => {
+  const line = new CommandLine()
+  const { folder, commands } = line.dwelling.home
+  const env = { ACME_API_KEY: 'correct-horse-battery-9', OTHER_API_KEY: 'quiet-donkey-battery-4' }
+  const prints = 'printf %s "$ACME_API_KEY" | sed s/-9/-9x/; echo'
+  const logged = async (name: string) => (await line.run(['logs', name])).stdout
+  const masked = `${'*'.repeat(23)}x\n`
+  await line.run(['run', '--name', 'short', '-c', prints], { env })
+  await line.run(['down'])
+  expect(await logged('short')).toBe(masked)
+  const long = ['run', '-d', '--name', 'long', '--inherit-env', '-c', `${prints}; exec sleep 300`]
+  await line.run(long, { env })
+  await until('it has printed', async () => (await logged('long')) === masked)
+  await killDaemon(line)
+  expect(await logged('long')).toBe(masked)
+  await line.run(['kill', 'long'])
+  await line.run(['down'])
+  for (const name of ['short', 'long']) expect(await logged(name)).toBe(masked)
+  expect(filesWith(folder, 'quiet-donkey')).toEqual([])
+  const kept = filesWith(join(commands, 'passed'), 'correct-horse')
+  expect(kept).toHaveLength(2)
+  for (const path of kept) expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
 test('a daemon takes an environment on its own socket alone', async () => {

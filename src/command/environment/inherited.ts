@@ -3,18 +3,25 @@ import { join } from 'node:path'
 import { RefusedError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
 import { refusal } from '../../core/refusal.ts'
 import { MARKER } from '../../keeper/protocol/home.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Inherited } from '../../verbs/shapes/inherited.ts'
+import { type Inherited, inherited as shape } from '../../verbs/shapes/inherited.ts'
 import { orMissing } from '../output/missing.ts'
 import { fileNameOf, type PassedBy, pidIn, writePrivately } from './registration-file.ts'
 
-/** How many commands that have ended keep theirs in memory: their output stays masked, and they can be restarted. */
+/** How many commands that have ended keep theirs in memory: they can be restarted. */
 const MAX_ENDED = 500
 
 /** A command as far as its environment depends on it. */
 type Starter = PassedBy & Pick<ProcessRecord, 'spec'> & { readonly program?: ProcessRecord['program'] }
+
+interface InheritedOptions {
+  readonly onTrouble: (error: unknown, doing: string) => void
+  /** A command with such an environment has ended: its output is to stay masked when the environment is not known any more. */
+  readonly onEnd: (record: ProcessRecord, env: Inherited['env']) => Promise<void>
+}
 
 /**
  * Environments, umasks and limits that callers gave their commands (`spec.inheritEnv`). They are held in memory alone, because
@@ -23,16 +30,16 @@ type Starter = PassedBy & Pick<ProcessRecord, 'spec'> & { readonly program?: Pro
  */
 export class InheritedEnvironments {
   readonly #folder: string
-  readonly #onTrouble: (error: unknown, doing: string) => void
+  readonly #options: InheritedOptions
   /** By file name, also of those that have no file. */
   readonly #live = new Map<string, Inherited>()
   readonly #ended = new Map<string, Inherited>()
   /** Ends are handled one after the other. */
   #handled: Promise<void> = Promise.resolve()
 
-  constructor(folder: string, onTrouble: (error: unknown, doing: string) => void) {
+  constructor(folder: string, options: InheritedOptions) {
     this.#folder = folder
-    this.#onTrouble = onTrouble
+    this.#options = options
   }
 
   /** Before the command is registered. On disk, too, if it may be restarted by its policy. */
@@ -68,16 +75,45 @@ export class InheritedEnvironments {
     )
   }
 
-  /** Before a daemon starts any command: reads the files of commands that live, and removes the others. */
+  /**
+   * Before a daemon starts any command: reads the files of commands that live, and removes the others. Of programs that run,
+   * the environment is read now: when they end, it is not there any more.
+   */
   async sweep(kernel: Kernel): Promise<void> {
     for (const name of (await orMissing(readdir(this.#folder))) ?? []) {
       const row = await kernel.edges.store.ask({ ask: 'process', pid: pidIn(name) })
       const isOwn = row !== null && fileNameOf(row.record) === name
       if (!isOwn) await rm(this.#file(name), { force: true })
       else {
-        this.#live.set(name, JSON.parse(await readFile(this.#file(name), 'utf8')) as Inherited)
+        const inherited = await this.#read(name)
+        if (inherited === null) continue
+        this.#live.set(name, inherited)
         if (hasEnded(row.record)) await this.#passOn(name, successorOf(row.record.outcome), kernel)
       }
+    }
+    for await (const record of liveCommands(kernel)) {
+      const found = await this.of(record)
+      if (found !== null) this.#live.set(fileNameOf(record), found)
+    }
+  }
+
+  /** When the ends that were heard of so far are handled. */
+  async settled(): Promise<void> {
+    await this.#handled
+  }
+
+  /** Null for a damaged file, which is removed: its command can no longer be started again. */
+  async #read(name: string): Promise<Inherited | null> {
+    try {
+      return shape.parse(JSON.parse(await readFile(this.#file(name), 'utf8')))
+    } catch {
+      // What the parser says may have a part of the file in it.
+      const error = new Error(
+        `The environment of ${pidIn(name)} was lost: its file was damaged, and is removed.`,
+      )
+      this.#options.onTrouble(error, 'reading the environments of commands')
+      await rm(this.#file(name), { force: true })
+      return null
     }
   }
 
@@ -93,7 +129,7 @@ export class InheritedEnvironments {
     for (const name of [...this.#live.keys()].filter((one) => pidIn(one) === pid))
       this.#handled = this.#handled
         .then(() => this.#passOn(name, successorOf(outcome), kernel))
-        .catch((error: unknown) => this.#onTrouble(error, `forgetting the environment of ${pid}`))
+        .catch((error: unknown) => this.#options.onTrouble(error, `forgetting the environment of ${pid}`))
   }
 
   /** The successor gets it with the file. Where there is none, or it has ended as well, the file is removed. */
@@ -109,8 +145,18 @@ export class InheritedEnvironments {
     }
     this.#live.delete(name)
     this.#ended.set(name, inherited)
+    await this.#tellEnd(pidIn(name), inherited, kernel)
     const [oldest] = this.#ended.keys()
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest)
+  }
+
+  /** A disk that takes no more keeps no daemon from starting. */
+  async #tellEnd(pid: Pid, { env }: Inherited, kernel: Kernel): Promise<void> {
+    const row = await kernel.edges.store.ask({ ask: 'process', pid })
+    if (row === null) return
+    await this.#options.onEnd(row.record, env).catch((error: unknown) => {
+      this.#options.onTrouble(error, `keeping what ${pid} printed masked`)
+    })
   }
 
   #held(registration: PassedBy): Inherited | null {
@@ -141,6 +187,19 @@ export class InheritedEnvironments {
   #file(name: string): string {
     return join(this.#folder, name)
   }
+}
+
+const PAGE = 500
+
+async function* liveCommands({ edges: { store } }: Kernel): AsyncGenerator<ProcessRecord> {
+  let after: number | null = null
+  do {
+    const page: { items: readonly ProcessRow[]; next: number | null } = await store.ask({
+      ...{ ask: 'processes', filter: { kind: ['command'] }, after, limit: PAGE },
+    })
+    for (const { record } of page.items) if (!hasEnded(record)) yield record
+    after = page.next
+  } while (after !== null)
 }
 
 function hasRestartPolicy({ spec }: Pick<ProcessRecord, 'spec'>): boolean {

@@ -12,7 +12,8 @@ type Values = Readonly<Record<string, string>>
 /**
  * Values that clients pass for names in `passEnv`: one file for each registration, readable by its user alone, like the
  * output log in which the command may print them. They are in no record and no event. A file is there for as long as the
- * output is: the values must stay masked, and a restart needs them again.
+ * output is: the values must stay masked, and a restart needs them again. Secrets of the caller's environment that the command
+ * has printed are added at its end.
  */
 export class PassedSecrets {
   readonly #folder: string
@@ -48,6 +49,17 @@ export class PassedSecrets {
     return true
   }
 
+  /** More values, for masking alone: those that are there stay. */
+  async add(registration: PassedBy, values: Values): Promise<void> {
+    const all = { ...values, ...(await this.#read(registration)) }
+    await writePrivately(this.#folder, fileNameOf(registration), JSON.stringify(all))
+  }
+
+  /** All values that are to be masked in its output, also those that its spec does not name. */
+  async masked(registration: PassedBy): Promise<string[]> {
+    return Object.values((await this.#read(registration)) ?? {})
+  }
+
   /** Those that its spec names. */
   async of(record: PassedBy & Pick<ProcessRecord, 'spec'>): Promise<Values> {
     return named(record, (await this.#read(record)) ?? {})
@@ -59,8 +71,9 @@ export class PassedSecrets {
     if (own !== null) return named(record, own)
     const before = await this.#before(record, kernel)
     if (before === null) return {}
-    await this.keep(record, before)
-    return named(record, before)
+    const values = named(record, before)
+    if (Object.keys(values).length > 0) await this.keep(record, values)
+    return values
   }
 
   /** The values of this registration alone: it was refused, or is a repeat. */

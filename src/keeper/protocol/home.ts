@@ -14,7 +14,7 @@ import { join } from 'node:path'
  * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |
  * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
- * | `passed/<pid>.<hash>`    | secrets that its client passed by name                      | daemon                |
+ * | `passed/<pid>.<hash>`    | secrets that its client passed by name, or that it printed  | daemon                |
  * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |
  * | `inherited/<pid>.<hash>` | its caller's environment, while it may be started again     | daemon                |
  */
