@@ -10,7 +10,7 @@ type Inherited = NonNullable<CommandRequest['inherited']>
 
 /** What a command gets of the environment of here, and that is stored nowhere. */
 export interface CallerEnvironment {
-  readonly spec: Pick<CommandRequest['spec'], 'inheritEnv'>
+  readonly spec: Pick<CommandRequest['spec'], 'inheritEnv' | 'keepEnv'>
   readonly request: Pick<CommandRequest, 'inherited'>
 }
 
@@ -37,13 +37,15 @@ export async function callerEnvironment(context: Context<EnvironmentOptions>): P
   if (await inheritsAll(context)) {
     const inherited = await context.daemon.inherited()
     const env = { ...unbuffered(options), ...inherited.env, ...variables }
-    return { spec: { inheritEnv: 'whole' }, request: { inherited: { ...inherited, env } } }
+    const names = Object.keys(variables)
+    const kept = names.length === 0 ? {} : { keepEnv: names }
+    return { spec: { inheritEnv: 'whole', ...kept }, request: { inherited: { ...inherited, env } } }
   }
   if (options['env-file'].length === 0) return NONE
   return { spec: { inheritEnv: 'part' }, request: { inherited: { env: variables } } }
 }
 
-/** For a restart of a command that inherited the environment of a shell: the one of this shell. */
+/** For a restart of a command that inherited the environment of a shell: the one of this shell. The daemon adds `keepEnv`. */
 export async function inheritedAgain(
   context: Context<unknown>,
   spec: Readonly<Record<string, unknown>>,

@@ -22,6 +22,7 @@ import {
 } from '../kernel/stop-scope.ts'
 import { type StopIntent, stopUnrecorded } from '../kernel/unrecorded-stop.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { type ActsFor, readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
@@ -158,11 +159,15 @@ export function stopActs(
   /** What a command with `inheritEnv` was started with, unless the caller gives something else. */
   const inheritedFor = async (old: ProcessRecord, given: Inherited | undefined) => {
     if (old.spec['inheritEnv'] === undefined) return {}
-    if (given !== undefined) return { inherited: given }
+    const { keepEnv = [] } = old.spec as unknown as CommandSpec
+    if (given !== undefined && keepEnv.length === 0) return { inherited: given }
     const isAllowed = edges.authorize(actor, 'execute', { type: 'process', record: old }) === undefined
-    const inherited = isAllowed ? await commands?.inherited.of(old) : null
-    if (inherited === null || inherited === undefined) throw new RefusedError(environmentGone(old.pid))
-    return { inherited }
+    const inherited = (isAllowed ? await commands?.inherited.of(old) : null) ?? null
+    const kept = keepEnv.map((name) => [name, inherited?.env[name]] as const)
+    if (inherited === null || kept.some(([, value]) => value === undefined))
+      throw new RefusedError(environmentGone(old))
+    if (given === undefined) return { inherited }
+    return { inherited: { ...given, env: { ...given.env, ...Object.fromEntries(kept) } } as Inherited }
   }
 
   return {
@@ -281,7 +286,14 @@ async function someAtOnce<Item>(items: readonly Item[], act: (item: Item) => Pro
   await Promise.all(Array.from({ length: WAITS_AT_ONCE }, actOnSome))
 }
 
-function environmentGone(pid: Pid): Refusal {
+function environmentGone({ pid, spec }: ProcessRecord): Refusal {
+  const { inheritEnv, keepEnv = [] } = spec as unknown as CommandSpec
+  if (inheritEnv === 'part' || keepEnv.length > 0)
+    return refusal(
+      'environment_unknown',
+      `${pid} was given variables of a file or a program, which are not kept, so it cannot be started again with them.`,
+      'Start the command once more with reeve run --env-file <file>, or with spawn and inherited. With a name and --replace it takes the place of the old one.',
+    )
   return refusal(
     'environment_unknown',
     `${pid} ran in the environment of the shell that started it, which is not kept.`,

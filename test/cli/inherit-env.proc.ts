@@ -135,6 +135,37 @@ test('--env-file gives variables in the background that are stored nowhere, and 
   expect(missing.stderr).toContain('no-such-file')
 })
 
+test('a restart keeps the variables of --env-file, and is refused before anything is ended when they are lost', async () => {
+  const line = new CommandLine()
+  const elsewhere = join(line.dwelling.home.folder, 'project')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, '.env'), 'OF_FILE=kept\n')
+  const script = `printf '%s\\n' "$OF_FILE $MY_SETTING"; exec sleep 300`
+  const asked = ['run', '-d', '--env-file', '.env']
+  const one = { env: { MY_SETTING: 'one' }, cwd: elsewhere }
+  await line.run([...asked, '--name', 'whole', '--inherit-env', '-c', script], one)
+  await line.run([...asked, '--name', 'part', '-c', script], one)
+  const again = { env: { MY_SETTING: 'two', OF_FILE: 'of the shell' } }
+  for (const name of ['whole', 'part'])
+    expect(await line.run(['restart', name], again)).toMatchObject({ code: 0 })
+  const logged = async (name: string) => (await line.run(['logs', name])).stdout
+  await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
+  await until('it has printed', async () => (await logged('part')) === 'kept \n')
+  // A program that runs still has them; one that ended under an earlier daemon does not.
+  await killDaemon(line)
+  expect(await line.run(['restart', 'whole'], again)).toMatchObject({ code: 0 })
+  await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
+  for (const name of ['whole', 'part']) await line.run(['kill', name])
+  await line.run(['down'])
+  for (const name of ['whole', 'part']) {
+    const { pid } = await line.json<Shown>('show', name)
+    const refused = await line.run(['restart', name], again)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('--env-file')
+    expect((await line.json<Shown>('show', name)).pid).toBe(pid)
+  }
+})
+
 testIf(hasPrlimit, NEEDS_PRLIMIT)('umask and resource limits are those of the shell', async () => {
   const line = new CommandLine()
   const script = 'umask; ulimit -Sn; ulimit -Hn; ulimit -Sc; ulimit -Hc'

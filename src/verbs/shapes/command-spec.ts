@@ -57,6 +57,9 @@ const readyWhen = z.union([
   }),
 ])
 
+/** A file of variables has dozens. */
+const MAX_KEPT = 10_000
+
 /** What a command is. Closed: a field that does not exist is an error, not a wish. */
 export const commandSpec = z
   .strictObject({
@@ -73,6 +76,13 @@ export const commandSpec = z
       .exactOptional()
       .describe(
         'whole: it runs in the environment that inherited has; part: in the base environment and that. Nothing of it is stored',
+      ),
+    keepEnv: z
+      .array(variableName)
+      .max(MAX_KEPT)
+      .exactOptional()
+      .describe(
+        'names of variables of inherited that stay as they are when a restart is given another inherited',
       ),
     pty: z
       .union([
