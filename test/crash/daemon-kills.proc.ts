@@ -6,7 +6,7 @@ import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
-const KILLS = 8
+const KILLS = 5
 
 /** Kills the daemon as soon as it is announced, as often as asked: no daemon lives for long. */
 async function killDaemons(reeve: CommandLine): Promise<void> {
