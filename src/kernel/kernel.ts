@@ -51,7 +51,7 @@ export interface KernelOptions {
 /** A slot, and what the registration says of it. */
 interface Reservation {
   readonly executions?: Executions
-  readonly start?: Pick<Registering, 'startBy' | 'refuseNew'>
+  readonly start?: Pick<Registering, 'startBy' | 'whileAnnounced' | 'refuseNew'>
 }
 
 const PAGE = 500
@@ -193,8 +193,11 @@ export class Kernel {
       const asked = registering.map((one, index) => ({ ...one, here, ...reserved[index]?.start }))
       const registered = await register(this.edges, asked, this.defaultEnvRef)
       if (isRefusal(registered)) throw new RefusedError(registered)
-      for (const [index, one] of registered.entries())
-        if (one.type === 'registered' && one.row.holder !== null) reserved[index]?.executions?.begin(one.row)
+      for (const [index, one] of registered.entries()) {
+        if (one.type !== 'registered') continue
+        if (one.row.holder !== null) reserved[index]?.executions?.begin(one.row)
+      }
+      if (registered.some((one) => one.type === 'registered' && one.removed !== undefined)) this.#removed()
       return registered
     } catch (error) {
       for (const { executions } of reserved) executions?.doubt(error)
@@ -204,11 +207,17 @@ export class Kernel {
     }
   }
 
+  /** It, or a keeper of it, announces itself again, and looks for work then. */
+  #removed(): void {
+    this.#inBackground('renewing', () => this.renew())
+  }
+
   /** A keeper that has all it can take refuses; everything else may wait for its turn. */
   #reserve(kind: Kind, spec: JsonObject): Reservation {
     for (const executions of this.#executions) {
       const answer = executions.reserve(kind, spec)
-      if (answer === 'reserved') return { executions, start: { startBy: executions.holder } }
+      if (answer === 'reserved')
+        return { executions, start: { startBy: executions.holder, whileAnnounced: true } }
       if (answer === 'full' && executions.keeping !== undefined)
         return { start: { refuseNew: executions.keeping.full } }
     }

@@ -39,6 +39,8 @@ export interface Registering {
   readonly here?: readonly Placement[]
   /** Whoever serves it here begins it in the same transaction. */
   readonly startBy?: string
+  /** Only if that one has a row: a holder that was removed begins nothing. */
+  readonly whileAnnounced?: true
   /** Nothing new can be taken: only a process that is there already is an answer. */
   readonly refuseNew?: Refusal
   /** Of the parent's executor, when it is the one that asks. */
@@ -50,7 +52,8 @@ export interface Registering {
 }
 
 export type Registered =
-  | { readonly type: 'registered'; readonly row: ProcessRow }
+  /** `removed`: it was to be begun by a holder that has no row any more. */
+  | { readonly type: 'registered'; readonly row: ProcessRow; readonly removed?: string }
   | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
@@ -85,11 +88,13 @@ function registrationPlan(
     const registered: Registered[] = []
     const names: Named[] = []
     const replaced: ProcessRow[] = []
-    for (const [index, { intent, isNew, formerPid, succeeds }] of intents.entries()) {
-      if (isNew) rows.assumeAbsent(intent.pid)
-      const one = yield* registerOne(edges, rows, intent, { isNew, formerPid, succeeds, names, replaced })
+    for (const [index, { intent, mustBeAnnounced, ...own }] of intents.entries()) {
+      if (own.isNew) rows.assumeAbsent(intent.pid)
+      const removed = yield* removedOf(mustBeAnnounced)
+      const asked = removed === undefined ? intent : { ...intent, startBy: null }
+      const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced })
       if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
-      registered.push(one)
+      registered.push(one.type === 'registered' && removed !== undefined ? { ...one, removed } : one)
     }
     // Last: what has to end for them is ended only if all of them would be registered then.
     const refused = refuseSharedNames(names) ?? refuseInUse(replaced)
@@ -97,6 +102,14 @@ function registrationPlan(
       ? { answer: registered, changes: rows.changes }
       : { answer: refused, changes: [] }
   }
+}
+
+/** The holder, if it has no row. */
+function* removedOf(
+  holder: string | undefined,
+): Generator<readonly Question[], string | undefined, readonly unknown[]> {
+  if (holder === undefined) return undefined
+  return (yield* know({ ask: 'announced', id: holder })) ? undefined : holder
 }
 
 function isKnown(pid: Pid | undefined | Promise<Pid>): pid is Pid | undefined {
@@ -128,6 +141,7 @@ function toIntent(
     idempotencyKey,
     here = [],
     startBy,
+    whileAnnounced,
     refuseNew,
     fence,
     place,
@@ -152,7 +166,8 @@ function toIntent(
     place: place ?? null,
     fits: succeeds !== undefined,
   }
-  return { intent, isNew: given === undefined, formerPid, succeeds }
+  const mustBeAnnounced = whileAnnounced === undefined ? undefined : startBy
+  return { intent, isNew: given === undefined, formerPid, succeeds, mustBeAnnounced }
 }
 
 interface Circumstances {

@@ -93,6 +93,8 @@ export interface Questions {
   /** The refs of those that it uses, in the order in which it began to. */
   environments: [{ readonly usedBy: Actor; readonly limit: number }, readonly string[]]
   holder: [{ readonly id: string }, HolderRow | null]
+  /** Whether a holder has a row. Unlike that, it does not change with each renewal. */
+  announced: [{ readonly id: string }, boolean]
   event: [{ readonly pid: Pid; readonly replayKey: string }, StoredEvent | null]
   eventAt: [{ readonly pid: Pid; readonly seq: number }, StoredEvent | null]
   /** Whole pids that begin with `prefix`; all of them, or those that are visible. */

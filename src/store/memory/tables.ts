@@ -90,6 +90,8 @@ export class Tables implements Transaction {
         return this.#environmentsOf(question.usedBy).slice(0, question.limit)
       case 'holder':
         return this.#holder(tables.holders.get(question.id))
+      case 'announced':
+        return tables.holders.has(question.id)
       case 'event':
         return tables.events.get(question.pid)?.byReplayKey.get(question.replayKey) ?? null
       case 'eventAt':

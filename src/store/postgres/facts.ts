@@ -64,6 +64,8 @@ export function keyOf(question: Question): string {
       return `environment:${question.ref}`
     case 'holder':
       return `holder:${question.id}`
+    case 'announced':
+      return `announced:${question.id}`
     case 'inbox':
       return inboxKey(question.scope)
     case 'account':

@@ -28,6 +28,7 @@ $body$
         when 'inbox' then (select i.version from ${at}inbox i where i.scope = g.id)
         when 'account' then (select a.version from ${at}account a where a.id = g.id)
         when 'environment' then (select 1 from ${at}environment e where e.ref = g.id)
+        when 'announced' then (select 1 from ${at}holder h where h.id = g.id)
         when 'holder' then (select h.renewed_at from ${at}holder h where h.id = g.id)
         else (select o.version from ${at}process_group o where o.id = g.id)
       end, 0)
@@ -81,6 +82,12 @@ begin
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
     left join lateral (select h.renewed_at from ${at}holder h where h.id = g.id for no key update) h on true
     where g.kind = 'holder' and coalesce(h.renewed_at, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- That it has one at all does not change when it is renewed.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select 1 as version from ${at}holder h where h.id = g.id for key share) h on true
+    where g.kind = 'announced' and coalesce(h.version, 0) <> g.version;
   v_stale := v_stale || v_found;
   -- Nor has an environment: it is there or not, and stays while somebody begins to use it.
   select array_agg(g.key) into v_found
@@ -193,7 +200,8 @@ create or replace function ${at}commit_one(
   p_session text, p_wake_target text, p_ended_at bigint, p_end_status text, p_moving text,
   p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint,
   p_label_signature bigint, p_definition_signature bigint, p_placement text,
-  p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text
+  p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text,
+  p_announced text
 ) returns bigint language plpgsql as
 $body$
 declare
@@ -210,6 +218,12 @@ begin
       return null;
     end if;
   else
+    if p_announced is not null then
+      perform from ${at}holder h where h.id = p_announced for key share;
+      if not found then
+        return null;
+      end if;
+    end if;
     insert into ${at}process (pid, version, revision, fence, holder, carry, due, kind, target, name, parent, root,
         session, wake_target, created_at, ended_at, end_status, label_signature, definition_signature, placement, moving)
       values (p_pid, 1, p_revision, p_process_fence, p_holder, p_carry, p_due, p_kind, p_target, p_name, p_parent, p_root,

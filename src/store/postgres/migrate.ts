@@ -22,7 +22,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   prune,
   placement,
   lists,
-  functionsAlone,
+  ...[functionsAlone, functionsAlone],
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

@@ -409,7 +409,7 @@ export class OptimisticCommit {
 /** Either compared by the commit, or never changing. */
 const LASTING: ReadonlySet<Question['ask']> = new Set([
   ...(['process', 'session', 'turn', 'group', 'inbox', 'account', 'environment'] as const),
-  'secret',
+  ...(['announced', 'secret'] as const),
 ])
 
 function ignore(): void {}

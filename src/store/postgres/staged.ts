@@ -37,7 +37,11 @@ export const STALE = Symbol('stale')
 export interface Guard {
   readonly question: Extract<
     Question,
-    { ask: 'process' | 'session' | 'turn' | 'group' | 'inbox' | 'account' | 'holder' | 'environment' }
+    {
+      ask:
+        | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
+        | ('holder' | 'announced' | 'environment')
+    }
   >
   readonly version: number
 }
@@ -138,6 +142,10 @@ export class Staged {
       }
       case 'holder':
         return this.holders.has(question.id) ? LATER : this.#compared(question, reading)
+      case 'announced':
+        return this.holders.has(question.id)
+          ? this.holders.get(question.id) !== null
+          : this.#compared(question, reading)
       case 'secret':
         return this.#known(question)
       default:

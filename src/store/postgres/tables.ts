@@ -16,7 +16,7 @@ import { scopeStatements } from './statements/scope.ts'
 /** The kinds of question that are answered by key, and so many at once. */
 type ByKey =
   | ('process' | 'tombstone' | 'session' | 'turn' | 'group')
-  | ('inbox' | 'account' | 'environment' | 'holder' | 'event')
+  | ('inbox' | 'account' | 'environment' | 'holder' | 'announced' | 'event')
 
 const ignore = () => undefined
 
@@ -71,6 +71,7 @@ export class Tables {
       case 'account':
       case 'environment':
       case 'holder':
+      case 'announced':
       case 'event': {
         const facts = await this.load([question])
         const value = facts.get(keyOf(question))?.value ?? null
@@ -214,6 +215,12 @@ export class Tables {
           put({ ask: 'holder', id: holder.id }, holder.renewedAt, holder)
         }
         return
+      case 'announced': {
+        const ids = of('announced').map(({ id }) => id)
+        const there = new Set(await this.#holder.announced(ids))
+        for (const id of ids) put({ ask: 'announced', id }, Number(there.has(id)), there.has(id))
+        return
+      }
       case 'event': {
         const events = of('event')
         const found = await this.#event.byKeys(

@@ -151,6 +151,8 @@ export class Tables implements Transaction {
         return this.#scope.environments(question)
       case 'holder':
         return this.#holder.read(question.id, this.#now())
+      case 'announced':
+        return this.#holder.isThere(question.id)
       case 'event':
         return this.#event.byKey(question)
       case 'eventAt':

@@ -4,6 +4,8 @@ import { refusal } from '../../core/refusal.ts'
 import { Stopped } from '../../kernel/attempt.ts'
 import { claim, claimAnnounced } from '../../kernel/claim.ts'
 import type { Keeping, Request } from '../../kernel/executor.ts'
+import { retire } from '../../kernel/holders.ts'
+import { know } from '../../store/contract.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { type Behaves, type Bench, codeOf, pidOf, RERUNNABLE, TOOL } from './bench.ts'
 import { photograph } from './sound.ts'
@@ -94,6 +96,49 @@ export function removedHolders(behaves: Behaves): void {
     const claimant = { holder: 'k_one', here: [] }
     assert.equal(await claimAnnounced(bench.edges, [pid], claimant), 'unannounced')
     assert.equal((await bench.row(pid)).holder, null)
+  })
+
+  behaves('a removed holder begins nothing that it registers before it has noticed', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
+    assert.equal((await one.begun(pid)).fence().holder, 'k_one')
+    const two = await bench.kernel({ id: 'k_two', serves: [] })
+    await two.kernel.removeHolder('host', 'k_one', { force: true })
+    const late = [pidOf('late'), pidOf('later')]
+    await one.kernel.register([{ request: TOOL, actor: 'host', pid: pidOf('late') }])
+    await one.kernel.register(late.map((each) => ({ request: TOOL, actor: 'host', pid: each })))
+    for (const each of late) {
+      assert.deepEqual((await one.begun(each)).fence(), { holder: 'k_one_1', fence: 1 })
+      assert.equal(one.executions(each), 1)
+      const started = (await bench.events(each)).filter(({ type }) => type === 'started')
+      assert.deepEqual(
+        started.map(({ payload }) => payload),
+        [{ holder: 'k_one_1', attempt: 1 }],
+      )
+    }
+  })
+
+  behaves('a holder is announced while it has a row, valid or not', async (bench) => {
+    const announced = () =>
+      bench.store.write(function* () {
+        return { answer: yield* know({ ask: 'announced', id: 'k_one' }), changes: [] }
+      })
+    assert.deepEqual(
+      [await announced(), await bench.store.ask({ ask: 'announced', id: 'k_one' })],
+      [false, false],
+    )
+    await bench.announce('k_one', 60_000)
+    assert.deepEqual(
+      [await announced(), await bench.store.ask({ ask: 'announced', id: 'k_one' })],
+      [true, true],
+    )
+    await bench.announce('k_one', -1)
+    assert.equal(await announced(), true)
+    await retire(bench.edges, 'k_one')
+    assert.deepEqual(
+      [await announced(), await bench.store.ask({ ask: 'announced', id: 'k_one' })],
+      [false, false],
+    )
   })
 
   behaves('nothing is removed that is not there, or by a session', async (bench) => {

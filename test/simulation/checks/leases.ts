@@ -1,18 +1,27 @@
-import type { StoredEvent } from '../../../src/core/process/event.ts'
+import type { ReservedEvent, StoredEvent } from '../../../src/core/process/event.ts'
 import type { Check, Entry, Ledger, ProcessChange } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 /** Who may write what: fences only rise, leases change hands in the open, and a stale fence writes nothing. */
 export function checkLeases(stage: Stage, ledger: Ledger): Check {
+  /** Holders whose row was taken away. */
+  const gone = new Set<string>()
   return {
     process(change, before, stored) {
       const { pid } = change.row.record
       decidedOnFacts(stage, change, before)
       handsOver(stage, pid, before?.row ?? { holder: null, fence: 0 }, change.row)
       for (const event of stored) written(stage, before, change, event)
+      const begunBy = stored.flatMap(({ type, payload }) =>
+        type === 'started' ? [(payload as unknown as Started).holder] : [],
+      )
+      for (const holder of begunBy)
+        if (gone.has(holder)) stage.violated('a removed holder begins nothing', `${holder} began ${pid}`)
     },
 
     other(change) {
+      if (change.type === 'holder') gone.delete(change.holder.id)
+      if (change.type === 'holder_gone') gone.add(change.id)
       if (change.type === 'holder' && ledger.removed.has(change.holder.id))
         stage.violated('a removed holder does not come back', change.holder.id)
       if (change.type !== 'prune') return
@@ -28,6 +37,7 @@ export function checkLeases(stage: Stage, ledger: Ledger): Check {
   }
 }
 
+type Started = Extract<ReservedEvent, { type: 'started' }>['payload']
 type Lease = { readonly holder: string | null; readonly fence: number }
 
 /** The store's promise: what a plan was told still held when it was committed. */

@@ -22,7 +22,7 @@ type StagedProcess = StagedRow<ProcessRow>
 /** No JSON text contains it: control characters are always escaped. */
 const RECORD_SEPARATOR = '\x1e'
 const PARAMETERS = 59
-const PARAMETERS_OF_ONE = 31
+const PARAMETERS_OF_ONE = 32
 
 export function commitStatements(link: Link, at: string) {
   const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`
@@ -35,10 +35,18 @@ export function commitStatements(link: Link, at: string) {
     async commit(staged: Staged, writer: Writer, number: number, channel: string): Promise<CommitAnswer> {
       const one = onlyProcess(staged)
       if (one !== undefined) {
-        const values = [writer.store, writer.fence, number, channel, ...processCells(one), staged.live]
+        const values = [
+          writer.store,
+          writer.fence,
+          number,
+          channel,
+          ...processCells(one.process),
+          staged.live,
+        ]
         const [found] = await link.query<{ position: number | null }>(commitOne, [
           ...values,
           ...ownEvents(staged),
+          one.announced,
         ])
         if (found === undefined) throw new Error('commit_one() answered nothing')
         if (found.position === null) return { type: 'stale', keys: [...staged.guards.keys()] }
@@ -100,13 +108,28 @@ function marks(count: number): string {
   return Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ')
 }
 
-/** The process that was seen and is written with its events, if that is all. */
-function onlyProcess(staged: Staged): StagedProcess | undefined {
+interface OnlyProcess {
+  readonly process: StagedProcess
+  /** The holder whose row must be there. */
+  readonly announced: string | null
+}
+
+/** The process that was seen and is written with its events, if that is all; a new one also with its holder. */
+function onlyProcess(staged: Staged): OnlyProcess | undefined {
   const { guards, processes, events, notices } = staged
-  if (guards.size !== 1 || processes.size !== 1 || events.length === 0 || notices.length > 0) return undefined
+  if (guards.size > 2 || processes.size !== 1 || events.length === 0 || notices.length > 0) return undefined
   if (rest(staged) !== null) return undefined
-  const [one] = processes.values()
-  return one
+  const [process] = processes.values()
+  if (process === undefined) return undefined
+  if (guards.size === 1) return { process, announced: null }
+  const announced = announcedIn(staged)
+  return process.version > 0 || announced === undefined ? undefined : { process, announced }
+}
+
+function announcedIn({ guards }: Staged): string | undefined {
+  for (const { question, version } of guards.values())
+    if (question.ask === 'announced' && version > 0) return question.id
+  return undefined
 }
 
 function processCells({ version, value }: StagedProcess): Value[] {

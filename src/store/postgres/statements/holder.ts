@@ -14,6 +14,10 @@ export function holderStatements(link: Link, at: string) {
   return {
     read: async (ids: readonly string[]): Promise<HolderRow[]> =>
       (await link.query<Columns>(`${select} where id = any ($1)`, [ids])).map(holderRow),
+    announced: async (ids: readonly string[]): Promise<string[]> =>
+      (await link.query<{ id: string }>(`select id from ${at}holder where id = any ($1)`, [ids])).map(
+        ({ id }) => id,
+      ),
     /** Through the index of what is held. */
     unannounced: async (): Promise<string[]> =>
       (

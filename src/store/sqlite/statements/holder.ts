@@ -3,6 +3,7 @@ import type { Holder, HolderRow } from '../../../core/lease/holder.ts'
 
 export function holderStatements(db: DatabaseSync) {
   const one = db.prepare('select body, renewed_at, expires_at from holder where id = ?')
+  const there = db.prepare('select 1 from holder where id = ?')
   const all = db.prepare('select body, renewed_at, expires_at from holder order by id')
   const put = db.prepare(`insert into holder values (?, ?, ?, ?)
     on conflict (id) do update set body = excluded.body, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at`)
@@ -17,6 +18,7 @@ export function holderStatements(db: DatabaseSync) {
       const found = one.get(id)
       return found === undefined ? null : holderRow(found, now)
     },
+    isThere: (id: string): boolean => there.get(id) !== undefined,
     all: (now: number): HolderRow[] => all.all().map((found) => holderRow(found, now)),
     put: (holder: Holder, now: number, ttlMs: number) =>
       put.run(holder.id, JSON.stringify(holder), now, now + ttlMs),

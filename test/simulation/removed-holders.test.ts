@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import type { Transaction } from '../../src/store/group-commit.ts'
+import type { Plant } from './plant.ts'
+import { simulate } from './run.ts'
+
+/** The planted bug must be found within so many seeds. */
+const MAX_SEEDS = 40
+
+test('a registration that does not ask whether its holder was removed is found', {
+  timeout: 600_000,
+}, async () => {
+  const plant: Plant = {
+    name: 'a registration that starts for a holder without a row',
+    laws: ['a removed holder begins nothing'],
+    transaction: believing,
+  }
+  for (let seed = 1; seed <= MAX_SEEDS; seed++) {
+    const { violations } = await simulate(seed, { plant })
+    if (violations.some(({ law }) => plant.laws.includes(law))) return
+  }
+  expect.fail(`It is not found in ${MAX_SEEDS} seeds.`)
+})
+
+/** Says of every holder that it has a row. */
+function believing(inner: Transaction): Transaction {
+  return {
+    begin: () => inner.begin(),
+    answer: (question) => (question.ask === 'announced' ? true : inner.answer(question)),
+    apply: (change) => inner.apply(change),
+    commit: () => inner.commit(),
+    rollback: () => inner.rollback(),
+    isBusy: (error) => inner.isBusy(error),
+    isOwn: (error) => inner.isOwn(error),
+    trouble: (error, committing) => inner.trouble(error, committing),
+  }
+}
