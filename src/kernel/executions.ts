@@ -356,7 +356,7 @@ export class Executions {
       await perform(this.#edges, { type: 'stop', ...asked, ...stop, cause: null, replayKey })
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      this.#stop(attempt, { ...stop, source: asked.actor })
+      this.#stop(attempt, { ...stop, source: asked.actor, at: asked.at })
     }
   }
 
@@ -541,26 +541,27 @@ export class Executions {
       this.#earlyStops.set(event.pid, event)
     if (attempt === undefined || attempt.over) return
     const stop = event.payload as unknown as Extract<ReservedEvent, { type: 'stop_requested' }>['payload']
-    this.#stop(attempt, stop)
-    if (this.#keeping !== undefined || stop.how === 'kill') return
-    const { graceMs } = stop
-    const asked = { at: event.at, ...(graceMs === undefined ? {} : { graceMs }) }
-    this.#graces.watch(attempt, asked, this.#runnerOf(attempt.record)?.graceMs?.(attempt.record) ?? 0)
+    this.#stop(attempt, { ...stop, at: event.at })
   }
 
   /** Of what a keeper holds: it is ended by its executor, and its end is written when the store takes it. */
   askToStop(pid: Pid, stop: Omit<StopRequest, 'type'>): boolean {
     const attempt = this.#keeping === undefined ? undefined : this.#running.get(pid)
     if (attempt === undefined || attempt.over) return false
-    this.#stop(attempt, stop)
+    this.#stop(attempt, { ...stop, at: this.#edges.clock.now() })
     return true
   }
 
-  #stop(attempt: Attempt, stop: Omit<StopRequest, 'type'>): void {
+  /** `at`: when it was asked for; its grace has gone on since then. */
+  #stop(attempt: Attempt, stop: Omit<StopRequest, 'type'> & { readonly at: number }): void {
     attempt.stop(new Stopped(stop.how, stop.reason))
     const { how, reason, source, graceMs } = stop
     attempt.request({ type: 'stop', how, reason, source, ...(graceMs === undefined ? {} : { graceMs }) })
-    if (how !== 'kill' || this.#keeping !== undefined) return
+    if (this.#keeping !== undefined) return
+    if (how !== 'kill') {
+      this.#graces.watch(attempt, stop, this.#runnerOf(attempt.record)?.graceMs?.(attempt.record) ?? 0)
+      return
+    }
     this.#end(attempt, { status: 'cancelled' }, `kill:${attempt.fenceNumber}`).catch((error: unknown) =>
       this.#edges.onTrouble(error, `killing ${attempt.record.pid}`),
     )

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { StoreError } from '../../core/errors.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
+import type { Plan, Store } from '../../store/contract.ts'
 import { type Asking, type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE } from './bench.ts'
 import { photograph } from './sound.ts'
 
@@ -66,6 +68,24 @@ export function stopGraces(behaves: Behaves): void {
     await kernel.close()
   })
 
+  behaves('a stop that was asked for before its process was found has its grace, too', async (bench) => {
+    const lossy = losingAnswers(await bench.open())
+    const script = () => new Promise<never>(() => undefined)
+    const { kernel, begun } = await bench.kernel({ id: 'k_one', script }, lossy.store)
+    lossy.loseNext()
+    const registering = kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
+    await assert.rejects(registering, { code: 'outcome_unknown' })
+    await bench.performed('appended', cancel())
+    // Heard before the process is found, so that its record alone tells of it.
+    await kernel.waitForEvent(pid, 0, ({ type }) => type === 'stop_requested', {})
+    await kernel.sweep()
+    await aborted((await begun(pid)).signal)
+    const ended = kernel.waitForEnd(pid, {})
+    bench.clock.advance(DEFAULT_GRACE_MS)
+    assert.equal((await ended).type, 'done')
+    assert.equal((await bench.row(pid)).record.outcome?.evidence, 'not_seen_to_stop')
+  })
+
   behaves('a stop is given up under its fence and after its own grace alone', async (bench) => {
     const { row } = await held(bench, pid, RERUNNABLE)
     const fence = { holder: 'k_else', fence: row.fence }
@@ -107,6 +127,35 @@ export function stopGraces(behaves: Behaves): void {
       })
     },
   )
+}
+
+/** A store that commits the next registration and does not say so. */
+function losingAnswers(inner: Store): { readonly store: Store; loseNext(): void } {
+  let losing = false
+  const write = async <Answer>(plan: Plan<Answer>): Promise<Answer> => {
+    let registers = false
+    const answer = await inner.write<Answer>(function* () {
+      const verdict = yield* plan()
+      registers = verdict.changes.some((change) => change.type === 'process' && change.was === null)
+      return verdict
+    })
+    if (!losing || !registers) return answer
+    losing = false
+    throw new StoreError('outcome_unknown', 'The connection was cut.', 'Look whether it was written.')
+  }
+  const store = new Proxy(inner, {
+    get(target, key) {
+      if (key === 'write') return write
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return {
+    store,
+    loseNext: () => {
+      losing = true
+    },
+  }
 }
 
 /** The kernel has heard of the stop. */
