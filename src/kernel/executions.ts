@@ -52,6 +52,7 @@ interface ExecutionOptions {
  * | parked                               | looks for work when it is due          |
  * | stop requested, of one executed here | aborts it; a kill ends it at once; one that ignores it is given up after a grace |
  * | paused, resumed, of one executed here | tells it                              |
+ * | ended by another kernel, of a keeper's | ends its program                      |
  *
  * Where a keeper holds them, three things differ: they are found again at the start, left alone at the end, and ended
  * by their executor even when they are killed.
@@ -73,6 +74,8 @@ export class Executions {
   readonly #running = new Map<Pid, Attempt>()
   /** Those that are to end with the daemon, and have been told. */
   readonly #askedToEnd = new WeakSet<Attempt>()
+  /** Those whose end others have written, and whose programs have been ended. */
+  readonly #programsEnded = new WeakSet<Attempt>()
   readonly #slots: Slots
   readonly #grants = new GrantsUnderWay()
   /** Stops that were heard before the claim or registration they concern had come back from the store. */
@@ -215,10 +218,23 @@ export class Executions {
   async endSettled(): Promise<void> {
     for (const attempt of [...this.#running.values()]) {
       const row = await this.#edges.store.ask({ ask: 'process', pid: attempt.record.pid })
-      if (row !== null && !hasEnded(row.record)) continue
-      const source = `kernel:${this.#kernel.id}` as const
-      attempt.request({ type: 'stop', how: 'kill', reason: 'its keeper was removed', source, graceMs: 1 })
+      if (row === null || hasEnded(row.record)) this.#endProgram(attempt)
     }
+  }
+
+  /** Another kernel has settled what the keeper still runs. */
+  #endedElsewhere({ pid, actor }: StoredEvent): void {
+    const attempt = this.#keeping === undefined ? undefined : this.#running.get(pid)
+    if (attempt === undefined || attempt.over || !actor.startsWith('kernel:')) return
+    // Ends that are seen here are written in the name of the keeper.
+    if (actor !== `kernel:${attempt.holder}` && actor !== `kernel:${this.#holder}`) this.#endProgram(attempt)
+  }
+
+  #endProgram(attempt: Attempt): void {
+    if (this.#programsEnded.has(attempt)) return
+    this.#programsEnded.add(attempt)
+    const source = `kernel:${this.#kernel.id}` as const
+    attempt.request({ type: 'stop', how: 'kill', reason: 'its keeper was removed', source, graceMs: 1 })
   }
 
   /** An error of a write that claims: remembered, if the claim may have been committed all the same. */
@@ -272,6 +288,9 @@ export class Executions {
           break
         case 'stop_requested':
           this.#stopRequested(event)
+          break
+        case 'ended':
+          this.#endedElsewhere(event)
           break
         case 'paused':
           this.#running.get(event.pid)?.request({ type: 'pause' })

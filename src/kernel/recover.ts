@@ -59,18 +59,19 @@ export interface Recovering {
   readonly closed: () => boolean
 }
 
-interface DeadHolder {
-  readonly id: string
-  readonly state: Exclude<HolderState, 'live'>
-}
+type DeadHolder =
+  | { readonly id: string; readonly state: Exclude<HolderState, 'live' | 'removed'> }
+  /** `seen`: what it held when its row was taken away, by pid. If it has announced itself again, only that is settled. */
+  | { readonly id: string; readonly state: 'removed'; readonly seen: ReadonlyMap<Pid, number> }
 
 /** Settles all that a holder has which is dead, and takes its row away. */
 export async function recoverHolder(
   edges: Edges,
   { self, backoff, closed }: Recovering,
-  { id: holder, state }: DeadHolder,
+  dead: DeadHolder,
   report: RecoveryReport,
 ): Promise<void> {
+  const { id: holder, state } = dead
   let left = 0
   let after: number | null = null
   do {
@@ -85,7 +86,7 @@ export async function recoverHolder(
       const at = edges.clock.now()
       return { row, verdict: verdict(row, state, at, edges.random(), backoff) }
     })
-    const settled = await settle(edges, self, { id: holder, state }, verdicts, report)
+    const settled = await settle(edges, self, dead, verdicts, report)
     if (settled === 'came_back') return
     left += settled
     after = page.next
@@ -97,7 +98,7 @@ export async function recoverHolder(
 async function settle(
   edges: Edges,
   self: string,
-  { id: holder, state }: DeadHolder,
+  dead: DeadHolder,
   verdicts: readonly { readonly row: ProcessRow; readonly verdict: Verdict }[],
   report: RecoveryReport,
 ): Promise<number | 'came_back'> {
@@ -107,21 +108,38 @@ async function settle(
     return intent === undefined ? [] : [{ intent, reached }]
   })
   const intents = actions.map(({ intent }) => intent)
-  // What was removed is settled, also if it is announced again meanwhile.
   const performed =
-    state === 'removed' ? await performEach(edges, intents) : await whileDead(edges, holder, intents)
+    dead.state === 'removed'
+      ? await performRemoved(edges, dead, intents)
+      : await whileDead(edges, dead.id, intents)
   if (performed === 'came_back') return performed
   report.checked.push(...verdicts.map(({ row }) => row.record.pid))
   for (const { row, verdict: reached } of verdicts)
     if (reached.type === 'leave') report.left.push(row.record.pid)
   for (const [index, { intent, reached }] of actions.entries()) {
-    if (performed[index]?.type === 'appended') listFor(report, reached).push(intent.pid)
+    const done = performed[index]
+    if (done !== undefined && done !== 'left' && done.type === 'appended')
+      listFor(report, reached).push(intent.pid)
   }
-  return verdicts.length - actions.length
+  return verdicts.length - performed.filter((one) => one !== 'left').length
 }
 
-function performEach(edges: Edges, intents: readonly Intent[]): Promise<Performed[]> {
-  return edges.store.write(() => performing(edges, intents))
+/** What was removed is settled, also if it is announced again meanwhile; but not what it has begun since then. */
+function performRemoved(
+  edges: Edges,
+  { id, seen }: Extract<DeadHolder, { state: 'removed' }>,
+  intents: readonly RecoveryIntent[],
+): Promise<(Performed | 'left')[]> {
+  return edges.store.write(function* () {
+    const isBack = yield* know({ ask: 'announced', id })
+    const isMeant = ({ pid, observed }: RecoveryIntent) => !isBack || seen.get(pid) === observed.fence
+    const { answer, changes } = yield* performing(edges, intents.filter(isMeant))
+    const performed = answer.values()
+    return {
+      answer: intents.map((one) => (isMeant(one) ? (performed.next().value ?? 'left') : 'left')),
+      changes,
+    }
+  })
 }
 
 function* performing(
@@ -148,7 +166,9 @@ async function whileDead(
   })
 }
 
-function intentFor(row: ProcessRow, reached: Verdict, self: string, at: number): Intent | undefined {
+type RecoveryIntent = Extract<Intent, { type: 'put_back' | 'abandon' | 'give_up' | 'settle_stop' }>
+
+function intentFor(row: ProcessRow, reached: Verdict, self: string, at: number): RecoveryIntent | undefined {
   const observed = { holder: row.holder, fence: row.fence }
   const asked = { pid: row.record.pid, actor: `kernel:${self}`, at, observed } as const
   switch (reached.type) {

@@ -1,12 +1,15 @@
 import { refuseRemoval } from '../core/lease/remove-holder.ts'
-import type { Refusal } from '../core/refusal.ts'
-import { know } from '../store/contract.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { know, type Page, type Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { proofOf } from './holders.ts'
 import { emptyReport, type Recovering, type RecoveryReport, recoverHolder } from './recover.ts'
 
 /** A claim that was under way when the row went may be committed behind the first look; sweeps find what comes later. */
 const MAX_ROUNDS = 3
+const PAGE = 1_000
 
 /**
  * An operator declares a holder dead. Its row goes first, so that it cannot renew it; then all that it holds is settled as
@@ -20,18 +23,31 @@ export async function removeHolder(
   { force }: { readonly force: boolean },
 ): Promise<RecoveryReport | Refusal> {
   const proof = await proofOf(edges, id)
-  const refused = await edges.store.write<Refusal | undefined>(function* () {
+  const removed = await edges.store.write<Refusal | ReadonlyMap<Pid, number>>(function* () {
     const row = yield* know({ ask: 'holder', id })
-    const { items } = yield* know({ ask: 'held', holder: id, after: null, limit: 1 })
-    const answer = refuseRemoval(id, row, { proof, holdsAny: items.length > 0, force })
-    return { answer, changes: answer === undefined && row !== null ? [{ type: 'holder_gone', id }] : [] }
+    const seen = yield* heldBy(id)
+    const refused = refuseRemoval(id, row, { proof, holdsAny: seen.size > 0, force })
+    if (refused !== undefined) return { answer: refused, changes: [] }
+    return { answer: seen, changes: row === null ? [] : [{ type: 'holder_gone', id }] }
   })
-  if (refused !== undefined) return refused
+  if (isRefusal(removed)) return removed
   const report = emptyReport()
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    await recoverHolder(edges, recovering, { id, state: 'removed' }, report)
+    await recoverHolder(edges, recovering, { id, state: 'removed', seen: removed }, report)
     const { items } = await edges.store.ask({ ask: 'held', holder: id, after: null, limit: 1 })
     if (items.length === 0) break
   }
   return report
+}
+
+/** The fence of each process that it holds. A keeper may come back under its id, and go on with other processes. */
+function* heldBy(holder: string): Generator<readonly Question[], Map<Pid, number>, readonly unknown[]> {
+  const fences = new Map<Pid, number>()
+  let after: number | null = null
+  do {
+    const page: Page<ProcessRow> = yield* know({ ask: 'held', holder, after, limit: PAGE })
+    for (const { record, fence } of page.items) fences.set(record.pid, fence)
+    after = page.next
+  } while (after !== null)
+  return fences
 }

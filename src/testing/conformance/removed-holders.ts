@@ -5,7 +5,8 @@ import { Stopped } from '../../kernel/attempt.ts'
 import { claim, claimAnnounced } from '../../kernel/claim.ts'
 import type { Keeping, Request } from '../../kernel/executor.ts'
 import { retire } from '../../kernel/holders.ts'
-import { know } from '../../store/contract.ts'
+import { removeHolder } from '../../kernel/remove-holder.ts'
+import { know, type Plan, type Store } from '../../store/contract.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { type Behaves, type Bench, codeOf, pidOf, RERUNNABLE, TOOL } from './bench.ts'
 import { photograph } from './sound.ts'
@@ -161,18 +162,8 @@ export function removedHolders(behaves: Behaves): void {
   behaves(
     'of a removed keeper commands are abandoned, and their programs ended when it comes back',
     async (bench) => {
-      const keeping: Keeping = {
-        holder: { ...holderNamed('kp_one'), role: 'keeper', incarnation: 'home' },
-        available: true,
-        most: 10,
-        full: refusal('too_many_commands', 'Full.', 'Wait.'),
-        found: () => 'adopted',
-      }
-      const serves = [{ kind: 'command', targets: null }] as const
-      const one = await bench.kernel({ id: 'k_one', serves, keeping })
-      await one.kernel.register([
-        { request: { kind: 'command', spec: { argv: ['sleep'] } }, actor: 'host', pid },
-      ])
+      const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
+      await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
       const asked: Request[] = []
       const work = await one.begun(pid)
       work.onRequest((request) => asked.push(request))
@@ -190,6 +181,64 @@ export function removedHolders(behaves: Behaves): void {
       assert.equal((await bench.store.ask({ ask: 'holder', id: 'kp_one' }))?.role, 'keeper')
     },
   )
+
+  behaves(
+    'a keeper that comes back before its commands are settled ends them, and keeps what it began since then',
+    async (bench) => {
+      const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
+      await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
+      const asked: Request[] = []
+      const work = await one.begun(pid)
+      work.onRequest((request) => asked.push(request))
+      const later = pidOf('later')
+      const store = afterFirstWrite(bench.store, async () => {
+        await one.kernel.renew()
+        await one.kernel.register([{ request: SLEEP, actor: 'host', pid: later }])
+        await one.begun(later)
+        assert.deepEqual(asked, [])
+      })
+      const recovering = { self: 'k_two', backoff: { baseMs: 1, maxMs: 1 }, closed: () => false }
+      const report = await removeHolder(bench.edgesOver(store), recovering, 'kp_one', { force: true })
+      assert.deepEqual('abandoned' in report && report.abandoned, [pid])
+      while (asked.length === 0) await new Promise(setImmediate)
+      assert.deepEqual(
+        asked.map((request) => [request.type, request.type === 'stop' && request.how]),
+        [['stop', 'kill']],
+      )
+      const row = await bench.row(later)
+      assert.deepEqual([row.holder, row.record.status], ['kp_one', 'running'])
+    },
+  )
+}
+
+const COMMANDS = [{ kind: 'command', targets: null }] as const
+const SLEEP = { kind: 'command', spec: { argv: ['sleep'] } } as const
+const KEEPING: Keeping = {
+  holder: { ...holderNamed('kp_one'), role: 'keeper', incarnation: 'home' },
+  available: true,
+  most: 10,
+  full: refusal('too_many_commands', 'Full.', 'Wait.'),
+  found: () => 'adopted',
+}
+
+/** The same store; `then` happens between the first write through it and what follows. */
+function afterFirstWrite(inner: Store, then: () => Promise<void>): Store {
+  let isFirst = true
+  const write = async <Answer>(plan: Plan<Answer>): Promise<Answer> => {
+    const answer = await inner.write(plan)
+    if (isFirst) {
+      isFirst = false
+      await then()
+    }
+    return answer
+  }
+  return new Proxy(inner, {
+    get(target, key) {
+      if (key === 'write') return write
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 /** A kernel that lives, executes two tools, and has not renewed its row in time. */
