@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { sql as sqliteV1 } from '../../src/store/sqlite/migrations/0001-process.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempFile } from '../temp-file.ts'
+import { append, newPid, register } from './plans.ts'
 
 const NOTICE = { scope: 'session:s1', pid: 'p_000000000001', seq: 2, kind: 'completion', at: 7 }
 
@@ -77,4 +78,56 @@ test('a PostgreSQL schema of the first version keeps its environments, and its n
   const store = await openPostgres(url, { schema })
   await expectsTheOldNotice(store)
   await expectsTheOldEnvironment(store)
+})
+
+/** A schema that goes with the test, and a connection to look into it. */
+function freshSchema() {
+  const schema = `upgrade ${crypto.randomUUID()}`
+  const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
+  onTestFinished(async () => {
+    await sql.unsafe(`drop schema if exists "${schema}" cascade`)
+    await sql.end()
+  })
+  return { schema, at: `"${schema}".`, sql }
+}
+
+test('functions that programs of an earlier version write with are gone after a migration', async () => {
+  const { schema, at, sql } = freshSchema()
+  const url = inject('postgresUrl')
+  await (await openPostgres(url, { schema })).close()
+  for (const name of ['commit_changes', 'commit_one'])
+    await sql.unsafe(
+      `create function ${at}${name}(p_store text) returns bigint language sql as $$ select 1::bigint $$`,
+    )
+  await sql.unsafe(`delete from ${at}migration where number = (select max(number) from ${at}migration)`)
+  const store = await openPostgres(url, { schema })
+  onTestFinished(() => store.close())
+  const left = await sql.unsafe(
+    `select proname from pg_proc where pronamespace = to_regnamespace('"${schema}"')
+      and proname like 'commit%' order by proname`,
+  )
+  expect(left.map(({ proname }) => proname)).toEqual(['commit_changes', 'commit_one'])
+  expect(await store.write(register(newPid()))).toBe('registered')
+})
+
+test('a program whose schema a newer version migrated is told so by its next write, and can still read', async () => {
+  const { schema, at, sql } = freshSchema()
+  const store = await openPostgres(inject('postgresUrl'), { schema })
+  onTestFinished(() => store.close())
+  const pid = newPid()
+  await store.write(register(pid))
+  const found = await sql.unsafe(
+    `select oid::regprocedure::text as function from pg_proc where pronamespace = to_regnamespace('"${schema}"')
+      and proname like 'commit%'`,
+  )
+  for (const row of found) await sql.unsafe(`drop function ${row['function']}`)
+  for (const name of ['commit_changes', 'commit_one'])
+    await sql.unsafe(
+      `create function ${at}${name}(p_newer text) returns bigint language sql as $$ select 1::bigint $$`,
+    )
+  const refused = { name: 'StoreError', code: 'schema_too_new', remedy: expect.stringContaining('as new as') }
+  await expect(store.write(append(pid, 'note'))).rejects.toMatchObject(refused)
+  const several = await Promise.allSettled([store.write(append(pid, 'a')), store.write(register(newPid()))])
+  for (const one of several) expect(one).toMatchObject({ reason: refused })
+  expect((await store.ask({ ask: 'process', pid }))?.record.revision).toBe(1)
 })

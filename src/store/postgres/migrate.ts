@@ -52,9 +52,27 @@ export async function migrate(link: Link, schema: string, at: string): Promise<v
       if (tables !== '') await run(tables)
       await run(`insert into ${at}migration values ($1, now())`, [index + 1])
     }
+    await run(dropWriters(at))
     await run(functions(at))
   })
 }
+
+/**
+ * Functions with other parameters are other functions, which `create or replace` leaves in place. A program of an earlier version,
+ * still connected, would go on writing rows without what later versions need; now its writes fail.
+ */
+const dropWriters = (at: string) => `do $body$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid from pg_proc p where p.pronamespace = '${at.slice(0, -1).replaceAll("'", "''")}'::regnamespace
+      and p.proname in ('commit_changes', 'commit_one')
+  loop
+    execute 'drop function ' || v_function;
+  end loop;
+end
+$body$`
 
 async function versionOf(link: Link, at: string): Promise<number> {
   const [found] = await link.query<{ there: string | null }>(`select to_regclass($1)::text as there`, [

@@ -109,8 +109,13 @@ export function trouble(error: unknown, where: string, committing = false): unkn
         `The disk of ${where} is full.`,
         'Free some space and try again. Nothing was changed.',
       )
-    case '42P01':
     case '42883':
+      return problem(
+        'schema_too_new',
+        `A newer Reeve has migrated ${where}, so that this one can no longer write to it.`,
+        'Use a Reeve at least as new as that one. Nothing was changed.',
+      )
+    case '42P01':
     case '3F000':
     case 'XX001':
     case 'XX002':
