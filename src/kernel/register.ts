@@ -260,6 +260,8 @@ function* registerFacts(
   const existing = found ?? (former?.record.originator === actor ? former : null)
   if (existing === null && succeeds !== undefined) yield* giveBackEarly(rows, succeeds)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
+  // Compared at the commit: it is not pruned between the decision and the reference that keeps it.
+  if (existing === null && request.restartOf !== undefined) yield* rows.process(request.restartOf)
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
   const envRef = environmentOf(request)

@@ -100,7 +100,7 @@ test('a damaged file of an environment is removed, and keeps no daemon from star
   const kept = join(line.dwelling.home.commands, 'inherited')
   const asked = ['run', '-d', '--name', 'again', '--restart', 'failure', '--inherit-env']
   await line.run([...asked, '-c', 'sleep 300'], { env: { MY_SETTING: CANARY } })
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   const [name = ''] = readdirSync(kept)
   writeFileSync(join(kept, name), `{"env":{"MY_SETTING":"${CANARY}`)
   expect((await line.json<Shown>('show', 'again')).status).toBe('running')
@@ -152,7 +152,7 @@ test('a restart keeps the variables of --env-file, and is refused before anythin
   await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
   await until('it has printed', async () => (await logged('part')) === 'kept \n')
   // A program that runs still has them; one that ended under an earlier daemon does not.
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   expect(await line.run(['restart', 'whole'], again)).toMatchObject({ code: 0 })
   await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
   for (const name of ['whole', 'part']) await line.run(['kill', name])
@@ -219,7 +219,7 @@ test('a secret that a command printed stays masked when it has ended and the dae
   const long = ['run', '-d', '--name', 'long', '--inherit-env', '-c', `${prints}; exec sleep 300`]
   await line.run(long, { env })
   await until('it has printed', async () => (await logged('long')) === masked)
-  await killDaemon(line)
+  await line.dwelling.killDaemon()
   expect(await logged('long')).toBe(masked)
   await line.run(['kill', 'long'])
   await line.run(['down'])

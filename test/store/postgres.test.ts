@@ -1,7 +1,9 @@
 import postgres from 'postgres'
 import { afterEach, expect, inject, test, vi } from 'vitest'
+import { prune as pruneByKernel } from '../../src/kernel/prune.ts'
 import type { Commit, Store } from '../../src/store/contract.ts'
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres/open.ts'
+import { testEdges } from '../../src/testing/test-edges.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { startPostgres } from '../postgres-server.ts'
 import {
@@ -511,4 +513,25 @@ test('a row that another transaction keeps locked holds up no write but its own'
   await Promise.all(held)
   expect((await store.ask({ ask: 'process', pid: one }))?.record.revision).toBe(3)
   expect((await store.ask({ ask: 'process', pid: other }))?.record.revision).toBe(7)
+})
+
+test('a process that another transaction begins to refer to is not pruned by one that waited for it', async () => {
+  const { schema, open } = freshSchema()
+  const store = await open()
+  const [old, restart] = [newPid(), newPid()]
+  for (const pid of [old, restart]) await store.write(register(pid))
+  await store.write(end(old))
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  cleanUps.push(() => sql.end())
+  await sql.unsafe('begin')
+  await sql.unsafe(`select 1 from "${schema}".process where pid = $1 for no key update`, [old])
+  await sql.unsafe(`insert into "${schema}".reference (pid, referrer) values ($1, $2)`, [old, restart])
+  const [{ holder } = { holder: 0 }] = await sql.unsafe('select pg_backend_pid() as holder')
+  const pruning = pruneByKernel(testEdges(store, {}), { pids: [old] })
+  const waiting = () =>
+    administer(`select pid from pg_stat_activity where ${holder} = any (pg_blocking_pids(pid))`)
+  await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBeGreaterThan(0)
+  await sql.unsafe('commit')
+  expect(await pruning).toEqual([])
+  expect((await store.ask({ ask: 'process', pid: old }))?.record.pid).toBe(old)
 })

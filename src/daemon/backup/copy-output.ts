@@ -29,7 +29,7 @@ function copyLog(from: string, to: string): void {
 }
 
 /** Names in a folder, sorted; none if the folder does not exist. */
-export function namesIn(folder: string): string[] {
+function namesIn(folder: string): string[] {
   return unlessGone(() => readdirSync(folder).sort()) ?? []
 }
 

@@ -178,13 +178,16 @@ begin
     return null;
   end if;
   select array_agg(pid order by pid) into v_pids from json_to_recordset(p_rest->'tombstones') as x (pid text);
-  -- The rows were not compared before: they must still be ended, with no stop to carry on, and named by no live process.
+  -- The rows were not compared before: they must still be ended, with no stop to carry on, and named by no live process. They
+  -- are locked first: a statement sees what was committed before it began, so that the next one sees every reference of a
+  -- transaction that had compared, and so locked, one of these rows.
   perform from ${at}process p where p.pid = any (v_pids) and p.ended_at is not null and p.carry is null
-    and not exists (select from ${at}reference r join ${at}process q on q.pid = r.referrer
-      where r.pid = p.pid and q.ended_at is null)
     order by p.pid for update;
   get diagnostics v_locked = row_count;
-  if v_locked < cardinality(v_pids) then
+  if v_locked < cardinality(v_pids) or exists (
+    select from ${at}reference r join ${at}process q on q.pid = r.referrer
+      where r.pid = any (v_pids) and q.ended_at is null
+  ) then
     raise exception 'A process that is to be pruned has changed' using errcode = 'RV001';
   end if;
   with ended as (
