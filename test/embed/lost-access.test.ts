@@ -74,7 +74,7 @@ test('a follow of a granted process that is pruned ends with pruned_pid, not wit
   )
   await begun.promise
   await reeve.end({ pid, status: 'completed', replayKey: 'e' })
-  await reeve.prune({ keep: 0 })
+  await reeve.prune({ pids: [pid] })
   // Revoking any grant makes the kernel check the access of all followers.
   await reeve.revoke({ session: 's3', pids: [other.pid] })
   expect(await following).toMatchObject({ code: 'pruned_pid', message: expect.stringContaining(pid) })
