@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { StoreError } from '../core/errors.ts'
+import { type ErrorCode, StoreError } from '../core/errors.ts'
 import type { Plan, Store } from '../store/contract.ts'
 
 /** Writes that failed, if none has succeeded since. */
@@ -8,6 +8,12 @@ export interface FailedWrites {
   readonly message: string
   readonly remedy: string
 }
+
+/** Codes of a store that takes no writes. A record that cannot be read, or is locked, concerns its own process alone. */
+const UNWRITABLE: ReadonlySet<ErrorCode> = new Set([
+  ...(['store_full', 'store_read_only', 'store_unavailable', 'store_corrupt'] as const),
+  ...(['schema_too_new', 'outcome_unknown'] as const),
+])
 
 /** A store, and whether it takes writes. */
 export class StoreWatch {
@@ -61,7 +67,7 @@ export class StoreWatch {
   }
 
   #note(error: unknown): void {
-    if (!(error instanceof StoreError)) return
+    if (!(error instanceof StoreError) || !UNWRITABLE.has(error.code)) return
     const { message, remedy } = error
     this.#failed = { since: this.#failed?.since ?? this.#clock.now(), message, remedy }
   }

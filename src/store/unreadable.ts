@@ -1,7 +1,7 @@
 import { StoreError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 
-/** A row that is there, and whose text is not what a store writes. */
+/** A row of a process, its record or an event, that is there, and whose text is not what a store writes. */
 export interface UnreadableRow {
   readonly pid: Pid
   readonly reason: string
@@ -9,7 +9,8 @@ export interface UnreadableRow {
 
 /** Rows are named here when they are met, so that lists, claims and recovery go on without them. */
 export class UnreadableRows {
-  readonly #rows = new Map<Pid, UnreadableRow>()
+  /** By pid, and events by their position, too. */
+  readonly #rows = new Map<string, UnreadableRow>()
 
   get size(): number {
     return this.#rows.size
@@ -19,28 +20,41 @@ export class UnreadableRows {
     return this.#rows.has(pid)
   }
 
+  /** One of each process: that of its record, if that is among them. */
   all(): readonly UnreadableRow[] {
-    return [...this.#rows.values()]
+    const named = new Map([...this.#rows.values()].map((row) => [row.pid, row]))
+    return [...named.values()].map((row) => this.#rows.get(row.pid) ?? row)
   }
 
-  /** Reads one row. Throws what `unreadablePid` recognises. */
+  /** These processes are not there any more. */
+  forget(pids: Iterable<Pid>): void {
+    if (this.#rows.size === 0) return
+    const gone = new Set(pids)
+    for (const [key, { pid }] of this.#rows) if (gone.has(pid)) this.#rows.delete(key)
+  }
+
+  /** Reads the record of a process. Throws what `unreadablePid` recognises. */
   read<Row>(pid: Pid, parse: () => Row): Row {
+    return this.#read(pid, pid, parse)
+  }
+
+  #read<Row>(key: string, pid: Pid, parse: () => Row): Row {
     try {
       const row = parse()
-      if (this.#rows.size > 0) this.#rows.delete(pid)
+      if (this.#rows.size > 0) this.#rows.delete(key)
       return row
     } catch (error) {
       // Not the parser's own words: they quote the text.
       const reason = error instanceof SyntaxError ? 'its text is not JSON' : String(error)
-      if (this.#rows.size < MAX_NAMED) this.#rows.set(pid, { pid, reason })
+      if (this.#rows.size < MAX_NAMED) this.#rows.set(key, { pid, reason })
       throw unreadable(pid, reason)
     }
   }
 
-  /** The same for one of many: undefined if it cannot be read. */
-  readOrSkip<Row>(pid: Pid, parse: () => Row): Row | undefined {
+  /** The same for one of many, or for the event at a position: undefined if it cannot be read. */
+  readOrSkip<Row>(pid: Pid, parse: () => Row, position?: number): Row | undefined {
     try {
-      return this.read(pid, parse)
+      return this.#read(position === undefined ? pid : `${pid} ${position}`, pid, parse)
     } catch {
       return undefined
     }

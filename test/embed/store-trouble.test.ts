@@ -132,12 +132,27 @@ test('a file that another process keeps locked is waited for, then the caller is
   const denied = await passUntil(clock, Promise.allSettled([reeve.spawn(OUTSIDE), reeve.spawn(OUTSIDE)]))
   for (const one of denied)
     expect(one).toMatchObject({ reason: { code: 'store_busy', remedy: expect.stringMatching(/./) } })
+  expect((await reeve.status()).troubles).toEqual([])
   expect(await photograph(store)).toEqual(before)
   other.exec('rollback')
   expect((await passUntil(clock, reeve.spawn({ ...OUTSIDE, name: 'after' }))).type).toBe('registered')
   other.close()
   await passUntil(clock, reeve.close())
   await store.close()
+})
+
+test('a record that cannot be read does not make the store unwritable', async () => {
+  const file = tempFile()
+  const reeve = await embed({ store: file, onTrouble: () => {} })
+  const { record } = await reeve.spawn(OUTSIDE)
+  await reeve.close()
+  const db = new DatabaseSync(file)
+  db.prepare(`update process set moving = '{broken' where pid = ?`).run(record.pid)
+  db.close()
+  const again = await embed({ store: file, onTrouble: () => {} })
+  await expect(again.spawn({ ...OUTSIDE, parent: record.pid })).rejects.toMatchObject({ code: 'record_unreadable' })
+  expect((await again.status()).troubles).toEqual([])
+  await again.close()
 })
 
 test('a broken page is told as such', async () => {

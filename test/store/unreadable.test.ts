@@ -128,6 +128,45 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     const { store, pids } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(end(pid))
     })
+    await store.ask({ ask: 'processes', filter: { status: 'any' }, after: null, limit: 10 })
+    expect(await unreadableIn(store)).toEqual([pids[1]])
     expect([...(await prune(testEdges(store, {}), { keep: 0 }))].sort()).toEqual([...pids].sort())
+    expect(await unreadableIn(store)).toEqual([])
+    expect(await store.ask({ ask: 'process', pid: pids[1] })).toBeNull()
+  })
+
+  test('is named no more once another program has pruned it', async () => {
+    const { store, pids, place } = await damaged(async (first, all) => {
+      for (const pid of all) await first.write(end(pid))
+    })
+    await expect(store.ask({ ask: 'process', pid: pids[1] })).rejects.toMatchObject({
+      code: 'record_unreadable',
+    })
+    const other = await place.open()
+    onTestFinished(() => other.close())
+    await prune(testEdges(other, {}), { pids })
+    expect(await store.ask({ ask: 'process', pid: pids[1] })).toBeNull()
+    expect(await unreadableIn(store)).toEqual([])
+  })
+
+  test('of an event is named until the process is pruned, though later events can be read', async () => {
+    const place = PLACES[name]?.()
+    if (place === undefined) throw new Error(name)
+    const pid = newPid()
+    const store = await place.open()
+    onTestFinished(() => store.close())
+    await store.write(register(pid))
+    await store.write(append(pid, 'note'))
+    await place.damageEvent(pid)
+    await store.write(end(pid))
+    const { events } = await store.ask({ ask: 'changes', after: 0, limit: 10 })
+    expect(events.map(({ seq }) => seq)).toEqual([1, 3])
+    expect(await unreadableIn(store)).toEqual([pid])
+    await prune(testEdges(store, {}), { pids: [pid] })
+    expect(await unreadableIn(store)).toEqual([])
   })
 })
+
+async function unreadableIn(store: Store): Promise<string[]> {
+  return (await store.ask({ ask: 'unreadable' })).map(({ pid }) => pid)
+}

@@ -393,6 +393,7 @@ export class OptimisticCommit {
       facts.remember(keyOf({ ask: 'environment', ref }), { version: 1, value })
     }
     facts.forget([...staged.tombstones.keys()].map(processKey))
+    this.#tables.forgetPruned([...staged.tombstones.keys()])
     facts.forget([...staged.goneSessions].map(sessionKey))
     facts.forget(staged.endedUses.map(({ ref }) => keyOf({ ask: 'environment', ref })))
   }

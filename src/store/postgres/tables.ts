@@ -1,6 +1,7 @@
 import { StoreError } from '../../core/errors.ts'
+import type { Pid } from '../../core/process/pid.ts'
 import type { Question } from '../contract.ts'
-import { UnreadableRows } from '../unreadable.ts'
+import type { UnreadableRow, UnreadableRows } from '../unreadable.ts'
 import { ABSENT, type Fact, keyOf, processKey } from './facts.ts'
 import type { Link } from './link.ts'
 import { accountStatements } from './statements/account.ts'
@@ -32,7 +33,6 @@ export class Tables {
   readonly #prune: ReturnType<typeof pruneStatements>
   readonly #list: ReturnType<typeof listStatements>
   readonly #unreadable: UnreadableRows
-  readonly #unreadableEvents = new UnreadableRows()
 
   /** `seen` is told of every process row in an answer, with its version. */
   constructor(
@@ -42,7 +42,7 @@ export class Tables {
   ) {
     this.#unreadable = unreadable
     this.#process = processStatements(link, at, seen, unreadable)
-    this.#event = eventStatements(link, at, this.#unreadableEvents)
+    this.#event = eventStatements(link, at, unreadable)
     this.#scope = scopeStatements(link, at)
     this.#holder = holderStatements(link, at)
     this.#notice = noticeStatements(link, at)
@@ -58,6 +58,10 @@ export class Tables {
 
   stay(store: string): Promise<number> {
     return this.#meta.stay(store)
+  }
+
+  forgetPruned(pids: readonly Pid[]): void {
+    this.#unreadable.forget(pids)
   }
 
   async answer(question: Question): Promise<unknown> {
@@ -129,7 +133,7 @@ export class Tables {
       case 'storage':
         return this.#prune.storage()
       case 'unreadable':
-        return [...this.#unreadable.all(), ...this.#unreadableEvents.all()]
+        return this.#stillUnreadable()
       case 'secret':
         return this.#meta.secret()
     }
@@ -147,6 +151,12 @@ export class Tables {
     }
     await Promise.all([...asked.values()].map((alike) => this.#loadAlike(alike, facts)))
     return facts
+  }
+
+  /** What was met is looked at again: it may have been mended or pruned by another program. */
+  async #stillUnreadable(): Promise<readonly UnreadableRow[]> {
+    if (this.#unreadable.size > 0) await this.#process.read(this.#unreadable.all().map(({ pid }) => pid))
+    return this.#unreadable.all()
   }
 
   async #loadAlike(questions: readonly Question[], facts: Map<string, Fact>): Promise<void> {

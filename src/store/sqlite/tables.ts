@@ -42,7 +42,6 @@ export class Tables implements Transaction {
   readonly #prune: ReturnType<typeof pruneStatements>
   readonly #list: ReturnType<typeof listStatements>
   readonly #unreadable = new UnreadableRows()
-  readonly #unreadableEvents = new UnreadableRows()
   /** Committed rows; valid as long as no other connection has committed. */
   #cache = new Map<Pid, NumberedRow>()
   /** Rows as this transaction has them. */
@@ -67,7 +66,7 @@ export class Tables implements Transaction {
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#process = processStatements(db, this.#unreadable)
-    this.#event = eventStatements(db, this.#unreadableEvents)
+    this.#event = eventStatements(db, this.#unreadable)
     this.#scope = scopeStatements(db)
     this.#holder = holderStatements(db)
     this.#notice = noticeStatements(db)
@@ -208,7 +207,7 @@ export class Tables implements Transaction {
       case 'storage':
         return this.#prune.storage()
       case 'unreadable':
-        return [...this.#unreadable.all(), ...this.#unreadableEvents.all()]
+        return this.#process.unreadable()
       case 'secret':
         return this.#meta.secret()
     }
@@ -334,6 +333,7 @@ export class Tables implements Transaction {
     const counters = this.#count()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     for (const { pid } of tombstones) this.#touched.set(pid, null)
+    this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
 
   #candidates(question: Questions['prunable'][0]): PruneCandidate[] {

@@ -56,7 +56,7 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
         )
         for (const row of found) {
           if (row.position === null) continue
-          const event = unreadable.readOrSkip(row.pid, () => stored(row))
+          const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
           if (event !== undefined) events.push(event)
           place = row.position
         }

@@ -64,7 +64,14 @@ export function processStatements(
     (await link.query<{ pid: Pid }>(text, values)).map(({ pid }) => pid)
 
   return {
-    read: async (wanted: readonly Pid[]) => readable(await columns('pid = any ($1)', [wanted])),
+    async read(wanted: readonly Pid[]): Promise<NumberedRow[]> {
+      const found = await columns('pid = any ($1)', [wanted])
+      if (unreadable.size > 0 && found.length < wanted.length) {
+        const there = new Set(found.map(({ pid }) => pid))
+        unreadable.forget(wanted.filter((pid) => !there.has(pid)))
+      }
+      return readable(found)
+    },
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Promise<Pid[]> {
       const values = new Values()

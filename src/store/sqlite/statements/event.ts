@@ -62,7 +62,7 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
         const wanted = limit - events.length
         const found = changes.all(place, wanted) as unknown as Columns[]
         for (const row of found) {
-          const event = unreadable.readOrSkip(row.pid, () => stored(row))
+          const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
           if (event !== undefined) events.push(event)
           place = row.position
         }

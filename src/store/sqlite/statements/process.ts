@@ -6,7 +6,7 @@ import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
 import { definitionSignature, labelSignature } from '../../signature.ts'
-import type { UnreadableRows } from '../../unreadable.ts'
+import type { UnreadableRow, UnreadableRows } from '../../unreadable.ts'
 import { marks, visibleRows } from './conditions.ts'
 
 /** A row with the number that its events and its place in lists go by. */
@@ -72,7 +72,19 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
   return {
     read(pid: Pid): NumberedRow | null {
       const found = byPid.get(pid) as Columns | undefined
-      return found === undefined ? null : unreadable.read(pid, () => numbered(found))
+      if (found !== undefined) return unreadable.read(pid, () => numbered(found))
+      unreadable.forget([pid])
+      return null
+    },
+
+    /** What was met is looked at again: it may have been mended or pruned by another program. */
+    unreadable(): readonly UnreadableRow[] {
+      for (const { pid } of unreadable.all()) {
+        const found = byPid.get(pid) as Columns | undefined
+        if (found === undefined) unreadable.forget([pid])
+        else unreadable.readOrSkip(pid, () => numbered(found))
+      }
+      return unreadable.all()
     },
 
     insert(row: ProcessRow): number {
