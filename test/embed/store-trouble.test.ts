@@ -150,7 +150,9 @@ test('a record that cannot be read does not make the store unwritable', async ()
   db.prepare(`update process set moving = '{broken' where pid = ?`).run(record.pid)
   db.close()
   const again = await embed({ store: file, onTrouble: () => {} })
-  await expect(again.spawn({ ...OUTSIDE, parent: record.pid })).rejects.toMatchObject({ code: 'record_unreadable' })
+  await expect(again.spawn({ ...OUTSIDE, parent: record.pid })).rejects.toMatchObject({
+    code: 'record_unreadable',
+  })
   expect((await again.status()).troubles).toEqual([])
   await again.close()
 })
