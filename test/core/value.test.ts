@@ -44,10 +44,13 @@ test('every value of the stored types reads back as it was, through the text of 
   )
 })
 
+/** As it is read from a text: without -0, which JSON does not tell from 0. */
+const json = fc.jsonValue({ maxDepth: 4 }).map((given) => JSON.parse(JSON.stringify(given)) as Json)
+
 test('plain JSON is stored as it is, and read as it is', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 4 }), (given) => {
-      fc.pre(!JSON.stringify(given).includes('$reeve') && !JSON.stringify(given).includes('-0'))
+    fc.property(json, (given) => {
+      fc.pre(!JSON.stringify(given).includes('$reeve'))
       expect(encodeValue(given)).toBe(given)
       expect(decodeValue(given as Json)).toBe(given)
     }),
