@@ -13,6 +13,13 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
   remove: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
   delete: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
   watch: 'reeve top shows what runs as it changes; reeve logs -f web follows what a command prints.',
+  pause: 'reeve signal web pause stops it where it is, and reeve signal web resume lets it go on.',
+  resume: 'reeve signal web resume lets a paused process go on.',
+  untrack:
+    'reeve call end pid=db status=completed replayKey=untracked ends the record of a tracked program, and sends it nothing.',
+  jobs: 'reeve ps lists what runs, and reeve ps -a what has ended, too.',
+  info: 'reeve show web tells all about a process; reeve status about the daemon.',
+  daemon: 'reeve up starts the daemon, reeve down stops it, and reeve status says how it is.',
   inspect: 'reeve show web tells all about a process.',
 }
 

@@ -4,6 +4,7 @@ import { ended } from '../foreground/ended.ts'
 import { RESTORE, sitDown } from '../foreground/sit-down.ts'
 import { terminalOf } from '../foreground/terminal.ts'
 import { keyBytes } from '../keys.ts'
+import { statusText } from '../print/status.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
@@ -44,12 +45,20 @@ ended lets go by itself, and its exit code is passed on.`,
     const detachKey = options['detach-key'] ?? 'ctrl-]'
     const letGo = keyBytes(detachKey).charCodeAt(0)
     const reeve = await context.acting()
-    const { pid, spec, name } = await reeve.show({ pid: given })
+    const record = await reeve.show({ pid: given })
+    const { pid, spec, name } = record
     if (!spec['pty'])
       throw new UsageError(
         `${name ?? pid} has no terminal.`,
         `Use reeve logs -f ${name ?? pid}, or start it with --pty.`,
       )
+    // Its output is not replayed: the queries of a full-screen program in it would be answered into the shell.
+    if (record.outcome !== null) {
+      print.aside(
+        `${name ?? pid} has ended: ${statusText(record)}. reeve logs ${name ?? pid} shows what it printed.`,
+      )
+      return exitCodeOf(record)
+    }
     const terminal = terminalOf(around)
     print.aside(`Attached to ${name ?? pid}: ${keyText(detachKey)} leaves it running.`)
     context.screenIsTaken = true

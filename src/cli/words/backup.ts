@@ -1,4 +1,5 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { quoted } from '../print/status.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
@@ -37,7 +38,7 @@ For a store in PostgreSQL use pg_dump.`,
       print.line(
         `Backed up ${report.processes} processes, ${report.files} files, ${sizeText(report.bytes)}, to ${report.folder}.`,
       )
-      print.line(`reeve restore ${basename(report.folder)} --home <folder> puts it into a new home.`)
+      print.line(`reeve restore ${quoted(report.folder)} --home <folder> puts it into a new home.`)
     }
     return 0
   },

@@ -26,6 +26,8 @@ The program must run on the daemon's machine, as the daemon's user. Stops reach 
 SIGTERM from cancel and kill, and SIGKILL when the grace of a kill is over. Before each, its boot, PID and start time are
 compared with the record, so a program that has the PID later is never signalled. What it started itself gets no signal.
 
+To stop tracking without a signal: reeve call end pid=<process> status=completed replayKey=untracked.
+
 Its end is noticed; its exit code is not, because only its parent is told. It has no output here.`,
   examples: [
     ['reeve track 4711 --name db', 'by its PID'],

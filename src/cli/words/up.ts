@@ -1,4 +1,4 @@
-import type { RunningDaemon } from '../../client/home.ts'
+import { homeFolder, type RunningDaemon } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
@@ -75,7 +75,9 @@ function greet(
     return
   }
   const { bold, dim, green, cyan } = print.colours
-  const reeve = `${daemon.calledAs()}${options.home === undefined ? '' : ` --home ${quoted(home)}`}`
+  // Copied into another shell, it must lead to the same home.
+  const isUsual = options.home === undefined && home === homeFolder({})
+  const reeve = `${daemon.calledAs()}${isUsual ? '' : ` --home ${quoted(home)}`}`
   print.line(`${green('●')} ${bold('Reeve')} ${running.version} ${how} ${dim(`(PID ${running.osPid})`)}`)
   print.line()
   print.facts([

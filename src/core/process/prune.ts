@@ -28,7 +28,7 @@ export interface PruneFacts {
   readonly hasAccount: boolean
   /**
    * When the newest unread notice about it was told; null if there is none. Unread: not done, acknowledged by no consumer, and in
-   * the inbox of a person, of a session that has not ended or of a live process.
+   * the inbox of a session that has not ended or of a live process. A person's inbox keeps nothing: it may never be read.
    */
   readonly unreadAt: number | null
 }

@@ -82,7 +82,7 @@ function unreadIn(tables: MemoryTables): Map<Pid, number> {
 function isLiveScope(tables: MemoryTables, scope: string): boolean {
   const [type, id = ''] = scope.split(/:(.*)/s)
   if (type === 'session') return tables.sessions.get(id)?.endedAt === null
-  if (type !== 'process') return true
+  if (type !== 'process') return false
   const record = tables.processes.get(id)?.row.record
   return record !== undefined && !hasEnded(record)
 }

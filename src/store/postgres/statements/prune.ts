@@ -33,7 +33,7 @@ export function pruneStatements(link: Link, at: string) {
           where s.id = substr(told.scope, 9) and s.body !~ '"endedAt":[0-9]')
         when 'process:' then exists (select from ${at}process q
           where q.pid = substr(told.scope, 9) and q.ended_at is null)
-        else true
+        else false
       end
     )
     select o.pid, max(o.at) as at from open o join live l on l.scope = o.scope where o.place > l.through group by o.pid`

@@ -46,7 +46,7 @@ const UNREAD = `with open as materialized (
       when 'session:' then exists (select 1 from session where id = substr(scope, 9)
         and case when json_valid(body) then body ->> '$.endedAt' end is null)
       when 'process:' then exists (select 1 from process where pid = substr(scope, 9) and ended_at is null)
-      else 1
+      else 0
     end
   )
   select process, max(open.at) as at from open join live on live.scope = open.scope where open.place > live.through
