@@ -17,7 +17,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 149,
+    since: 53,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -28,7 +28,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 22,
+    since: 11,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -50,12 +50,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 119,
+    since: 36,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
     name: 'a reclaim without compare-and-swap',
     laws: ['one executor', 'fences never go backwards'],
+    since: 4,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
         // As recovery saw it: before the present holder came, or before somebody else recovered it.
@@ -68,6 +69,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that counts as delivered when it is on record',
     laws: ['never invent an outcome', 'refold'],
+    since: 4,
     plan: (plan) =>
       forging(plan, isSeenGone, (row) => {
         const { stopRequest, updatedAt } = row.record
@@ -91,13 +93,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
-    since: 6,
+    since: 19,
     plan: (plan) => unaware(plan),
   },
   {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
-    since: 66,
+    since: 34,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
@@ -117,7 +119,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that is never given up',
     laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
-    since: 29,
+    since: 42,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))
