@@ -238,8 +238,10 @@ test('up in the foreground says where it is and what to try, and goes at SIGTERM
   expect(stdout).toMatch(/^Stopped\. Ended with it: bound\. Goes on: free\.$/m)
   expect(stdout).toContain('--lifetime detached')
   expect(stdout).toMatch(/address {2}http:\/\/127\.0\.0\.1:\d+\n/)
-  expect(stdout).toContain('claude mcp add reeve -- ')
-  expect(stdout.match(/^ {2}\S+ (run|logs|ps)/gm)).toHaveLength(3)
+  // Copied into another shell, each line leads to this home.
+  const { folder } = reeve.dwelling.home
+  expect(stdout).toMatch(new RegExp(`claude mcp add reeve -- \\S+ --home ${folder} mcp\n`))
+  expect(stdout.match(new RegExp(`^ {2}\\S+ --home ${folder} (run|logs|ps)`, 'gm'))).toHaveLength(3)
   await reeve.run(['kill', 'free'])
 })
 
