@@ -4,6 +4,7 @@ import { embed } from 'reeve'
 import { afterEach, expect, test } from 'vitest'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
 import { tempFile, tempFolder } from '../temp-file.ts'
 import { append, end, newPid, prune, register } from './plans.ts'
@@ -60,7 +61,7 @@ test('an embedded kernel that prunes makes its SQLite file smaller', async () =>
   expect(pagesOf(file)).toBeLessThan(1_500)
 })
 
-test.skipIf(!canMount)('a SQLite file on a full disk is left as it is', async () => {
+testIf(canMount, NEEDS_MOUNT)('a SQLite file on a full disk is left as it is', async () => {
   const disk = new SmallDisk(tempFolder(), 64 * 1024 * 1024)
   try {
     const file = join(disk.folder, 'reeve.db')
