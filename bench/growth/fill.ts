@@ -21,6 +21,11 @@ export async function fill(reeve: EmbeddedReeve, count: number): Promise<void> {
   await until('every process has ended', async () => (await reeve.activity({})).live === 0)
 }
 
+/** What a session that has not ended has not read keeps its process. */
+export async function endSessions(reeve: EmbeddedReeve): Promise<void> {
+  for (let session = 0; session < SESSIONS; session++) await reeve.endSession({ session: `s${session}` })
+}
+
 export function openToFill(store: string): Promise<EmbeddedReeve> {
   return embed({
     store,

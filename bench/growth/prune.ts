@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { now } from '../clock.ts'
 import type { Place } from '../durable/place.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
-import { fill, openToFill } from './fill.ts'
+import { endSessions, fill, openToFill } from './fill.ts'
 
 /** Ends many processes, then prunes them all: how fast, how long one turn of the loop takes, and what is left of the file. */
 export async function* prune(place: Place, count: number): AsyncGenerator<Figure> {
@@ -11,6 +11,7 @@ export async function* prune(place: Place, count: number): AsyncGenerator<Figure
   const reeve = await openToFill(address)
   try {
     await fill(reeve, count)
+    await endSessions(reeve)
     const many = count.toLocaleString('en-US')
     const before = sizeOf(place, address)
     const delay = monitorEventLoopDelay({ resolution: 1 })
