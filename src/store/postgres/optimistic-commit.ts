@@ -342,7 +342,10 @@ export class OptimisticCommit {
     return { type: 'blocked' }
   }
 
-  /** So that other plans which need the same rows are set aside at once. */
+  /**
+   * So that other plans which need the same rows are set aside at once. A failure costs only that: each of them then waits for
+   * its own lock timeout.
+   */
   async #findLocked(staged: Staged): Promise<void> {
     const pids = [...staged.guards.values()].flatMap(({ question, version }) =>
       question.ask === 'process' && version > 0 ? [question.pid] : [],
