@@ -30,7 +30,7 @@ const MIN_BATCH = 250
 /** More at once cost no less each, and one statement must stay of a bounded size. */
 const MAX_BATCH = 2_000
 /** A batch holds up all other writes for about this long. */
-const MAX_BATCH_MS = 40
+const MAX_BATCH_MS = 60
 
 /** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid. */
 export async function prune(edges: Edges, options: PruneOptions): Promise<Pid[]> {

@@ -80,9 +80,7 @@ function connect(file: string): DatabaseSync {
   try {
     // Has an effect on a new file only: see `releaseSpace`.
     db.exec('pragma auto_vacuum = incremental')
-    db.exec(
-      'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536; pragma wal_autocheckpoint = 4000',
-    )
+    db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
     migrate(db, file)
     return db
   } catch (error) {
@@ -142,14 +140,7 @@ class SqliteStore implements Store {
     this.#group = new GroupCommit(options.wrap?.(this.#tables) ?? this.#tables, {
       clock,
       random,
-      soon: (task) =>
-        soon(() => {
-          try {
-            task()
-          } finally {
-            this.#afterTurn()
-          }
-        }),
+      soon: (task) => this.#transactSoon(task),
       onCommit: (commit) => {
         touchFile(`${file}-wal`)
         this.#listeners.tell(commit)
@@ -195,6 +186,17 @@ class SqliteStore implements Store {
     this.#closed = true
     this.#unwatch()
     this.#db.close()
+  }
+
+  #transactSoon(transact: () => void): void {
+    this.#soon(() => {
+      if (!this.#closed && this.#tables.checkpointIfDue()) return this.#transactSoon(transact)
+      try {
+        transact()
+      } finally {
+        this.#afterTurn()
+      }
+    })
   }
 
   /** Lets other work of the loop run between the queries of a long list. */

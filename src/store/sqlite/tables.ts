@@ -8,6 +8,7 @@ import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { UnreadableRows } from '../unreadable.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { accountStatements } from './statements/account.ts'
 import { eventStatements } from './statements/event.ts'
 import { holderStatements } from './statements/holder.ts'
@@ -56,8 +57,10 @@ export class Tables implements Transaction {
   #before: Meta | undefined
   #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
   #events: StoredEvent[] = []
+  #pruned = 0
   /** The numbers of processes that this transaction may prune. */
   readonly #places = new Map<Pid, number>()
+  readonly #checkpoints: Checkpoints
 
   constructor(db: DatabaseSync, file: string, now: () => number) {
     this.#db = db
@@ -65,6 +68,7 @@ export class Tables implements Transaction {
     this.#now = now
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
+    this.#checkpoints = new Checkpoints(db)
     this.#process = processStatements(db, this.#unreadable)
     this.#event = eventStatements(db, this.#unreadable)
     this.#scope = scopeStatements(db)
@@ -103,18 +107,24 @@ export class Tables implements Transaction {
     this.#lookForForeignCommits()
     this.#before = undefined
     this.#events = []
+    this.#pruned = 0
     this.#places.clear()
     this.#touched.clear()
   }
 
   commit(): Commit | null {
     if (this.#before !== undefined) this.#meta.write(this.#counters)
-    this.#commit.run()
+    this.#checkpoints.commit(this.#pruned, () => this.#commit.run())
     this.#known = this.#before === undefined ? this.#known : this.#counters
     for (const [pid, row] of this.#touched) this.#remember(pid, row)
     this.#touched.clear()
     if (this.#before === undefined) return null
     return { after: this.#before.position, position: this.#counters.position, events: this.#events }
+  }
+
+  /** Between transactions; answers whether there was a checkpoint, which takes about as long as one. */
+  checkpointIfDue(): boolean {
+    return this.#checkpoints.runIfDue()
   }
 
   rollback(): void {
@@ -332,6 +342,7 @@ export class Tables implements Transaction {
     )
     const counters = this.#count()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
+    this.#pruned += tombstones.length
     for (const { pid } of tombstones) this.#touched.set(pid, null)
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
