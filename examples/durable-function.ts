@@ -7,24 +7,24 @@ import { fork } from 'node:child_process'
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EngineFunction, embed } from 'reeve'
+import { embed, type WorkflowFunction } from 'reeve'
 
 const [, file = '', role, folder = ''] = process.argv
 
-const order: EngineFunction = async (ctx, item) => {
+const order: WorkflowFunction = async (ctx, item) => {
   const note = (line: string) => appendFile(join(folder, 'done.txt'), `${line}\n`)
   const receipt = await ctx.step('charge', async ({ key }) => {
     await note(`charged for ${item}`)
     // A service outside would be given the key, so that even a repeated call charges once.
     return `receipt ${key.slice(-1)}`
   })
-  const address = await ctx.signal<string>('address')
+  const address = await ctx.waitForSignal<string>('address')
   await ctx.step('ship', () => note(`shipped ${item} to ${address}`))
   return { item, receipt, address }
 }
 
 if (role === 'worker') {
-  await embed({ store: join(folder, 'reeve.db'), engines: { order } })
+  await embed({ store: join(folder, 'reeve.db'), workflows: { order } })
   // Whoever started this is gone when the channel is.
   process.on('disconnect', () => process.exit())
 } else {
@@ -36,7 +36,7 @@ if (role === 'worker') {
   }
 
   const shop = await embed({ store: join(folder, 'reeve.db') })
-  const { record } = await shop.spawn({ kind: 'engine', spec: { engine: 'order', input: 'a lamp' } })
+  const { record } = await shop.spawn({ kind: 'workflow', spec: { workflow: 'order', input: 'a lamp' } })
   const { pid } = record
 
   const first = startWorker()

@@ -19,7 +19,7 @@ const magazine: ToolHandler = async (context) => {
   for (const { pid } of children) drafts.push((await context.wait(pid)).outcome?.result ?? null)
 
   // May take a week and three restarts: the wait is in the store, not in memory.
-  const answer = await context.waitSignal('approved')
+  const answer = await context.waitForSignal('approved')
   return { drafts, approvedBy: answer.type === 'signal' ? answer.value : null }
 }
 

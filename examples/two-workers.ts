@@ -25,7 +25,7 @@ async function work(store: string) {
     times: { sweepMs: 200 },
     tools: {
       async parcel(context) {
-        await context.waitSignal('go')
+        await context.waitForSignal('go')
         return `delivered by ${name}`
       },
     },

@@ -39,10 +39,10 @@ const mayImport: Record<string, readonly string[]> = {
     ...['re2js', '@xterm/headless'],
   ],
   agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
-  engine: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
+  workflow: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
   external: ['kernel', 'core', 'os', 'node:*', '!node:sqlite'],
-  worker: ['engine', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
+  worker: ['workflow', 'kernel', 'verbs', 'core', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
   client: ['verbs', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [
     ...['verbs', 'core', 'os', 'node:*', '!node:sqlite'],

@@ -1,7 +1,7 @@
 import './node-version.ts'
 import { type ConnectOptions, connect as connectTo } from './client/connect.ts'
 import type { Embedded, EmbedOptions } from './embed/embed.ts'
-import type { EngineHost, Reeve } from './verbs/reeve.ts'
+import type { Reeve, ServesWorkflows } from './verbs/reeve.ts'
 
 export type { ConnectOptions } from './client/connect.ts'
 export type { CommandsOptions } from './command/commands.ts'
@@ -27,34 +27,34 @@ export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
 export { decodeValue, encodeValue } from './core/value/stored-value.ts'
 export type { Value } from './core/value/value.ts'
 export type { Embedded, EmbedOptions } from './embed/embed.ts'
-export { StepError } from './engine/step-error.ts'
 export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {
   Child,
-  ChildOfEngine,
+  ChildOfWorkflow,
   ChildOutcome,
-  EngineContext,
-  EngineFunction,
-  EngineOptions,
   RetryPolicy,
   StepInfo,
   StepOptions,
+  WorkflowContext,
+  WorkflowFunction,
+  WorkflowOptions,
 } from './verbs/durable-function.ts'
 export type {
-  Acting,
   Attachment,
   CallOptions,
-  EngineHost,
+  InboxNotice,
   InputOf,
   OutputOf,
   OutputPiece,
   Reeve,
-  ToldNotice,
+  ReeveVerbs,
+  ServesWorkflows,
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
+export { StepError } from './workflow/step-error.ts'
 
 /**
  * Runs a kernel inside this program.
@@ -73,7 +73,7 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
 }
 
 /** A client that serves durable functions of its own program, too. */
-export type Connected = Reeve & EngineHost
+export type Connected = Reeve & ServesWorkflows
 
 /**
  * Talks to a daemon, which goes on when this client is closed. The same interface as `embed`.
@@ -95,7 +95,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connected> 
   }
   return {
     ...reeve,
-    engine: async (name, run, given) => (await serving()).add(name, run, given),
+    workflow: async (name, run, given) => (await serving()).add(name, run, given),
     async close(given) {
       try {
         await (await worker)?.close()

@@ -50,7 +50,7 @@ describe('forbidden', () => {
     ['src/command/run.ts', "import { run } from '../agent/run.ts'"],
     ['src/command/run.ts', "import { main } from '../keeper/main.ts'"],
     ['src/agent/run.ts', "import type { Frame } from '../keeper/protocol/messages.ts'"],
-    ['src/engine/run.ts', "import { run } from '../tool/run.ts'"],
+    ['src/workflow/run.ts', "import { run } from '../tool/run.ts'"],
     ['src/tool/run.ts', "import type { Store } from '../store/contract.ts'"],
     ['src/server/http.ts', "import { run } from '../command/run.ts'"],
     ['src/client/connect.ts', "import type { Pid } from '../core/process/types.ts'"],

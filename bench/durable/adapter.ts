@@ -3,7 +3,7 @@
  * may run again after a crash; steps and signals are those of a durable function. bench/README.md says what `--peers` expects of an adapter.
  */
 import { join } from 'node:path'
-import type { EngineFunction, Reeve, ToolHandler } from '../../src/index.ts'
+import type { Reeve, ToolHandler, WorkflowFunction } from '../../src/index.ts'
 
 // Beside the build of Reeve: see peers.ts.
 const { embed } = (await import(
@@ -64,12 +64,12 @@ async function open(store: string, { role, workload }: Context) {
     return reeve
   }
   const waiting = new Map<number, { readonly woke: () => void; readonly pid: Promise<string> }>()
-  const waiter: EngineFunction = async (ctx, id) => {
-    await ctx.signal('go')
+  const waiter: WorkflowFunction = async (ctx, id) => {
+    await ctx.waitForSignal('go')
     waiting.get(Number(id))?.woke()
   }
   let step: (index: number) => unknown = () => {}
-  const flow: EngineFunction = async (ctx, count) => {
+  const flow: WorkflowFunction = async (ctx, count) => {
     for (let index = 0; index < Number(count); index++) await ctx.step('step', () => void step(index))
   }
 
@@ -79,21 +79,21 @@ async function open(store: string, { role, workload }: Context) {
         await unit(Number(input))
         return undefined
       }
-      reeve = await embed({ store, tools: { unit: run }, engines: { waiter, flow }, concurrency })
+      reeve = await embed({ store, tools: { unit: run }, workflows: { waiter, flow }, concurrency })
     },
     accept: (id: number) => opened().spawn(toolCall('unit', id)),
     acceptMany: (ids: readonly number[]) =>
       opened().spawnMany({ processes: ids.map((id) => toolCall('unit', id)) }),
-    unfinished: async () => (await opened().activity({})).live,
+    unfinished: async () => (await opened().liveCount({})).live,
     async steps(count: number, run: (index: number) => unknown) {
       step = run
-      const { record } = await opened().spawn(engine('flow', count))
+      const { record } = await opened().spawn(workflow('flow', count))
       await opened().wait({ pid: record.pid })
     },
     async wait(id: number, woke: () => void) {
       const pid = Promise.withResolvers<string>()
       waiting.set(id, { woke, pid: pid.promise })
-      pid.resolve((await opened().spawn(engine('waiter', id))).record.pid)
+      pid.resolve((await opened().spawn(workflow('waiter', id))).record.pid)
       await opened().waitFor({ pid: await pid.promise, types: ['wait_entered'] })
     },
     async signal(id: number) {
@@ -105,8 +105,8 @@ async function open(store: string, { role, workload }: Context) {
   }
 }
 
-function engine(name: string, input: number) {
-  return { kind: 'engine' as const, spec: { engine: name, input } }
+function workflow(name: string, input: number) {
+  return { kind: 'workflow' as const, spec: { workflow: name, input } }
 }
 
 function toolCall(tool: string, input: number) {

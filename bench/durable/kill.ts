@@ -32,7 +32,7 @@ export async function* kill(
     const killed = now()
     await killChild(first)
     const second = await startChild(built, 'work', store, log, CONCURRENCY)
-    await until('every unit is completed', async () => (await reeve.activity({})).live === 0, 5)
+    await until('every unit is completed', async () => (await reeve.liveCount({})).live === 0, 5)
     const took = now() - killed
     await killChild(second)
     const begun = begunUnits()

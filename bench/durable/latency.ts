@@ -15,13 +15,13 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
     tools: {
       unit: () => void arrived(),
       waiter: async (context) => {
-        await context.waitSignal('go')
+        await context.waitForSignal('go')
         arrived()
       },
     },
-    engines: {
+    workflows: {
       waiter: async (ctx) => {
-        await ctx.signal('go')
+        await ctx.waitForSignal('go')
         arrived()
       },
     },
@@ -49,9 +49,9 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
     yield* figures(`spawn → handler, ${place.store}`, spawn)
     const signal = await sampled(samples, signalled, floor)
     yield* figures(`signal → after the wait, ${place.store}`, signal, most)
-    const engine = { kind: 'engine', spec: { engine: 'waiter' } } as const
-    const durable = await sampled(samples, () => signalled(engine), floor)
-    yield* figures(`signal → after the wait of an engine, ${place.store}`, durable, most)
+    const workflow = { kind: 'workflow', spec: { workflow: 'waiter' } } as const
+    const durable = await sampled(samples, () => signalled(workflow), floor)
+    yield* figures(`signal → after the wait of a workflow, ${place.store}`, durable, most)
   } finally {
     await reeve.close()
     await raw.close()

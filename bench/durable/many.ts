@@ -45,7 +45,7 @@ async function recovered(place: Place, address: string, count: number) {
     (await store.ask({ ask: 'held', holder: dead.id, after: null, limit: 1 })).items.length > 0
   await until('every record is back in line', async () => !(await isHeld()), 5)
   const putBackMs = now() - begun
-  const { live } = await reeve.activity({})
+  const { live } = await reeve.liveCount({})
   if (live !== count) throw new Error(`${live} of ${count} records are live after recovery.`)
   await reeve.close()
   await store.close()

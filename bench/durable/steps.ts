@@ -1,4 +1,4 @@
-import { type EngineFunction, embed } from '../../src/index.ts'
+import { embed, type WorkflowFunction } from '../../src/index.ts'
 import { inTurns, median, now, until } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast, ratioAtMost } from '../figure.ts'
 import { learnAppend } from './append-shape.ts'
@@ -19,11 +19,11 @@ export async function* steps(place: Place, size: { count: number; rounds: number
   const taken: number[] = []
   const early: number[] = []
   const late: number[] = []
-  const reeve = await embed({ store: await place.fresh(), engines: { work: timed(taken) } })
+  const reeve = await embed({ store: await place.fresh(), workflows: { work: timed(taken) } })
   const ours = async () => {
     taken.length = 0
     const begun = now()
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: count } })
+    const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input: count } })
     await reeve.wait({ pid: record.pid })
     const rate = (count / (now() - begun)) * 1_000
     const part = Math.floor(count * PART)
@@ -51,7 +51,7 @@ export async function* steps(place: Place, size: { count: number; rounds: number
   }
 }
 
-function timed(taken: number[]): EngineFunction {
+function timed(taken: number[]): WorkflowFunction {
   return async (ctx, count) => {
     for (let place = 1; place <= Number(count); place++) {
       const begun = now()
@@ -64,12 +64,12 @@ function timed(taken: number[]): EngineFunction {
 /** What one step writes, and the process to write it to. Nobody else writes there meanwhile. */
 async function learnt(place: Place, address: string) {
   const waiting: (() => void)[] = []
-  const work: EngineFunction = async (ctx) => {
+  const work: WorkflowFunction = async (ctx) => {
     for (let n = 0; ; n++)
       await ctx.step('work', () => new Promise((resolve) => waiting.push(() => resolve(n))))
   }
-  const reeve = await embed({ store: address, engines: { work } })
-  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: 0 } })
+  const reeve = await embed({ store: address, workflows: { work } })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input: 0 } })
   const { pid } = record
   const step = async () => {
     const { revision } = await reeve.show({ pid })

@@ -16,7 +16,7 @@ export async function* turnover(
   let ran = 0
   const reeve = await embed({ store: await place.fresh(), tools: { unit: () => void ran++ } })
   const raw = await place.raw(await place.fresh())
-  const unfinished = async () => (await reeve.activity({})).live
+  const unfinished = async () => (await reeve.liveCount({})).live
   const ours = {
     single: (count: number) =>
       timed(count, unfinished, () => byCallers(count, CALLERS, () => reeve.spawn(UNIT))),

@@ -16,9 +16,9 @@ export async function fill(reeve: EmbeddedReeve, count: number): Promise<void> {
     const size = Math.min(CHUNK, count - first)
     const processes = Array.from({ length: size }, (_, index) => unit(first + index))
     await reeve.spawnMany({ processes })
-    await until('the last ones have ended', async () => (await reeve.activity({})).live < CHUNK)
+    await until('the last ones have ended', async () => (await reeve.liveCount({})).live < CHUNK)
   }
-  await until('every process has ended', async () => (await reeve.activity({})).live === 0)
+  await until('every process has ended', async () => (await reeve.liveCount({})).live === 0)
 }
 
 /** What a session that has not ended has not read keeps its process. */

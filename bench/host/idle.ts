@@ -25,7 +25,7 @@ export async function* idle(
     const before = each(cpuMs)
     await sleep(WINDOW_MS)
     const [ofDaemon = 0, ofKeeper = 0] = each(cpuMs).map((ms, index) => ms - (before[index] ?? 0))
-    const { live } = await daemon.ask('activity', {})
+    const { live } = await daemon.ask('liveCount', {})
     if (live !== count) throw new Error(`${live} of ${count} commands are running.`)
     const name = `${count} idle commands`
     const goal = valueAtMost(MOST_CPU_MS, 'ms')

@@ -42,5 +42,5 @@ async function endedByTheNewOne(daemon: Daemon, count: number): Promise<void> {
   if (one === undefined) return
   const { record } = await daemon.ask('kill', { pid: one.record.pid })
   if (record.outcome?.signal !== 'SIGTERM') throw new Error(`${record.pid} did not end by SIGTERM.`)
-  await until('one is gone', async () => (await daemon.ask('activity', {})).live === count - 1)
+  await until('one is gone', async () => (await daemon.ask('liveCount', {})).live === count - 1)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Acting, InputOf } from '../verbs/reeve.ts'
+import type { InputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { allowanceIn } from './allow.ts'
 import type { CallerEnvironment } from './caller-environment.ts'
 import type { Context } from './context.ts'
@@ -17,7 +17,7 @@ const KEEP_BYTES = 1024 ** 3
 /** What `reeve run` asks for. */
 export async function requestFor(
   context: Context<RunOptions>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   {
     pty,
     hasInput,

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
 import { homeFolder } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, Reeve } from '../verbs/reeve.ts'
+import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
 import type { DaemonWords } from './daemon-words.ts'
 import { type GlobalOptions, isActor } from './global-options.ts'
 import { Printer } from './print/printer.ts'
@@ -65,7 +65,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   }
 
   /** On whose behalf `--as` says; a daemon is started if none runs. */
-  async acting(): Promise<Acting> {
+  async acting(): Promise<ReeveVerbs> {
     const { as } = this.options
     const reeve = await this.reeve()
     if (as === undefined) return reeve

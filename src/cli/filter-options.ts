@@ -3,10 +3,10 @@ import type { Options } from './options.ts'
 import { UsageError } from './usage-error.ts'
 
 const STATUSES = [
-  ...['ready', 'running', 'waiting', 'paused', 'stopping'],
+  ...['queued', 'running', 'waiting', 'paused', 'stopping'],
   ...['completed', 'failed', 'cancelled', 'abandoned'],
 ]
-const KINDS = ['command', 'agent', 'engine', 'tool', 'external']
+const KINDS = ['command', 'agent', 'workflow', 'tool', 'external']
 
 /** Which processes are meant; all that are given must fit. */
 export const FILTER_OPTIONS = {

@@ -1,4 +1,4 @@
-import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+import type { InputOf, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 export type ProcessFilter = NonNullable<NonNullable<InputOf<'list'>>['filter']>
 export type Listed = OutputOf<'list'>['processes'][number]
@@ -7,7 +7,7 @@ const PAGE = 1_000
 
 /** All pages of them, up to `most`, with what is not asked for every time. */
 export async function listProcesses(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   filter: ProcessFilter,
   most = Number.POSITIVE_INFINITY,
   extras: { readonly ports?: boolean; readonly budgets?: boolean; readonly reveal?: boolean } = {},

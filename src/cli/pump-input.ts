@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 
 const MOST_BYTES = 256 * 1024
 const FIRST_MS = 5
@@ -13,7 +13,7 @@ const MOST_MS = 100
  * makes them safe to repeat, and the command's input ends with ours.
  */
 export async function pumpInput(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   input: Readable,
   { sole, signal }: { readonly sole: boolean; readonly signal?: AbortSignal },
@@ -40,7 +40,7 @@ export async function pumpInput(
 }
 
 async function writeWhenRead(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   text: Buffer,
   numbered: { readonly seq?: number },

@@ -1,4 +1,4 @@
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { UsageError } from './usage-error.ts'
 
 export const SECRET = {
@@ -11,7 +11,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** The environment of a command that is given secrets: their names alone go to the daemon. */
 export async function environmentWith(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   given: readonly string[],
 ): Promise<{ readonly envRef?: string }> {
   if (given.length === 0) return {}

@@ -1,8 +1,8 @@
-import type { Acting, OutputOf } from '../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 type StoredEvent = OutputOf<'events'>['events'][number]
 
-/** One step of an engine, as its events tell it. */
+/** One step of a workflow, as its events tell it. */
 export interface Step {
   readonly place: number
   readonly kind: string
@@ -20,7 +20,7 @@ const PAGE = 1_000
 const KINDS: { readonly [on: string]: string } = { timer: 'sleep', signal: 'signal', child: 'wait' }
 
 /** Its steps by place. */
-export async function stepsOf(reeve: Acting, pid: string): Promise<Step[]> {
+export async function stepsOf(reeve: ReeveVerbs, pid: string): Promise<Step[]> {
   const steps = new Map<number, Step>()
   const signals = new Map<number, unknown>()
   let after = 0
@@ -38,7 +38,7 @@ const TAIL = 50
 const ENDS = ['step_ended', 'wait_left', 'child_registered']
 
 /** How many it has behind it: the place of the last that has ended. Its record counts those alone that ran code. */
-export async function stepsBehind(reeve: Acting, { pid, journal }: OutputOf<'show'>): Promise<number> {
+export async function stepsBehind(reeve: ReeveVerbs, { pid, journal }: OutputOf<'show'>): Promise<number> {
   const { events } = await reeve.events({ pid, tail: TAIL })
   const places = events.flatMap(({ type, payload }) => {
     const { place } = Object(payload) as { readonly place?: unknown }

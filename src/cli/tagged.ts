@@ -1,6 +1,6 @@
-import type { Acting, OutputOf, OutputPiece } from '../verbs/reeve.ts'
+import type { OutputOf, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
 
-type Stream = OutputOf<'streams'>['parts'][number]['stream']
+type Stream = OutputOf<'outputStreams'>['parts'][number]['stream']
 
 export interface TaggedPiece extends OutputPiece {
   /** Null where the log does not tell. */
@@ -12,18 +12,18 @@ const AHEAD_BYTES = 1024 * 1024
 
 /** Output with the stream that each piece came through. Pieces are cut where it changes. */
 export async function* tagged(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   pieces: AsyncIterable<OutputPiece>,
 ): AsyncGenerator<TaggedPiece, void, void> {
-  let known: OutputOf<'streams'> = { parts: [], end: 0 }
+  let known: OutputOf<'outputStreams'> = { parts: [], end: 0 }
   let next = 0
   for await (const { offset, bytes, gap } of pieces) {
     const end = offset + bytes.length
     if (bytes.length === 0) yield { offset, bytes, gap, stream: null }
     for (let at = offset; at < end; ) {
       if (at >= known.end) {
-        known = await reeve.streams({ pid, from: at, to: Math.max(end, at + AHEAD_BYTES) })
+        known = await reeve.outputStreams({ pid, from: at, to: Math.max(end, at + AHEAD_BYTES) })
         next = 0
       }
       while ((known.parts[next]?.offset ?? Number.POSITIVE_INFINITY) <= at) next++

@@ -18,7 +18,7 @@ const GROUPS: readonly (readonly [title: string, words: Loaders])[] = [
       search: async () => (await import('./words/search.ts')).search,
       inbox: async () => (await import('./words/inbox.ts')).inbox,
       events: async () => (await import('./words/events.ts')).events,
-      engine: async () => (await import('./words/engine.ts')).engine,
+      workflow: async () => (await import('./words/workflow.ts')).workflow,
     },
   ],
   [

@@ -1,6 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
 import { followInbox, type InboxVerbs } from '../verbs/follow-inbox.ts'
-import type { Acting, CallOptions, OutputOf, Reeve, VerbName } from '../verbs/reeve.ts'
+import type { CallOptions, OutputOf, Reeve, ReeveVerbs, VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
 import { addressOf, type ConnectOptions } from './address.ts'
 import { call, type Line } from './call.ts'
@@ -53,11 +53,11 @@ export function connectUnasked(options: ConnectOptions, revive?: Revive): Reeve 
 }
 
 /** Where the feed was just before the last answer was read: whoever follows from there misses nothing. */
-export function positionOf(acting: Acting): number | undefined {
+export function positionOf(acting: ReeveVerbs): number | undefined {
   return lines.get(acting)?.seen.position
 }
 
-const lines = new WeakMap<Acting, Line>()
+const lines = new WeakMap<ReeveVerbs, Line>()
 
 function lineTo(options: ConnectOptions, revive: Revive | undefined): Line {
   const transport = new Transport(addressOf(options))
@@ -76,14 +76,17 @@ function reeveOn(line: Line, kernel: string): Reeve {
   return reeve
 }
 
-function acting(line: Line, kernel: string): Acting {
+function acting(line: Line, kernel: string): ReeveVerbs {
   const acts = (Object.keys(routes) as VerbName[]).map((name) => [
     name,
     (input: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}) =>
       call(line, name, input, options),
   ])
-  const made: Acting = {
-    ...(Object.fromEntries(acts) as Omit<Acting, 'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'>),
+  const made: ReeveVerbs = {
+    ...(Object.fromEntries(acts) as Omit<
+      ReeveVerbs,
+      'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+    >),
     kernel,
     follow: (input = {}, options = {}) => follow(line, input, options),
     followOutput: (input, options = {}) => followOutput(line, input, options),

@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import type { CallOptions, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
 import type { Line } from './call.ts'
 import { type Page, readPage } from './read-stream.ts'
 
@@ -11,7 +11,7 @@ type Gap = NonNullable<OutputPiece['gap']>
  */
 export async function* followOutput(
   line: Line,
-  { pid, offset: from = 0, reveal = false, terminal = false }: Parameters<Acting['followOutput']>[0],
+  { pid, offset: from = 0, reveal = false, terminal = false }: Parameters<ReeveVerbs['followOutput']>[0],
   { signal }: CallOptions,
 ): AsyncGenerator<OutputPiece, void, void> {
   const stop = new AbortController()

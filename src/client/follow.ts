@@ -1,11 +1,11 @@
-import type { Acting, CallOptions } from '../verbs/reeve.ts'
+import type { CallOptions, ReeveVerbs } from '../verbs/reeve.ts'
 import { fromWire, toWire } from '../verbs/request.ts'
 import { isBroken } from './broken.ts'
 import { type Line, textOf } from './call.ts'
 import { readPage } from './read-stream.ts'
 
-type FollowInput = NonNullable<Parameters<Acting['follow']>[0]>
-type StoredEvent = Awaited<ReturnType<Acting['changes']>>['events'][number]
+type FollowInput = NonNullable<Parameters<ReeveVerbs['follow']>[0]>
+type StoredEvent = Awaited<ReturnType<ReeveVerbs['changes']>>['events'][number]
 
 /** Every event once, in order; whatever breaks in between is taken up again behind the last one. */
 export async function* follow(

@@ -52,7 +52,7 @@ export function toolsOf(
       const letters = await spawn(context, tool('letters', 'rerunnable'))
       await context.wait(checks.pid)
       await context.wait(letters.pid)
-      const approved = await context.waitSignal('approved')
+      const approved = await context.waitForSignal('approved')
       const publish = await spawn(context, tool('publish', 'bound'))
       const { outcome } = await context.wait(publish.pid)
       return {
@@ -70,11 +70,11 @@ export function toolsOf(
 
     async preview(context) {
       await spawn(context, { ...tool('reload', 'rerunnable'), lifetime: 'parent' })
-      await context.waitSignal('quit')
+      await context.waitForSignal('quit')
       return null
     },
-    reload: async (context) => void (await context.waitSignal('quit')),
-    archive: async (context) => void (await context.waitSignal('close')),
+    reload: async (context) => void (await context.waitForSignal('quit')),
+    archive: async (context) => void (await context.waitForSignal('close')),
   }
   return Object.fromEntries(Object.entries(tools).map(([name, handler]) => [name, noted(ledger, handler)]))
 }

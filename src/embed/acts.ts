@@ -175,13 +175,13 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
     },
     changes: ({ after, prunedThrough, filter, limit }) =>
       readChanges(kernel, actor, { after, prunedThrough, filter, limit }),
-    reown: async ({ pid, owner }) =>
-      (await performOn(pid, (found) => ({ ...asked(found), type: 'reown', owner }))).row.record,
+    changeOwner: async ({ pid, owner }) =>
+      (await performOn(pid, (found) => ({ ...asked(found), type: 'changeOwner', owner }))).row.record,
     changeCwd: async ({ pid, cwd }) =>
       (await performOn(pid, (found) => ({ ...asked(found), type: 'change_cwd', cwd }))).row.record,
     abandon: async ({ pid, reason }) =>
       (await performOn(pid, (found) => ({ ...asked(found), type: 'request_abandon', reason }))).row.record,
-    refer: async ({ pid, ref }) =>
+    setExternalRef: async ({ pid, ref }) =>
       (
         await performOn(pid, (found) => ({
           ...asked(found),
@@ -222,7 +222,7 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
       permitSession(session)
       return { grants: [...(await store.ask({ ask: 'grants', session }))] }
     },
-    async activity({ session, maxAgeMs }) {
+    async liveCount({ session, maxAgeMs }) {
       if (session === undefined) permit('read')
       else permitSession(session)
       const since = maxAgeMs === undefined ? null : clock.now() - maxAgeMs
@@ -240,17 +240,17 @@ export function actsOf(parts: ActParts): ActsFor<VerbName> {
         )
       return environment
     },
-    async engines() {
+    async workflows() {
       permit('read')
       const holders = await store.ask({ ask: 'holders' })
       const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
       const names = live.flatMap(({ serves }) =>
-        serves.flatMap(({ kind, targets }) => (kind === 'engine' ? (targets ?? []) : [])),
+        serves.flatMap(({ kind, targets }) => (kind === 'workflow' ? (targets ?? []) : [])),
       )
       const counts = new Map<string, number>()
       for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-      const engines = [...counts].map(([name, workers]) => ({ name, workers }))
-      return { engines: engines.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+      const workflows = [...counts].map(([name, workers]) => ({ name, workers }))
+      return { workflows: workflows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
     async whoami() {
       const session = actor.startsWith('session:') ? actor.slice('session:'.length) : null

@@ -1,7 +1,7 @@
 import type { Commands } from '../command/commands.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Acting, Attachment, CallOptions, OutputPiece } from '../verbs/reeve.ts'
+import type { Attachment, CallOptions, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
 import { readerFor } from './act.ts'
 import { commandIn } from './command-in.ts'
 import { type Reveals, terminalView } from './reveal.ts'
@@ -35,7 +35,7 @@ export async function attach(
   kernel: Kernel,
   actor: Actor,
   commands: Commands | undefined,
-  typing: Pick<Acting, 'write' | 'resize'>,
+  typing: Pick<ReeveVerbs, 'write' | 'resize'>,
   { pid: text, scrollback }: { readonly pid: string; readonly scrollback: number },
   { signal }: CallOptions,
 ): Promise<Attachment> {

@@ -7,7 +7,6 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Trouble, type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
-import { Engines, type VariablesOf } from '../engine/in-kernel.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import { ExternalProcesses } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
@@ -20,13 +19,14 @@ import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
-import type { EngineFunction, RetryPolicy } from '../verbs/durable-function.ts'
+import type { RetryPolicy, WorkflowFunction } from '../verbs/durable-function.ts'
 import { followInbox } from '../verbs/follow-inbox.ts'
-import { type Acting, type CallOptions, type EngineHost, type Reeve, verbs } from '../verbs/reeve.ts'
+import { type CallOptions, type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
 import { consumer, scope } from '../verbs/shapes/notice.ts'
 import { actor } from '../verbs/shapes/record.ts'
 import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
+import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { actsOf } from './acts.ts'
 import { attach, followLog } from './attach.ts'
 import { wantedOf } from './changes.ts'
@@ -34,7 +34,7 @@ import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ExternalStops } from './external-stops.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
-import { engineFunction, OPTIONS } from './options.ts'
+import { OPTIONS, workflowFunction } from './options.ts'
 import { parse } from './parse.ts'
 import { effectsFor, NO_EFFECTS, onlyObserves, type ReadEffects } from './read-effects.ts'
 import { redactionOf } from './redaction-of.ts'
@@ -51,8 +51,8 @@ export interface EmbedOptions {
   readonly store: string | Store
   /** The functions that run `tool` processes in this program. */
   readonly tools?: Readonly<Record<string, ToolHandler>>
-  /** Durable functions that run `engine` processes in this program. */
-  readonly engines?: Readonly<Record<string, EngineFunction>>
+  /** Durable functions that run `workflow` processes in this program. */
+  readonly workflows?: Readonly<Record<string, WorkflowFunction>>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions
   /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
@@ -92,14 +92,14 @@ export interface EmbedOptions {
   readonly onReveal?: (revealed: Revealed) => void
 }
 
-export interface Embedded extends Reeve, EngineHost {
+export interface Embedded extends Reeve, ServesWorkflows {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
   /**
    * Acts as somebody else, and only looks: no notice counts as told, no read position moves, and every verb that needs
    * more than the role `read` is refused.
    */
-  observing(actor: Actor): Acting
+  observing(actor: Actor): ReeveVerbs
   /** What `close` does first, on its own: whoever waits for one of these commands can still be told. Which these were. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
@@ -187,16 +187,16 @@ async function start(
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
   const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)
-  const engines = new Engines((work, request, place) => {
+  const workflows = new Workflows((work, request, place) => {
     const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${place}` }
     return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), place)
   }, variablesOf)
-  for (const [name, run] of Object.entries(options.engines ?? {})) engines.add(name, run)
+  for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs, variablesOf)]
   const kernel = new Kernel(nodeEdges(store, onTrouble, { ...FLOOD_LIMITS, ...options.flood }), {
     holder,
     successor,
-    executors: [engines, ...tools, ...(commands?.executors ?? [])],
+    executors: [workflows, ...tools, ...(commands?.executors ?? [])],
     concurrency: options.concurrency ?? CONCURRENCY,
     times: { ...TIMES, ...options.times },
     backoff: BACKOFF,
@@ -232,9 +232,9 @@ async function start(
     externals: new ExternalStops(kernel, externals),
   }
   return {
-    async engine(name, run, given = {}) {
-      const engine = parse(ENGINE, { name, run, options: given }, 'engine')
-      engines.add(engine.name, engine.run, engine.options)
+    async workflow(name, run, given = {}) {
+      const workflow = parse(WORKFLOW, { name, run, options: given }, 'workflow')
+      workflows.add(workflow.name, workflow.run, workflow.options)
       await kernel.announce()
     },
     ...acting(parts, 'host'),
@@ -296,7 +296,7 @@ function acting(
   parts: ActingParts,
   actor: Actor,
   effects: ReadEffects = effectsFor(parts.kernel, actor),
-): Acting {
+): ReeveVerbs {
   const { kernel, commands, shown, reveals } = parts
   const acts = actsOf({ ...parts, actor, effects }) as Record<
     string,
@@ -321,7 +321,7 @@ function acting(
     },
   ])
   const called = Object.fromEntries(calls) as Omit<
-    Acting,
+    ReeveVerbs,
     'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
   >
   return {
@@ -368,9 +368,9 @@ const FOLLOW_OUTPUT = z.strictObject({
 })
 
 const milliseconds = z.number().min(0)
-const ENGINE = z.strictObject({
+const WORKFLOW = z.strictObject({
   name: z.string().min(1),
-  run: engineFunction,
+  run: workflowFunction,
   options: z.strictObject({
     retry: z
       .strictObject({

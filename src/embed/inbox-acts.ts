@@ -5,7 +5,7 @@ import type { Actor, Scope } from '../core/process/record.ts'
 import { acknowledge, readNotices, refuseInbox, takeNotices, untilTold } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { StoredNotice } from '../store/contract.ts'
-import type { CallOptions, ToldNotice } from '../verbs/reeve.ts'
+import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
 import type { ActsFor } from './act.ts'
 import type { ReadEffects } from './read-effects.ts'
 
@@ -24,7 +24,7 @@ export function inboxActs(
     return scope as Scope
   }
   const told = async (notices: readonly StoredNotice[]) => {
-    const inOrder: ToldNotice[] = []
+    const inOrder: InboxNotice[] = []
     // A few at a time: each may open a log.
     for (let at = 0; at < notices.length; at += AT_ONCE) {
       const some = notices.slice(at, at + AT_ONCE)
@@ -64,7 +64,7 @@ async function inWords(
   kernel: Kernel,
   commands: Commands | undefined,
   { observed: _, ...notice }: StoredNotice,
-): Promise<ToldNotice> {
+): Promise<InboxNotice> {
   const tail = WITH_TAIL.includes(notice.kind) ? await tailOf(kernel, commands, notice.pid) : null
   return { ...notice, text: sentenceOf({ ...notice, tail }) }
 }

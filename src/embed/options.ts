@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
-import type { EngineFunction } from '../verbs/durable-function.ts'
+import type { WorkflowFunction } from '../verbs/durable-function.ts'
 import type { EmbedOptions } from './embed.ts'
 
 /** As long as a timer of Node's can be. */
@@ -22,7 +22,7 @@ const COMMANDS = z.strictObject({
     .optional(),
 })
 
-export const engineFunction = z.custom<EngineFunction>(
+export const workflowFunction = z.custom<WorkflowFunction>(
   (run) => typeof run === 'function',
   'must be a function',
 )
@@ -39,7 +39,7 @@ export const OPTIONS = z.strictObject({
       z.custom<ToolHandler>((tool) => typeof tool === 'function', 'must be a function'),
     )
     .optional(),
-  engines: z.record(z.string().min(1), engineFunction).optional(),
+  workflows: z.record(z.string().min(1), workflowFunction).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
     .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')

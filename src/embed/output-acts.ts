@@ -22,7 +22,7 @@ export function outputActs(
   commands: Commands | undefined,
   reveals: Reveals,
   effects: ReadEffects,
-): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'streams' | 'usage'> {
+): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'outputStreams' | 'usage'> {
   const read = readerFor(kernel, actor)
   const find = async (text: string) => {
     const record = await read(text)
@@ -68,7 +68,7 @@ export function outputActs(
       const shown = terminal ? terminalView(kernel, actor) : await view('output', reveal)
       return output.bytes(record, from, limit, shown)
     },
-    async streams({ pid, from, to = Number.MAX_SAFE_INTEGER, times }) {
+    async outputStreams({ pid, from, to = Number.MAX_SAFE_INTEGER, times }) {
       const { record, output } = await find(pid)
       // Before the index is read: of these bytes it then has all entries.
       const end = Math.min(to, await output.length(record))

@@ -26,7 +26,7 @@ const ENVIRONMENT_MS = 5_000
 const LONGEST_CLAIM_MS = 60_000
 
 /**
- * Workers: programs elsewhere that execute engines of this store. Each is a holder of its own, so that it may go on
+ * Workers: programs elsewhere that execute workflows of this store. Each is a holder of its own, so that it may go on
  * with another daemon: nothing of it is kept here.
  */
 export function workerActs(
@@ -40,11 +40,11 @@ export function workerActs(
     if (denied !== undefined) throw new RefusedError(denied)
   }
   return {
-    async announceWorker({ worker, engines }) {
+    async announceWorker({ worker, workflows }) {
       permit()
       const { position } = kernel.feed
       const { renewMs, ttlMs } = kernel.times
-      await renew(edges, holderOf(worker, engines), kernel.times)
+      await renew(edges, holderOf(worker, workflows), kernel.times)
       return { renewMs, ttlMs, position }
     },
     async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
@@ -192,11 +192,11 @@ async function attemptOf(
 }
 
 /** Its place is not known here, and so nothing can be proved of it: its row tells. */
-function holderOf(worker: string, engines: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
+function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
   return {
     ...{ id: worker, role: 'worker', incarnation: worker },
     ...{ host: '', boot: '', pidNamespace: '', osPid: 0, startTime: '' },
-    serves: engines.length === 0 ? [] : [{ kind: 'engine', targets: engines }],
+    serves: workflows.length === 0 ? [] : [{ kind: 'workflow', targets: workflows }],
   }
 }
 

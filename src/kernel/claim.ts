@@ -147,8 +147,8 @@ function notClaimable({ record }: ProcessRow, why: ClaimRefusal): Refusal {
     case 'not_ready':
       return refusal(
         'not_claimable',
-        `${record.pid} is ${record.status}, not ready.`,
-        'Wait until it is ready.',
+        `${record.pid} is ${record.status}, not queued.`,
+        'Wait until it is queued.',
       )
     case 'not_due':
       return refusal(

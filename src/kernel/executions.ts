@@ -270,7 +270,7 @@ export class Executions {
           if (this.#wouldServe(event)) waiting.add(event.pid)
           break
         case 'wait_left':
-          if (this.#servesEngines && !this.#running.has(event.pid)) waiting.add(event.pid)
+          if (this.#servesWorkflows && !this.#running.has(event.pid)) waiting.add(event.pid)
           break
         case 'parked':
           this.#parked(event)
@@ -302,11 +302,11 @@ export class Executions {
 
   #parked(event: StoredEvent): void {
     const { until } = event.payload as unknown as Extract<ReservedEvent, { type: 'parked' }>['payload']
-    if (until !== null && this.#servesEngines) this.#lookout.lookAt(until)
+    if (until !== null && this.#servesWorkflows) this.#lookout.lookAt(until)
   }
 
-  get #servesEngines(): boolean {
-    return this.#executors.some(({ serves }) => serves.some(({ kind }) => kind === 'engine'))
+  get #servesWorkflows(): boolean {
+    return this.#executors.some(({ serves }) => serves.some(({ kind }) => kind === 'workflow'))
   }
 
   /** Looks for work, now or right after the look that is under way. */

@@ -78,7 +78,7 @@ export function* performOne(
   const intent = asked.at < row.record.updatedAt ? { ...asked, at: row.record.updatedAt } : asked
   const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
-  const scopeless = intent.type === 'reown' ? yield* refuseOwner(edges, row, intent) : undefined
+  const scopeless = intent.type === 'changeOwner' ? yield* refuseOwner(edges, row, intent) : undefined
   if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
   const replayKey = replayKeyToAsk(row, intent)
   const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
@@ -158,7 +158,7 @@ function* wasAsked(
 function* refuseOwner(
   edges: Edges,
   { record }: ProcessRow,
-  { owner, actor }: Extract<Intent, { type: 'reown' }>,
+  { owner, actor }: Extract<Intent, { type: 'changeOwner' }>,
 ): Generator<readonly Question[], Refusal | undefined, readonly unknown[]> {
   const { session, turn } = owner
   const denied =
@@ -201,7 +201,7 @@ function rightFor(intent: Intent): Right {
     case 'resume':
     case 'signal':
       return 'signal'
-    case 'reown':
+    case 'changeOwner':
     case 'change_cwd':
     case 'set_external_ref':
     case 'request_abandon':

@@ -45,7 +45,7 @@ export interface Registering {
   readonly refuseNew?: Refusal
   /** Of the parent's executor, when it is the one that asks. */
   readonly fence?: Fence
-  /** The step of the parent, an engine, that spawns it. */
+  /** The step of the parent, a workflow, that spawns it. */
   readonly place?: number
   /** It follows this one, whose end is about to be written: it takes its place, and of its allowance what is left. */
   readonly succeeds?: Succeeded

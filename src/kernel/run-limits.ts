@@ -5,7 +5,7 @@ import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
 
 /**
- * Stops what runs for longer than it may, where no keeper looks after that: tools and engines, here or in a worker. The time
+ * Stops what runs for longer than it may, where no keeper looks after that: tools and workflows, here or in a worker. The time
  * counts from the first start, also while it waits; one that is parked is due when it is over.
  */
 export class RunLimits {

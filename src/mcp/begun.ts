@@ -1,5 +1,5 @@
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Acting, OutputOf } from '../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import { outputRoom, pageOf } from './page.ts'
 import { processTask } from './process-tasks.ts'
@@ -33,7 +33,7 @@ type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'struc
 
 /** Waits a while until what was just begun has ended, or is ready, and tells what it printed so far. */
 export async function begun(
-  acting: Acting,
+  acting: ReeveVerbs,
   record: ProcessRecord,
   asked: Asked,
   call: Waits,
@@ -44,7 +44,7 @@ export async function begun(
 
 /** The same; what has not ended by then goes on as a task, for clients that know what that is. */
 export async function begunOrTask(
-  acting: Acting,
+  acting: ReeveVerbs,
   record: ProcessRecord,
   asked: Asked,
   call: Waits,
@@ -56,7 +56,7 @@ export async function begunOrTask(
   return soFar(acting, waited, record, asked, call)
 }
 
-async function settledWithin(acting: Acting, record: ProcessRecord, waitMs: number, call: Waits) {
+async function settledWithin(acting: ReeveVerbs, record: ProcessRecord, waitMs: number, call: Waits) {
   const { pid } = record
   const { signal, waiting, patienceLeft } = call
   const timeoutMs = Math.min(waitMs, patienceLeft())
@@ -73,7 +73,7 @@ function saysWhenReady({ kind, spec }: ProcessRecord): boolean {
 }
 
 async function soFar(
-  acting: Acting,
+  acting: ReeveVerbs,
   waited: OutputOf<'wait'>,
   record: ProcessRecord,
   asked: Asked,

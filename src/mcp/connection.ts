@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Acting, InputOf } from '../verbs/reeve.ts'
+import type { InputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { folderUnknown } from './asked-folder.ts'
 import type { ClientSession, McpSession } from './session.ts'
 import { ShownEnds } from './shown-ends.ts'
@@ -62,15 +62,15 @@ export class ConnectedSession implements ClientSession {
     else this.#turn = randomUUID()
   }
 
-  async acting(): Promise<Acting> {
+  async acting(): Promise<ReeveVerbs> {
     return connected(await this.#session.acting(), this.#connection)
   }
 
-  watching(): Promise<Acting> {
+  watching(): Promise<ReeveVerbs> {
     return this.#session.watching()
   }
 
-  change<Answer>(act: (acting: Acting, session: string) => Promise<Answer>): Promise<Answer> {
+  change<Answer>(act: (acting: ReeveVerbs, session: string) => Promise<Answer>): Promise<Answer> {
     return this.#session.change((acting, session) => act(connected(acting, this.#connection), session))
   }
 
@@ -80,7 +80,7 @@ export class ConnectedSession implements ClientSession {
 }
 
 /** The same verbs: those that read go on where this connection stopped, and commands begin in what its client runs in. */
-function connected(acting: Acting, { reader, environment }: Connection): Acting {
+function connected(acting: ReeveVerbs, { reader, environment }: Connection): ReeveVerbs {
   const reading = reader === null ? {} : { reader }
   return {
     ...acting,

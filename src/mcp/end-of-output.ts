@@ -1,4 +1,4 @@
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { tail } from './page.ts'
 import { pollOrAgain } from './poll-again.ts'
 
@@ -11,7 +11,7 @@ const MOST_CHARS = 250_000
  * an output to its end, and is then not told of the end of the process.
  */
 export async function endOfOutput(
-  acting: Acting,
+  acting: ReeveVerbs,
   pid: string,
   { chars, lines }: { readonly chars: number; readonly lines: number },
 ): Promise<string> {

@@ -1,7 +1,11 @@
-import type { Acting, ToldNotice } from '../verbs/reeve.ts'
+import type { InboxNotice, ReeveVerbs } from '../verbs/reeve.ts'
 
 /** The last of what a session was told, whether it was dealt with or not. */
-export async function newestNotices(acting: Acting, session: string, limit: number): Promise<ToldNotice[]> {
+export async function newestNotices(
+  acting: ReeveVerbs,
+  session: string,
+  limit: number,
+): Promise<InboxNotice[]> {
   const { notices } = await acting.notices({ scope: `session:${session}`, all: true, newest: true, limit })
   return notices
 }

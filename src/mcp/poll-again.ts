@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+import type { InputOf, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 export type Polled = OutputOf<'poll'> & {
   /** The daemon went away as it was asked, and what it answered with may have been lost on the way. */
@@ -9,7 +9,7 @@ export type Polled = OutputOf<'poll'> & {
 const MOST_POLLS = 3
 
 /** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
-export async function pollOrAgain(acting: Acting, asking: InputOf<'poll'>): Promise<Polled> {
+export async function pollOrAgain(acting: ReeveVerbs, asking: InputOf<'poll'>): Promise<Polled> {
   for (let asked = 1; ; asked++) {
     try {
       return { ...(await acting.poll(asking)), askedAgain: asked > 1 }

@@ -3,7 +3,7 @@ import { INTERNAL_ERROR, ProtocolError, type ServerContext } from '@modelcontext
 import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Acting, OutputOf } from '../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { pid } from '../verbs/shapes/scalars.ts'
 import { wait } from '../verbs/wait.ts'
 import { outputRoom, PAGE_CHARS } from './page.ts'
@@ -76,7 +76,7 @@ export function processTasks(askerFor: (ctx: ServerContext) => Promise<TaskAsker
       if (wanted === null) return null
       const { session, structured } = await askerFor(ctx)
       const asked = { taskId, session, structured, signal: ctx.mcpReq.signal }
-      const look = async (acting: Acting) => {
+      const look = async (acting: ReeveVerbs) => {
         try {
           return wanted.wait === null
             ? await endOf(acting, asked)
@@ -108,7 +108,7 @@ interface AskedTask extends TaskAsker {
   readonly signal: AbortSignal
 }
 
-async function endOf(acting: Acting, asked: AskedTask): Promise<TaskDetails> {
+async function endOf(acting: ReeveVerbs, asked: AskedTask): Promise<TaskDetails> {
   const { taskId, signal } = asked
   // Who gets the result has been told of the end: that is what a wait says, and a look does not.
   const waited = await acting.wait({ pid: taskId, timeoutMs: 0 }, { signal })
@@ -121,12 +121,17 @@ async function endOf(acting: Acting, asked: AskedTask): Promise<TaskDetails> {
   return completed(asked, waited, await readFrom(acting, taskId, 0, asked))
 }
 
-function readFrom(acting: Acting, ref: string, from: number, asked: AskedTask): Promise<Unread> {
+function readFrom(acting: ReeveVerbs, ref: string, from: number, asked: AskedTask): Promise<Unread> {
   const { session, structured } = asked
   return readUnread(acting, ref, { room: outputRoom(PAGE_CHARS, structured), turn: session.turn, from })
 }
 
-async function waitOf(acting: Acting, ref: string, wanted: TaskWait, asker: AskedTask): Promise<TaskDetails> {
+async function waitOf(
+  acting: ReeveVerbs,
+  ref: string,
+  wanted: TaskWait,
+  asker: AskedTask,
+): Promise<TaskDetails> {
   const { until, ready, by } = wanted
   const { taskId, session, signal } = asker
   const from = until?.from ?? 0

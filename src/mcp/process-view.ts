@@ -45,7 +45,7 @@ export function viewOf(record: ProcessRecord): ProcessView {
     message: messageOf(record),
     cwd: record.cwd,
     lifetime: record.lifetime,
-    startsAt: record.status === 'ready' ? record.retryAt : null,
+    startsAt: record.status === 'queued' ? record.retryAt : null,
     startedAt: outcome?.startedAt ?? record.firstStarted?.at ?? null,
     endedAt: outcome?.endedAt ?? null,
     leftBehind: leftBehindOf(record),

@@ -1,5 +1,5 @@
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Acting, InputOf, OutputOf } from '../verbs/reeve.ts'
+import type { InputOf, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 interface ReplyAsked {
   readonly pid: string
@@ -19,7 +19,7 @@ const NEWLINE = 10
 
 /** Waits for a line that is printed in reply to what was typed. What a terminal echoes of that is no reply. */
 export async function waitForReply(
-  acting: Acting,
+  acting: ReeveVerbs,
   { pid, typed, from: begin, until, timeoutMs }: ReplyAsked,
   signal: AbortSignal,
 ): Promise<OutputOf<'wait'>> {
@@ -61,7 +61,7 @@ function takeEcho(echoes: string[], line: string): void {
   echoes.splice(0, echoes.findIndex((echo) => printed.endsWith(echo)) + 1)
 }
 
-async function linesBetween(acting: Acting, pid: string, from: number, to: number): Promise<string[]> {
+async function linesBetween(acting: ReeveVerbs, pid: string, from: number, to: number): Promise<string[]> {
   if (to <= from) return []
   const { bytes } = await acting.output({ pid, offset: from, limit: Math.min(to - from, MAX_ECHOED_BYTES) })
   return new TextDecoder().decode(bytes).split('\n')
@@ -77,7 +77,7 @@ function endsWithBeginning(printed: string, echo: string): boolean {
   return false
 }
 
-async function endOfLine(acting: Acting, pid: string, from: number): Promise<number> {
+async function endOfLine(acting: ReeveVerbs, pid: string, from: number): Promise<number> {
   const { offset, bytes, next } = await acting.output({ pid, offset: from })
   const newline = bytes.indexOf(NEWLINE)
   return newline === -1 ? next : offset + newline + 1

@@ -1,4 +1,4 @@
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { watchInbox } from './inbox-watch.ts'
 import { resourceRef } from './resource-uris.ts'
 
@@ -8,7 +8,7 @@ const MOST_PROCESSES = 1_000
 
 /** Who looks. */
 export interface Asking {
-  readonly acting: Acting
+  readonly acting: ReeveVerbs
   readonly session: string
 }
 

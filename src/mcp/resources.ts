@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { type McpClient, toldBy } from './client.ts'
 import { endOfOutput } from './end-of-output.ts'
 import { newestNotices } from './newest-notices.ts'
@@ -33,7 +33,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
   }
   const read = (
     mimeType: string,
-    text: (acting: Acting, uri: string, session: string) => Promise<string>,
+    text: (acting: ReeveVerbs, uri: string, session: string) => Promise<string>,
   ) => {
     return async (uri: URL, ctx: ServerContext): Promise<ReadResourceResult | InputRequiredResult> => {
       try {

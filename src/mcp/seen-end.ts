@@ -1,8 +1,8 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 
 /** Marks the end of a process as seen, as a wait for it does: the inbox does not tell it again. */
-export async function markEndAsSeen(acting: Acting, pid: string, signal: AbortSignal): Promise<void> {
+export async function markEndAsSeen(acting: ReeveVerbs, pid: string, signal: AbortSignal): Promise<void> {
   try {
     await acting.wait({ pid, timeoutMs: 0 }, { signal })
   } catch (error) {

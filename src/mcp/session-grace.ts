@@ -1,4 +1,4 @@
-import type { Acting, OutputOf } from '../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { MCP_SESSION } from './session-id.ts'
 
 const GRACE_MS = 60 * 60 * 1_000
@@ -30,7 +30,7 @@ type Session = OutputOf<'sessions'>['sessions'][number]
  * Ends the sessions of MCP clients that were not there for the grace; what is stopped by that is in their inboxes. Time
  * in which no client could have been heard (no daemon, a machine that slept) does not count.
  */
-export function endIdleSessions(reeve: Acting, options: GraceOptions = {}): Grace {
+export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): Grace {
   const { graceMs = GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
   if (graceMs === 0) return { settled: async () => {}, close: async () => {} }
   const betweenMs = Math.max(1, Math.min(MOST_BETWEEN_MS, Math.floor(graceMs / 4)))
@@ -66,7 +66,7 @@ export function endIdleSessions(reeve: Acting, options: GraceOptions = {}): Grac
 
 /** The open sessions of MCP clients that none of them has touched for longer than the grace. */
 export async function idleSessions(
-  reeve: Pick<Acting, 'sessions'>,
+  reeve: Pick<ReeveVerbs, 'sessions'>,
   { graceMs, now, listeningSince = 0 }: { graceMs: number; now: number; listeningSince?: number },
 ): Promise<Session[]> {
   const idle: Session[] = []

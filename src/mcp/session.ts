@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { generationIn, generationOf } from './session-id.ts'
 import { ShownEnds } from './shown-ends.ts'
 
 /** Reeve as the door has it: the host's own acts, and everybody else's. */
-export interface McpReeve extends Acting {
-  as(actor: Actor): Acting
+export interface McpReeve extends ReeveVerbs {
+  as(actor: Actor): ReeveVerbs
   /** Acts as somebody, and only looks. Absent where a daemon behind it sees to that. */
-  observing?(actor: Actor): Acting
+  observing?(actor: Actor): ReeveVerbs
 }
 
 /** A session as tools and resources have it. */
@@ -51,7 +51,7 @@ export class McpSession {
   readonly shownEnds = new ShownEnds()
   #turn: string = randomUUID()
   #touchedAt = Number.NEGATIVE_INFINITY
-  #acting: Acting
+  #acting: ReeveVerbs
 
   /** `quiet` is the way for what no client asked for: it wakes nobody. */
   constructor(
@@ -84,27 +84,27 @@ export class McpSession {
   }
 
   /** The one before this, which has ended. */
-  get previous(): { readonly id: string; readonly acting: Acting } | null {
+  get previous(): { readonly id: string; readonly acting: ReeveVerbs } | null {
     if (this.#generation === 1) return null
     const id = generationOf(this.#base, this.#generation - 1)
     return { id, acting: this.#reeve.as(`session:${id}`) }
   }
 
   /** To look. */
-  async acting(): Promise<Acting> {
+  async acting(): Promise<ReeveVerbs> {
     await this.#find(this.#reeve)
     void this.touch()
     return this.#acting
   }
 
   /** To look again and again, without being asked to. */
-  async watching(): Promise<Acting> {
+  async watching(): Promise<ReeveVerbs> {
     await this.#find(this.#quiet)
     return this.#quiet.as(`session:${this.id}`)
   }
 
   /** To change something. */
-  async change<Answer>(act: (acting: Acting, session: string) => Promise<Answer>): Promise<Answer> {
+  async change<Answer>(act: (acting: ReeveVerbs, session: string) => Promise<Answer>): Promise<Answer> {
     await this.#find(this.#reeve)
     try {
       await this.#openForCertain()
@@ -190,7 +190,7 @@ export class McpSession {
     for (const { record } of processes) {
       if (record.lifetime !== 'detached') continue
       try {
-        await this.#reeve.reown({ pid: record.pid, owner: { ...record.owner, session: this.id } })
+        await this.#reeve.changeOwner({ pid: record.pid, owner: { ...record.owner, session: this.id } })
       } catch (error) {
         if (!(error instanceof ReeveError) || error.code !== 'already_ended') throw error
       }

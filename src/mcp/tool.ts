@@ -7,7 +7,7 @@ import type {
 } from '@modelcontextprotocol/server'
 import type * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { checkedInput } from './check-input.ts'
 import { type McpClient, type Place, type Told, toldBy } from './client.ts'
 import { plainSchema, published } from './input-schema.ts'
@@ -50,7 +50,7 @@ export interface Call extends Place, Progress {
   /** How many milliseconds are left until the client may give up on this call. */
   patienceLeft(): number
   /** Acts as the client's session, which is opened for it if the tool changes something. */
-  perform<Done>(act: (acting: Acting, session: string) => Promise<Done>): Promise<Done>
+  perform<Done>(act: (acting: ReeveVerbs, session: string) => Promise<Done>): Promise<Done>
 }
 
 export function tool<Input extends z.ZodObject>(described: Tool<Input>): Tool<Input> {

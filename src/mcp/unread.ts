@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { endOfOutput } from './end-of-output.ts'
 import { type Polled, pollOrAgain } from './poll-again.ts'
 import { type ProcessView, structuredView, viewOf } from './process-view.ts'
@@ -46,7 +46,7 @@ const LEFT_OUT =
  * behind it. Processes without output have printed nothing. It is a look: whoever is told of the end is told in the next
  * `turn`, and not in this one.
  */
-export async function readUnread(acting: Acting, pid: string, reading: Reading): Promise<Unread> {
+export async function readUnread(acting: ReeveVerbs, pid: string, reading: Reading): Promise<Unread> {
   try {
     return await readPage(acting, pid, reading)
   } catch (error) {
@@ -56,7 +56,7 @@ export async function readUnread(acting: Acting, pid: string, reading: Reading):
   }
 }
 
-async function readPage(acting: Acting, pid: string, reading: Reading): Promise<Unread> {
+async function readPage(acting: ReeveVerbs, pid: string, reading: Reading): Promise<Unread> {
   const { room, turn, from, session } = reading
   const firstRoom = Math.max(1, Math.floor(room * FIRST_PART))
   const common = { pid, turn, ansi: 'render' } as const

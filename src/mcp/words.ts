@@ -24,7 +24,7 @@ function stateOf(process: ProcessView, now: number): string {
   const { status, exitCode, signal, reason, startedAt, endedAt } = process
   if (endedAt === null) {
     if (status === 'running' && startedAt !== null) return `has been running for ${duration(now - startedAt)}`
-    return status === 'ready' ? startText(process, now) : `is ${status}`
+    return status === 'queued' ? startText(process, now) : `is ${status}`
   }
   const took = startedAt === null ? '' : ` after ${duration(endedAt - startedAt)}`
   const ago = now - endedAt < LONG_AGO_MS ? '' : `, ${duration(now - endedAt)} ago`
@@ -33,7 +33,7 @@ function stateOf(process: ProcessView, now: number): string {
   return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}${restartText(process)}`
 }
 
-/** The status `ready` says only that it may be started: a model would take that for being ready for use. */
+/** The status `queued` says only that it may be started: a model would take that for being ready for use. */
 function startText({ startsAt }: ProcessView, now: number): string {
   if (startsAt === null) return 'has not started yet'
   return startsAt > now ? `starts again in ${duration(startsAt - now)}` : 'is about to start again'

@@ -1,6 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { ROLES, type Role } from '../verbs/verb.ts'
 import type { Served } from './served.ts'
 
@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 /** The role `read` has no effects: whoever has no other one observes, whomever they act as. */
-export function actingFor(reeve: Served, { actor, role }: Caller): Acting {
+export function actingFor(reeve: Served, { actor, role }: Caller): ReeveVerbs {
   if (role === 'read') return reeve.observing(actor)
   return actor === 'host' ? reeve : reeve.as(actor)
 }

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
 import { type Door, Guard } from './guard.ts'
@@ -34,7 +34,7 @@ export interface ServeOptions {
 export interface Server {
   /** Null where it listens on its socket alone. */
   readonly url: string | null
-  acting(caller: Caller): Acting
+  acting(caller: Caller): ReeveVerbs
   /** When nobody asks about these processes any more, or after a while: they have ended, and whoever waits for that is told. */
   told(pids: readonly string[]): Promise<void>
   /** What was answered since it listens, and who is there. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { arrival } from './app.ts'
 import { actingFor, type Caller, demand, viewOf } from './caller.ts'
 import type { Door, Guard } from './guard.ts'
@@ -30,7 +30,7 @@ export interface Upgrade {
 
 interface Place {
   readonly caller: Caller
-  readonly acting: Acting
+  readonly acting: ReeveVerbs
   readonly pid: string
   readonly offset: number
 }

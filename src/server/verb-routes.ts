@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import type { Acting, CallOptions, VerbName } from '../verbs/reeve.ts'
+import type { CallOptions, ReeveVerbs, VerbName } from '../verbs/reeve.ts'
 import { verbs } from '../verbs/reeve.ts'
 import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
 import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
@@ -45,7 +45,7 @@ async function perform(
   if (input['reveal'] === true) demand(caller, 'admin')
   refuseInherited(caller, input)
   const given = name === 'output' ? asShownTo(caller, input) : input
-  const act = actingFor(reeve, caller)[name as keyof Acting] as Act
+  const act = actingFor(reeve, caller)[name as keyof ReeveVerbs] as Act
   const answer = await act(given, { signal: callSignal(context) })
   // Where there are no bytes to be wrapped, nothing need be looked at twice.
   const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)

@@ -1,6 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 
 const PAGE = 1_000
 
@@ -9,7 +9,7 @@ const PAGE = 1_000
  * Only what has changed is read anew.
  */
 export class Census {
-  readonly #reeve: Acting
+  readonly #reeve: ReeveVerbs
   readonly #live = new Map<string, Living>()
   #position: number
   #isCounted = false
@@ -17,7 +17,7 @@ export class Census {
   readonly ends = new Map<string, number>()
   outputBytes = 0
 
-  constructor(reeve: Acting, now: number) {
+  constructor(reeve: ReeveVerbs, now: number) {
     this.#reeve = reeve
     this.#position = now
   }
@@ -53,7 +53,7 @@ export class Census {
     this.#live.clear()
     let after: string | null = null
     do {
-      const page: Awaited<ReturnType<Acting['list']>> = await this.#reeve.list({
+      const page: Awaited<ReturnType<ReeveVerbs['list']>> = await this.#reeve.list({
         limit: PAGE,
         ...(after === null ? {} : { after }),
       })
@@ -119,7 +119,7 @@ interface Living {
 }
 
 /** Named also when nobody is in them: a gauge that is not told keeps its last value. */
-const STATUSES = ['ready', 'running', 'waiting', 'paused', 'stopping'] as const
+const STATUSES = ['queued', 'running', 'waiting', 'paused', 'stopping'] as const
 
 function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -1,7 +1,7 @@
 import { ReeveError } from '../core/errors.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Acting } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import type { PlaceFile } from './place-file.ts'
 import { MOST_EVENTS, type Span, spanOf } from './span.ts'
 
@@ -19,13 +19,13 @@ type Send = (spans: readonly Span[]) => Promise<boolean>
  * taken, so that nothing is kept in memory for a collector that is away, and the next daemon goes on where this one stopped.
  */
 export class EndedSpans {
-  readonly #reeve: Acting
+  readonly #reeve: ReeveVerbs
   readonly #file: PlaceFile
   #position: number
   #isKept: boolean
 
   /** `now` is where the feed is: whoever begins tells of what ends from now on. */
-  constructor(reeve: Acting, file: PlaceFile, now: number) {
+  constructor(reeve: ReeveVerbs, file: PlaceFile, now: number) {
     this.#reeve = reeve
     this.#file = file
     const kept = file.read()

@@ -2,7 +2,6 @@ import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ends } from './conformance/ends.ts'
-import { engines } from './conformance/engines.ts'
 import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
@@ -27,6 +26,7 @@ import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
 import { visibility } from './conformance/visibility.ts'
+import { workflows } from './conformance/workflows.ts'
 
 export type { StoreUnderTest, Suite } from './conformance/bench.ts'
 
@@ -48,7 +48,7 @@ export function storeConformance(suite: Suite): void {
   keeping(behaves)
   signals(behaves)
   answers(behaves)
-  engines(behaves)
+  workflows(behaves)
   stopGraces(behaves)
   tree(behaves)
   lifetimes(behaves)

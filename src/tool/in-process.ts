@@ -33,7 +33,7 @@ export interface ToolContext {
   /** The variables of its environment, with the values of secrets; empty where it has none. */
   readonly env: Variables
   /** Aborted when the process is to stop, or somebody else has taken it over. */
-  readonly signal: AbortSignal
+  readonly abortSignal: AbortSignal
   /** Appends an event of a type that the process declared. */
   append(type: string, payload: Value, options?: { readonly replayKey?: string }): Promise<void>
   /** Starts a child. A later attempt that comes to the same call finds the same child. */
@@ -41,7 +41,7 @@ export interface ToolContext {
   /** Waits for a process to end. */
   wait(pid: Pid): Promise<ProcessRecord>
   /** Takes the next signal of this name, sent before or after. */
-  waitSignal(name: string, options?: { readonly timeoutMs?: number }): Promise<SignalAnswer>
+  waitForSignal(name: string, options?: { readonly timeoutMs?: number }): Promise<SignalAnswer>
   /** A one-shot key that answers the next wait on this name from outside. */
   keyFor(name: string): Promise<string>
   /** Sleeps until a time that later attempts keep to. */
@@ -116,7 +116,7 @@ class Context implements ToolContext {
     this.attempt = work.record.attempts
   }
 
-  get signal(): AbortSignal {
+  get abortSignal(): AbortSignal {
     return this.#work.signal
   }
 
@@ -152,19 +152,19 @@ class Context implements ToolContext {
   readonly wait = async (pid: Pid): Promise<ProcessRecord> => {
     const wait = this.#next('child', pid)
     const entered = await this.#perform({ type: 'enter_wait', wait, until: null })
-    const waited = await this.#kernel.waitForEnd(pid, { signal: this.signal })
-    if (waited.type !== 'done') throw this.signal.reason
+    const waited = await this.#kernel.waitForEnd(pid, { signal: this.abortSignal })
+    if (waited.type !== 'done') throw this.abortSignal.reason
     if (entered.type !== 'replayed') {
       await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null })
     }
     return waited.value.record
   }
 
-  readonly waitSignal = async (
+  readonly waitForSignal = async (
     name: string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<SignalAnswer> => {
-    checkOptions('waitSignal', options, ['timeoutMs'])
+    checkOptions('waitForSignal', options, ['timeoutMs'])
     const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
     const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
@@ -196,10 +196,10 @@ class Context implements ToolContext {
       row.record.revision,
       (event) => event.type === 'resumed' || event.type === 'stop_requested',
       {
-        signal: this.signal,
+        signal: this.abortSignal,
       },
     )
-    this.signal.throwIfAborted()
+    this.abortSignal.throwIfAborted()
   }
 
   #after(ms: number): number {

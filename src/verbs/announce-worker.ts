@@ -8,7 +8,7 @@ export const announceWorker = verb({
   summary: 'Says that a program serves durable functions under these names, and that it is alive.',
   route: 'PUT /workers/{worker}',
   needs: 'operate',
-  input: z.strictObject({ worker, engines: z.array(z.string().min(1).max(200)).max(1_000) }),
+  input: z.strictObject({ worker, workflows: z.array(z.string().min(1).max(200)).max(1_000) }),
   output: z.strictObject({
     renewMs: duration,
     ttlMs: duration,

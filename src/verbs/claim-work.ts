@@ -5,7 +5,8 @@ import { verb } from './verb.ts'
 
 /** What the worker holds and does not know of, as after a lost answer, is in the answer too; so is what it no longer holds. */
 export const claimWork = verb({
-  summary: 'Takes the lease of engine processes that a worker serves, and waits for some if there are none.',
+  summary:
+    'Takes the lease of workflow processes that a worker serves, and waits for some if there are none.',
   route: 'POST /workers/{worker}/claims',
   needs: 'operate',
   input: z.strictObject({

@@ -7,7 +7,7 @@ import { verb } from './verb.ts'
 
 /** Every act carries the fence that the claim gave; one that is stale changes nothing. All of them may be repeated. */
 export const doWork = verb({
-  summary: 'Writes what a worker did on an engine process that it holds.',
+  summary: 'Writes what a worker did on a workflow process that it holds.',
   route: 'POST /workers/{worker}/work',
   needs: 'operate',
   input: z.strictObject({ worker, pid, fence: count, act }),

@@ -8,16 +8,16 @@ import type { Value } from '../core/value/value.ts'
 import type { InputOf } from './reeve.ts'
 
 /**
- * A durable function of the embedding program, run as an `engine` process. It may be begun several times, after a
+ * A durable function of the embedding program, run as a `workflow` process. It may be begun several times, after a
  * crash or a long wait, and comes to the same place each time: what its context did before is not done again. So what
  * lies between two calls of the context must not depend on time, chance or the outside world; those belong in steps.
  */
-export type EngineFunction = {
+export type WorkflowFunction = {
   // A method, so that a function may say more exactly what its input is.
-  run(context: EngineContext, input: Value): unknown
+  run(context: WorkflowContext, input: Value): unknown
 }['run']
 
-export interface EngineContext {
+export interface WorkflowContext {
   readonly pid: Pid
   /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
   readonly input: Value
@@ -37,15 +37,15 @@ export interface EngineContext {
   /** Sleeps until a time that no restart changes. */
   sleep(ms: number): Promise<void>
   /** Takes the next signal of this name, sent before or after. Undefined when the time is up. */
-  signal<Value extends Json = Json>(name: string): Promise<Value>
-  signal<Value extends Json = Json>(
+  waitForSignal<Value extends Json = Json>(name: string): Promise<Value>
+  waitForSignal<Value extends Json = Json>(
     name: string,
     options: { readonly timeoutMs?: number },
   ): Promise<Value | undefined>
   /** A one-shot key that answers the next wait for this signal from outside, whoever has it. */
   keyFor(name: string): Promise<string>
   /** Starts a child, once. */
-  spawn(request: ChildOfEngine): Promise<Child>
+  spawn(request: ChildOfWorkflow): Promise<Child>
   /** Waits for a child to end. */
   wait(child: Child | Pid): Promise<ChildOutcome>
   /**
@@ -65,7 +65,7 @@ export interface EngineContext {
 export interface StepInfo {
   /** 1 at first; more when it failed before. */
   readonly attempt: number
-  readonly signal: AbortSignal
+  readonly abortSignal: AbortSignal
   /** The same whenever this step is tried: for services that take an idempotency key. */
   readonly key: string
 }
@@ -85,7 +85,7 @@ export interface RetryPolicy {
   readonly when?: (error: unknown) => boolean
 }
 
-export interface EngineOptions {
+export interface WorkflowOptions {
   /** For steps that have no policy of their own. */
   readonly retry?: RetryPolicy
   /** How long it waits in memory before it leaves it. */
@@ -95,7 +95,7 @@ export interface EngineOptions {
 }
 
 /** A registration without what the parent settles by itself. The input of a tool or a durable function may be any `Value`. */
-export type ChildOfEngine = WithValueInput<ChildToRegister>
+export type ChildOfWorkflow = WithValueInput<ChildToRegister>
 
 /** The same, with its input encoded. */
 export type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>

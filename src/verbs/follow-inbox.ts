@@ -1,6 +1,6 @@
-import type { Acting, CallOptions, InputOf, OutputOf, ToldNotice } from './reeve.ts'
+import type { CallOptions, InboxNotice, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
 
-export type FollowInboxInput = Parameters<Acting['inbox']>[0]
+export type FollowInboxInput = Parameters<ReeveVerbs['inbox']>[0]
 
 /** The two verbs that a follower of an inbox needs, wherever they are performed. */
 export interface InboxVerbs {
@@ -17,7 +17,7 @@ export async function* followInbox(
   verbs: InboxVerbs,
   { scope, consumer, after, take, turn }: FollowInboxInput,
   { signal }: CallOptions,
-): AsyncGenerator<ToldNotice, void, void> {
+): AsyncGenerator<InboxNotice, void, void> {
   const options = signal === undefined ? {} : { signal }
   const about = { scope, waitMs: WAIT_MS, ...(turn === undefined ? {} : { turn }) }
   const from = { ...about, ...(consumer === undefined ? {} : { consumer }), limit: PAGE }

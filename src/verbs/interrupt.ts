@@ -4,7 +4,7 @@ import { pid, reason } from './shapes/scalars.ts'
 import { stopReport } from './shapes/stop-report.ts'
 import { verb } from './verb.ts'
 
-/** All selectors that are given must match. One tool call, a turn, everything of a session; agents and engines too. */
+/** All selectors that are given must match. One tool call, a turn, everything of a session; agents and workflows too. */
 export const interrupt = verb({
   summary: 'Asks all processes of a scope to stop.',
   route: 'POST /interrupts',

@@ -3,23 +3,22 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
-import { activity } from './activity.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { budget } from './budget.ts'
 import { changeCwd } from './change-cwd.ts'
+import { changeOwner } from './change-owner.ts'
 import { changes } from './changes.ts'
 import { charge } from './charge.ts'
 import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
 import { doWork } from './do-work.ts'
-import type { EngineFunction, EngineOptions } from './durable-function.ts'
+import type { WorkflowFunction, WorkflowOptions } from './durable-function.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
-import { engines } from './engines.ts'
 import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { grant } from './grant.ts'
@@ -29,19 +28,19 @@ import { interrupt } from './interrupt.ts'
 import { kill } from './kill.ts'
 import { killAll } from './kill-all.ts'
 import { list } from './list.ts'
+import { liveCount } from './live-count.ts'
 import { log } from './log.ts'
 import { notices } from './notices.ts'
 import { openSession } from './open-session.ts'
 import { openTurn } from './open-turn.ts'
 import { output } from './output.ts'
+import { outputStreams } from './output-streams.ts'
 import { poll } from './poll.ts'
 import { prune } from './prune.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
-import { refer } from './refer.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
 import { removeHolder } from './remove-holder.ts'
-import { reown } from './reown.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
 import { retireWorker } from './retire-worker.ts'
@@ -50,13 +49,13 @@ import { screen } from './screen.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
 import { sessions } from './sessions.ts'
+import { setExternalRef } from './set-external-ref.ts'
 import type { filter } from './shapes/filter.ts'
 import { show } from './show.ts'
 import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
 import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
-import { streams } from './streams.ts'
 import { submit } from './submit.ts'
 import { takeNotices } from './take-notices.ts'
 import { touchSession } from './touch-session.ts'
@@ -68,13 +67,14 @@ import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
 import { waitFor } from './wait-for.ts'
 import { whoami } from './whoami.ts'
+import { workflows } from './workflows.ts'
 import { write } from './write.ts'
 
 /** Every act there is. Adding one is a file, and a line here. */
 export const verbs = {
   abandon,
   acknowledge,
-  activity,
+  liveCount,
   announceWorker,
   answer,
   append,
@@ -89,7 +89,7 @@ export const verbs = {
   end,
   endSession,
   endTurn,
-  engines,
+  workflows,
   environment,
   events,
   grant,
@@ -108,10 +108,10 @@ export const verbs = {
   prune,
   putEnvironment,
   recover,
-  refer,
+  setExternalRef,
   refreshEnvironment,
   removeHolder,
-  reown,
+  changeOwner,
   resize,
   restart,
   retireWorker,
@@ -126,7 +126,7 @@ export const verbs = {
   spawnMany,
   status,
   whoami,
-  streams,
+  outputStreams,
   submit,
   takeNotices,
   touchSession,
@@ -159,7 +159,7 @@ type Acts = {
 }
 
 /** What may be done on behalf of somebody. */
-export interface Acting extends Acts {
+export interface ReeveVerbs extends Acts {
   /** The kernel that does it: the `holder` of what it executes. */
   readonly kernel: string
   /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
@@ -200,7 +200,7 @@ export interface Acting extends Acts {
       readonly turn?: string
     },
     options?: CallOptions,
-  ): AsyncIterable<ToldNotice>
+  ): AsyncIterable<InboxNotice>
   /**
    * A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. Of the host it is a
    * person's own, and nothing is masked.
@@ -211,7 +211,7 @@ export interface Acting extends Acts {
   ): Promise<Attachment>
 }
 
-export type ToldNotice = OutputOf<'notices'>['notices'][number]
+export type InboxNotice = OutputOf<'notices'>['notices'][number]
 
 /** A piece of an output log. `gap`: bytes that are not kept any more, right before it. */
 export interface OutputPiece {
@@ -228,15 +228,15 @@ export interface Attachment extends AsyncIterable<OutputPiece> {
 }
 
 /** Serves durable functions of this program. */
-export interface EngineHost {
-  /** Runs the engine processes of this name here, from now until `close`. */
-  engine(name: string, run: EngineFunction, options?: EngineOptions): Promise<void>
+export interface ServesWorkflows {
+  /** Runs the workflow processes of this name here, from now until `close`. */
+  workflow(name: string, run: WorkflowFunction, options?: WorkflowOptions): Promise<void>
 }
 
 /** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
-export interface Reeve extends Acting {
+export interface Reeve extends ReeveVerbs {
   /** Acts as somebody else, `reeve.as('session:s1')`, and can be handed to them: it leads nowhere else. */
-  as(actor: Actor): Acting
+  as(actor: Actor): ReeveVerbs
   /** In order: commands that live as long as the daemon are ended, unless `keep` says otherwise; the rest goes on. */
   close(options?: { readonly keep?: boolean }): Promise<void>
 }

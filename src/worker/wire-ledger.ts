@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { resolveVariables, secretValue, type Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
-import type { Ledger } from '../engine/ledger.ts'
 import type { Attempt } from '../kernel/attempt.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
+import type { Ledger } from '../workflow/ledger.ts'
 
 type Act = InputOf<'doWork'>['act']
 

@@ -5,14 +5,14 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import { checkOptions, checkRetry } from '../engine/retry.ts'
-import { GRACE_MS, Run } from '../engine/run.ts'
-import { isTrouble } from '../engine/writing.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
 import { StopGraces } from '../kernel/stop-graces.ts'
 import { systemClock } from '../store/system-clock.ts'
-import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import type { WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
+import { checkOptions, checkRetry } from '../workflow/retry.ts'
+import { GRACE_MS, Run } from '../workflow/run.ts'
+import { isTrouble } from '../workflow/writing.ts'
 import { wireLedger } from './wire-ledger.ts'
 
 /** How long one question for work may take. */
@@ -25,12 +25,12 @@ const RETRY_MAX_MS = 10_000
 const ASKED: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
 
 interface Served {
-  readonly run: EngineFunction
-  readonly options: EngineOptions
+  readonly run: WorkflowFunction
+  readonly options: WorkflowOptions
 }
 
 /**
- * Executes engine processes of a daemon in this program: announces what it serves, claims, runs, and gives back what
+ * Executes workflow processes of a daemon in this program: announces what it serves, claims, runs, and gives back what
  * it holds when it is closed. It is a holder of its own, so it outlives the daemon: with the next one it goes on.
  *
  * | state   | a function is added    | an answer brings work | the daemon is away | `close`           |
@@ -67,19 +67,19 @@ export class Worker {
     this.#reeve = reeve
   }
 
-  async add(name: string, run: EngineFunction, options: EngineOptions = {}): Promise<void> {
+  async add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): Promise<void> {
     if (this.#closing.signal.aborted)
       throw new ReeveError('closed', 'This client has been closed.', 'Connect again.')
     if (this.#functions.has(name)) {
       throw new RefusedError(
         refusal(
           'conflict',
-          `The engine ${name} is served here already.`,
+          `The workflow ${name} is served here already.`,
           'Give each function a name of its own.',
         ),
       )
     }
-    checkOptions(`The engine ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
+    checkOptions(`The workflow ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
     checkRetry(options.retry)
     this.#functions.set(name, { run, options })
     // What happens to a process after it was claimed is heard: the stream begins before the first claim.
@@ -111,7 +111,7 @@ export class Worker {
       const sent = systemClock.now()
       const answer = await this.#reeve.announceWorker({
         worker: this.#id,
-        engines: [...this.#functions.keys()],
+        workflows: [...this.#functions.keys()],
       })
       this.#ttlMs = answer.ttlMs
       this.#certain ??= sent
@@ -188,7 +188,7 @@ export class Worker {
   /** One stream of events serves all that is run here. */
   async #follow(from: number): Promise<void> {
     let after: number | undefined = from
-    const filter = { kind: ['engine' as const], status: 'any' as const }
+    const filter = { kind: ['workflow' as const], status: 'any' as const }
     await this.#untilClosed(async () => {
       const position: number = after ?? (await this.#here())
       // Taken up anew, it may have missed some: they are in the log.
@@ -249,7 +249,7 @@ export class Worker {
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
     if (how === 'kill') return void this.#end(attempt, { status: 'cancelled' })
-    const served = this.#functions.get(String(attempt.record.spec['engine']))
+    const served = this.#functions.get(String(attempt.record.spec['workflow']))
     this.#graces.watch(attempt, request, served?.options.graceMs ?? GRACE_MS)
   }
 
@@ -277,7 +277,7 @@ export class Worker {
 
   async #run(attempt: Attempt): Promise<void> {
     const { record } = attempt
-    const served = this.#functions.get(String(record.spec['engine']))
+    const served = this.#functions.get(String(record.spec['workflow']))
     if (served === undefined) return
     const ledger = wireLedger(this.#reeve, attempt, systemClock, {
       onEvents: (listener) => this.#on(record.pid, listener),

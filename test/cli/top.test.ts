@@ -136,7 +136,7 @@ describe('the picture', () => {
 
   test('says of what waits for what it waits', () => {
     const waiting = (name: string, wait: object, moreWaits: object[] = []) =>
-      record(name, { kind: 'engine', status: 'waiting', wait, moreWaits })
+      record(name, { kind: 'workflow', status: 'waiting', wait, moreWaits })
     const picture = loaded(
       EMPTY,
       [
@@ -145,8 +145,8 @@ describe('the picture', () => {
       ],
       NOW,
     )
-    expect(drawn(picture)[2]).toContain('ask  waits for signal go · engine ask')
-    expect(drawn(picture)[3]).toContain('nap  waits 1m30s and 1 more · engine nap')
+    expect(drawn(picture)[2]).toContain('ask  waits for signal go · workflow ask')
+    expect(drawn(picture)[3]).toContain('nap  waits 1m30s and 1 more · workflow nap')
   })
 
   test('breaks what it says into lines rather than cutting it, and keeps the chosen one in sight', () => {
@@ -290,10 +290,10 @@ describe('keys', () => {
     expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).not.toContain('…')
     expect(drawn(help, { cols: 20, rows: 3 })).toHaveLength(3)
     expect(press(help, 'q', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
-    const engine = loaded(EMPTY, [record('publish', { kind: 'engine' })], NOW)
-    expect(press(engine, 'l', 5).act).toBeNull()
-    expect(drawn(pressing(engine, 'l'), { cols: 200, rows: 8 }).at(-1)).toContain(
-      'reeve engine show p_publish',
+    const workflow = loaded(EMPTY, [record('publish', { kind: 'workflow' })], NOW)
+    expect(press(workflow, 'l', 5).act).toBeNull()
+    expect(drawn(pressing(workflow, 'l'), { cols: 200, rows: 8 }).at(-1)).toContain(
+      'reeve workflow show p_publish',
     )
   })
 

@@ -21,7 +21,7 @@ test('over the socket and over TCP a client does what an embedded kernel does', 
     await reeve.close()
     await expect(reeve.status()).rejects.toMatchObject({ code: 'closed' })
   }
-  expect(await daemon.reeve.activity()).toMatchObject({ live: 0 })
+  expect(await daemon.reeve.liveCount()).toMatchObject({ live: 0 })
 })
 
 test('a refusal is the same error with the same words on either side', async () => {

@@ -1,9 +1,9 @@
-import type { Acting } from 'reeve'
+import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
 import { codeOf, Household, printed, start } from './household.ts'
 
 /** Whatever can be done with a command, by somebody. */
-async function codes(door: Acting, pid: string): Promise<{ reading: Set<string>; acting: Set<string> }> {
+async function codes(door: ReeveVerbs, pid: string): Promise<{ reading: Set<string>; acting: Set<string> }> {
   const reading = [
     door.show({ pid }),
     door.poll({ pid }),

@@ -2,7 +2,7 @@ import type { Reeve, ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
 import { codeOf, ended, Household, printed, runs, start } from './household.ts'
 
-const hang: ToolHandler = ({ signal }) =>
+const hang: ToolHandler = ({ abortSignal: signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
 /** A session with a turn in which two tool calls have started a command each. */

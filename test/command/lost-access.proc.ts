@@ -1,9 +1,11 @@
-import type { Acting } from 'reeve'
+import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
 import { codeOf, Household, printed, start } from './household.ts'
 
 /** Each ends with an error when access is lost, and says when it has begun. */
-const LASTING: Readonly<Record<string, (acting: Acting, pid: string, begun: () => void) => Promise<void>>> = {
+const LASTING: Readonly<
+  Record<string, (acting: ReeveVerbs, pid: string, begun: () => void) => Promise<void>>
+> = {
   followOutput: async (acting, pid, begun) => {
     for await (const _ of acting.followOutput({ pid })) begun()
   },
@@ -27,7 +29,7 @@ for (const [name, last] of Object.entries(LASTING))
     const begun = Promise.withResolvers<void>()
     const code = codeOf(last(reeve.as('session:s1'), pid, begun.resolve))
     await begun.promise
-    await reeve.reown({ pid, owner: { session: 's2' } })
+    await reeve.changeOwner({ pid, owner: { session: 's2' } })
     expect(await code).toBe('denied')
   })
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reeve, ToldNotice } from 'reeve'
+import type { InboxNotice, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
 import { startDaemon } from './daemon-program.ts'
@@ -16,8 +16,8 @@ async function opened(house: Household, flood: object = {}): Promise<Reeve> {
 }
 
 /** The first notices of a session, when there are so many. */
-async function notices(reeve: Reeve, count: number): Promise<ToldNotice[]> {
-  const found: ToldNotice[] = []
+async function notices(reeve: Reeve, count: number): Promise<InboxNotice[]> {
+  const found: InboxNotice[] = []
   const enough = new AbortController()
   const late = AbortSignal.any([enough.signal, AbortSignal.timeout(30_000)])
   for await (const notice of reeve.inbox({ scope: SCOPE }, { signal: late })) {
@@ -29,7 +29,7 @@ async function notices(reeve: Reeve, count: number): Promise<ToldNotice[]> {
 }
 
 /** What a watch told, in short. */
-function short({ kind, payload }: ToldNotice): unknown[] {
+function short({ kind, payload }: InboxNotice): unknown[] {
   const { offset, lines, heldBack, status } = Object(payload)
   return kind === 'completion' ? [kind, status] : [kind, offset, lines, heldBack]
 }

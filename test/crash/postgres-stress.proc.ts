@@ -79,9 +79,9 @@ function tools(executed: Map<string, number>): Record<string, ToolHandler> {
       begun(pid)
       return pid
     },
-    patient: async ({ pid, waitSignal }) => {
+    patient: async ({ pid, waitForSignal }) => {
       begun(pid)
-      return (await waitSignal('go')).type
+      return (await waitForSignal('go')).type
     },
   }
 }

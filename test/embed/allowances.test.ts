@@ -5,7 +5,10 @@ import { tempFile } from '../temp-file.ts'
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 async function opened() {
-  const reeve = await embed({ store: tempFile(), tools: { sleep: ({ signal }) => untilAborted(signal) } })
+  const reeve = await embed({
+    store: tempFile(),
+    tools: { sleep: ({ abortSignal: signal }) => untilAborted(signal) },
+  })
   onTestFinished(() => reeve.close())
   return reeve
 }
@@ -122,7 +125,7 @@ test('a tool charges itself, and in a later attempt nothing again', async () => 
   const first = await embed({
     store,
     tools: {
-      work: async ({ charge, signal }) => {
+      work: async ({ charge, abortSignal: signal }) => {
         await charge({ cost: 0.5 })
         reached.resolve()
         return untilAborted(signal)

@@ -88,7 +88,7 @@ test('one value of a filter stands for a list of one', async () => {
   const names = async (filter: NonNullable<InputOf<'list'>['filter']>) =>
     (await reeve.list({ filter })).processes.map(({ record }) => record.name)
   expect(await names({ kind: 'agent' })).toEqual(['two'])
-  expect(await names({ kind: ['agent', 'external'], status: 'ready' })).toEqual(['one', 'two'])
+  expect(await names({ kind: ['agent', 'external'], status: 'queued' })).toEqual(['one', 'two'])
   expect(await names({ name: 'one', status: 'any' })).toEqual(['one'])
   await reeve.close()
 })

@@ -1,4 +1,4 @@
-import { type Acting, type Embedded, embed } from 'reeve'
+import { type Embedded, embed, type ReeveVerbs } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -17,7 +17,7 @@ async function granted(reeve: Embedded): Promise<string> {
   return record.pid
 }
 
-type Lasting = (acting: Acting, pid: string, begun: () => void) => Promise<unknown>
+type Lasting = (acting: ReeveVerbs, pid: string, begun: () => void) => Promise<unknown>
 
 /** Everything that lasts until something happens to a process. A follower says when it has begun. */
 const LASTING: Readonly<Record<string, Lasting>> = {
@@ -59,7 +59,7 @@ for (const [verb, last] of Object.entries(LASTING)) {
     const begun = Promise.withResolvers<void>()
     const lasting = last(reeve.as('session:s1'), pid, begun.resolve).catch((error: unknown) => error)
     await begun.promise
-    await reeve.reown({ pid, owner: { session: 's3' } })
+    await reeve.changeOwner({ pid, owner: { session: 's3' } })
     expect(await lasting).toMatchObject({ code: 'denied' })
   })
 }
@@ -97,7 +97,7 @@ test('a wait goes on when a process moves away whose grant its session keeps', a
   const reeve = await opened()
   const pid = await granted(reeve)
   const waiting = reeve.as('session:s2').wait({ pid })
-  await reeve.reown({ pid, owner: { session: 's3' } })
+  await reeve.changeOwner({ pid, owner: { session: 's3' } })
   await reeve.end({ pid, status: 'completed', replayKey: 'e' })
   expect(await waiting).toMatchObject({ type: 'ended', record: { pid } })
 })

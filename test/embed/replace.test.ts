@@ -10,7 +10,7 @@ async function withServers(...names: string[]): Promise<{ reeve: Reeve; pids: st
   const reeve = await embed({
     store: tempFile(),
     tools: {
-      serve: ({ signal }) =>
+      serve: ({ abortSignal: signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true })),
     },
   })

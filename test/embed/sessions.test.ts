@@ -16,14 +16,14 @@ test('a process whose lifetime is a session cannot be moved to where nothing wou
   const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
   expect(record.lifetime).toBe('session')
   const { pid } = record
-  await expect(reeve.reown({ pid, owner: { toolCall: 't' } })).rejects.toMatchObject({
+  await expect(reeve.changeOwner({ pid, owner: { toolCall: 't' } })).rejects.toMatchObject({
     code: 'lifetime_without_scope',
   })
-  await expect(reeve.reown({ pid, owner: { session: 'nowhere' } })).rejects.toMatchObject({
+  await expect(reeve.changeOwner({ pid, owner: { session: 'nowhere' } })).rejects.toMatchObject({
     code: 'session_unknown',
   })
   const elsewhere = { session: 's1', turn: 'no such turn' }
-  await expect(reeve.reown({ pid, owner: elsewhere })).rejects.toMatchObject({ code: 'turn_unknown' })
+  await expect(reeve.changeOwner({ pid, owner: elsewhere })).rejects.toMatchObject({ code: 'turn_unknown' })
   expect((await reeve.show({ pid })).owner).toEqual({ session: 's1' })
 })
 
@@ -32,7 +32,7 @@ test('a session may not give its process to another', async () => {
   await reeve.openSession({ session: 's2' })
   const one = reeve.as('session:s1')
   const { record } = await one.spawn(OUTSIDE)
-  const given = one.reown({ pid: record.pid, owner: { session: 's2' } })
+  const given = one.changeOwner({ pid: record.pid, owner: { session: 's2' } })
   await expect(given).rejects.toMatchObject({ code: 'denied' })
 })
 
@@ -55,7 +55,7 @@ test('a session finds its own process by a name that others have used often sinc
 test('closing twice, or at once from two places, is closing once', async () => {
   const reeve = await embed({
     store: tempFile(),
-    tools: { slow: ({ signal }) => new Promise(() => signal.aborted) },
+    tools: { slow: ({ abortSignal: signal }) => new Promise(() => signal.aborted) },
   })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'slow' }, recovery: 'rerunnable' })
   expect(record.status).toBe('running')

@@ -46,11 +46,11 @@ test('a handler may take its acts out of the context', async () => {
   const reeve = await embed({
     store: tempFile(),
     tools: {
-      async work({ input, append, waitSignal, sleep, untilResumed }) {
+      async work({ input, append, waitForSignal, sleep, untilResumed }) {
         await append('note', input)
         await sleep(1)
         await untilResumed()
-        const answer = await waitSignal('go', { timeoutMs: 0 })
+        const answer = await waitForSignal('go', { timeoutMs: 0 })
         return answer.type
       },
     },
@@ -71,7 +71,7 @@ test('a tool that nobody here has waits for a kernel that has it', async () => {
   const pid = await run(one, 'later')
   expect(await one.wait({ pid, timeoutMs: 0 })).toMatchObject({
     type: 'timed_out',
-    record: { status: 'ready' },
+    record: { status: 'queued' },
   })
   const two = await embed({ store, tools: { later: () => 'here' } })
   expect(await outcome(one, pid)).toMatchObject({ status: 'completed', result: 'here' })
@@ -110,7 +110,7 @@ test('children, waits and sleeps of an earlier attempt are found again after an 
     const child = await context.spawn({ kind: 'external', spec: { description: 'help' } })
     children.push(child.pid)
     await context.sleep(1)
-    const first = await context.waitSignal('go')
+    const first = await context.waitForSignal('go')
     const ended = await context.wait(child.pid)
     return [first.type === 'signal' ? first.value : null, ended.outcome?.result ?? null]
   }
@@ -144,7 +144,7 @@ test('a wait is answered once from outside through its key', async () => {
     tools: {
       async approve(context) {
         keys.push(await context.keyFor('approval'))
-        const waiting = context.waitSignal('approval')
+        const waiting = context.waitForSignal('approval')
         asked.resolve()
         const answer = await waiting
         return answer.type === 'signal' ? answer.value : null
@@ -167,7 +167,7 @@ test('a polite cancel lets a tool clean up and end by itself', async () => {
   const reeve = await embed({
     store: tempFile(),
     tools: {
-      async work({ signal }) {
+      async work({ abortSignal: signal }) {
         begun.resolve()
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
         return 'cleaned up'
@@ -287,7 +287,7 @@ test('a result that is too large to keep is a failure that says so', async () =>
 test('a wait on a name that nobody can send is refused, not entered', async () => {
   const reeve = await embed({
     store: tempFile(),
-    tools: { deaf: async ({ waitSignal }) => (await waitSignal('two words')).type },
+    tools: { deaf: async ({ waitForSignal }) => (await waitForSignal('two words')).type },
   })
   onTestFinished(() => reeve.close())
   const ended = await outcome(reeve, await run(reeve, 'deaf'))
@@ -300,7 +300,7 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
     const codes: unknown[] = []
     const noteCode = (error: unknown) => void codes.push((error as { code?: string }).code)
     const work: ToolHandler = async (context) => {
-      await context.waitSignal('go', { timeoutMs: ms }).catch(noteCode)
+      await context.waitForSignal('go', { timeoutMs: ms }).catch(noteCode)
       await context.sleep(ms).catch(noteCode)
       return 'done'
     }

@@ -88,7 +88,8 @@ test('stops of processes that are not external are not passed on', async () => {
   const reeve = await opened(tempFile(), {
     onStop: (stop) => stops.push(stop) > 0,
     tools: {
-      idle: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(1))),
+      idle: ({ abortSignal: signal }) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve(1))),
     },
   })
   const { pid } = (await reeve.spawn({ kind: 'tool', spec: { tool: 'idle' } })).record

@@ -7,7 +7,7 @@ import { tempFile } from '../temp-file.ts'
 const KINDS = {
   command: { kind: 'command', spec: { run: 'true' } },
   agent: { kind: 'agent', spec: { agent: 'coder' } },
-  engine: { kind: 'engine', spec: { engine: 'publish' } },
+  workflow: { kind: 'workflow', spec: { workflow: 'publish' } },
   tool: { kind: 'tool', spec: { tool: 'grep' } },
   external: { kind: 'external', spec: { description: 'a build elsewhere' } },
 } as const

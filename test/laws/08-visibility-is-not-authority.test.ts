@@ -1,4 +1,4 @@
-import { type Acting, embed } from 'reeve'
+import { embed, type ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 
@@ -14,7 +14,7 @@ async function twoSessions() {
   return { reeve, pid: record.pid, mine: reeve.as('session:mine'), yours: reeve.as('session:yours') }
 }
 
-const acts = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>> => ({
+const acts = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
   pause: () => reeve.signal({ pid, signal: 'pause' }),
   cancel: () => reeve.signal({ pid, signal: 'cancel' }),
   kill: () => reeve.signal({ pid, signal: 'kill' }),
@@ -22,9 +22,9 @@ const acts = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>
   append: () => reeve.append({ events: [{ pid, type: 'note', payload: 1 }] }),
   end: () => reeve.end({ pid, status: 'completed', replayKey: 'e' }),
   abandon: () => reeve.abandon({ pid, reason: 'because' }),
-  reown: () => reeve.reown({ pid, owner: { session: 'yours' } }),
+  changeOwner: () => reeve.changeOwner({ pid, owner: { session: 'yours' } }),
   changeCwd: () => reeve.changeCwd({ pid, cwd: '/' }),
-  refer: () => reeve.refer({ pid, ref: 1 }),
+  setExternalRef: () => reeve.setExternalRef({ pid, ref: 1 }),
   grant: () => reeve.grant({ session: 'yours', pids: [pid] }),
   revoke: () => reeve.revoke({ session: 'mine', pids: [pid] }),
   'spawn below it': () => reeve.spawn({ ...OUTSIDE, parent: pid }),
@@ -32,7 +32,7 @@ const acts = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>
   'wake its session': () => reeve.spawn({ ...OUTSIDE, owner: { session: 'yours' }, wakeTarget: 'mine' }),
 })
 
-const looks = (reeve: Acting, pid: string): Record<string, () => Promise<unknown>> => ({
+const looks = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
   show: () => reeve.show({ pid }),
   events: () => reeve.events({ pid }),
   wait: () => reeve.wait({ pid, timeoutMs: 0 }),
@@ -86,8 +86,8 @@ test('another session’s inbox, grants and sessions are not read', async () => 
     yours.takeNotices({ scope: 'human:host', consumer: 'x' }),
     yours.acknowledge({ scope: 'human:host', consumer: 'x', through: 9 }),
     yours.grants({ session: 'mine' }),
-    yours.activity({ session: 'mine' }),
-    yours.activity({}),
+    yours.liveCount({ session: 'mine' }),
+    yours.liveCount({}),
     yours.sessions({}),
     yours.recover({}),
   ]

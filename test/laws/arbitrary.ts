@@ -77,7 +77,7 @@ function step(history: History, intent: Intent): { readonly decision: Decision; 
 /** A claim is no event: the lease lies beside the record. */
 function claimed(history: History, holder: string): History {
   const { row } = history
-  if (row.holder !== null || row.record.status !== 'ready' || row.record.recovery === 'external')
+  if (row.holder !== null || row.record.status !== 'queued' || row.record.recovery === 'external')
     return history
   return { ...history, row: { ...row, holder, fence: row.fence + 1 } }
 }
@@ -189,7 +189,7 @@ const asks = [
   }),
   fc.record({ type: fc.constant('answer'), wait, value: json }),
   fc.record({ type: fc.constant('request_abandon'), reason: fc.constantFrom('a', 'b') }),
-  fc.record({ type: fc.constant('reown'), owner: fc.constantFrom({}, { source: 'x' }) }),
+  fc.record({ type: fc.constant('changeOwner'), owner: fc.constantFrom({}, { source: 'x' }) }),
   fc.record({ type: fc.constant('change_cwd'), cwd: fc.constantFrom('/', '/tmp') }),
   fc.record({ type: fc.constant('set_external_ref'), ref: json }),
   fc.record({ type: fc.constant('reveal'), verb: fc.constantFrom('poll', 'log') }),

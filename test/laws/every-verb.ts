@@ -56,8 +56,8 @@ async function callExternals(reeve: Reeve): Promise<void> {
   await reeve.signal({ pid: one, signal: 'pause' })
   await reeve.signal({ pid: one, signal: 'resume' })
   await reeve.send({ pid: one, name: 'go', value: 1 })
-  await reeve.refer({ pid: one, ref: 'https://example.org/1' })
-  await reeve.reown({ pid: one, owner: { session: 's2' } })
+  await reeve.setExternalRef({ pid: one, ref: 'https://example.org/1' })
+  await reeve.changeOwner({ pid: one, owner: { session: 's2' } })
   await reeve.changeCwd({ pid: one, cwd: '/tmp' })
   await reeve.append({ events: [{ pid: one, type: 'shipped', payload: 1, replayKey: 'r' }] })
   await reeve.charge({ pid: two, amounts: { tokensIn: 9 } })
@@ -101,7 +101,7 @@ async function callCommands(reeve: Reeve): Promise<void> {
   await reeve.log({ pid, reveal: true })
   await reeve.search({ pid, text: 'typed' })
   await reeve.output({ pid })
-  await reeve.streams({ pid })
+  await reeve.outputStreams({ pid })
   await reeve.usage({ pid })
   await reeve.closeInput({ pid })
   await ended(reeve, pid)
@@ -116,9 +116,9 @@ async function callTerminals(reeve: Reeve): Promise<void> {
 }
 
 async function callWorkers(reeve: Reeve): Promise<void> {
-  await reeve.announceWorker({ worker: WORKER, engines: ['order'] })
-  await reeve.engines()
-  const request = { kind: 'engine', spec: { engine: 'order' } } as const
+  await reeve.announceWorker({ worker: WORKER, workflows: ['order'] })
+  await reeve.workflows()
+  const request = { kind: 'workflow', spec: { workflow: 'order' } } as const
   const first = (await reeve.spawn(request)).record
   const second = (await reeve.spawn(request)).record
   const fences = new Map<string, number>()
@@ -155,7 +155,7 @@ async function callReads(reeve: Reeve): Promise<void> {
   await reeve.list()
   await reeve.events({ pid: record.pid })
   await reeve.changes()
-  await reeve.activity()
+  await reeve.liveCount()
   await reeve.status()
   await reeve.whoami()
 }

@@ -9,11 +9,11 @@ import { type Intent, replayKeyOf } from '../../src/core/process/intent.ts'
 import { decideRegister } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 
-const PID = 'p_engine'
+const PID = 'p_workflow'
 const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5, flood: FLOOD_LIMITS }
 
 /**
- * An engine between holders that die at any moment: what each did may be written, or lost on the way. A holder that
+ * A workflow between holders that die at any moment: what each did may be written, or lost on the way. A holder that
  * does not know that it lost its lease goes on writing.
  */
 const move = fc.oneof(
@@ -141,7 +141,7 @@ function registering() {
     {
       ...{ pid: PID, bytes: 1, hash: 'h', actor: 'host', at: 0, defaultEnvRef: 'e', here: [], startBy: null },
       ...{ refuseNew: null, fence: null, place: null, fits: false },
-      request: { kind: 'engine', spec: { engine: 'work' } },
+      request: { kind: 'workflow', spec: { workflow: 'work' } },
     },
     rules,
   )

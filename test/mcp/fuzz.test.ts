@@ -43,7 +43,7 @@ const TAME: Record<string, fc.Arbitrary<unknown>> = {
   pty: fc.constantFrom(true, false, { cols: 1 }, { rows: 1_001 }),
   stdin: fc.constantFrom('pipe', 'null', { text: 'x' }),
   lifetime: fc.constantFrom('session', 'detached', 'daemon'),
-  status: fc.constantFrom('any', ['running'], ['ready', 'failed'], 'ready'),
+  status: fc.constantFrom('any', ['running'], ['queued', 'failed'], 'queued'),
   after: fc.constantFrom(0, 5, 'c0', 'c99', 'o1'),
   limit: fc.integer({ min: 0, max: 3_000 }),
   maxChars: fc.integer({ min: 90, max: 4_000 }),

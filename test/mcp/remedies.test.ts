@@ -22,7 +22,7 @@ const CALLED = [
     'restart',
   ] as const),
   ...(['interrupt', 'submit', 'write', 'closeInput', 'notices', 'acknowledge'] as const),
-  ...(['sessions', 'openSession', 'touchSession', 'reown'] as const),
+  ...(['sessions', 'openSession', 'touchSession', 'changeOwner'] as const),
 ]
 const TROUBLE = [
   ...([

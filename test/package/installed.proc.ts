@@ -72,8 +72,8 @@ test('the types of an installed package are checked without skipLibCheck, also w
 test('a durable function runs in a program that has the package installed', async () => {
   const program = `
     import { embed } from '${pathToFileURL(join(folder, 'dist/index.js')).href}'
-    const reeve = await embed({ store: process.argv[1], engines: { double: (ctx, n) => ctx.step('twice', () => n * 2) } })
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'double', input: 21 } })
+    const reeve = await embed({ store: process.argv[1], workflows: { double: (ctx, n) => ctx.step('twice', () => n * 2) } })
+    const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'double', input: 21 } })
     console.log((await reeve.wait({ pid: record.pid })).record.outcome.result)
     await reeve.close()`
   const { stdout } = await built(['--input-type=module', '--eval', program, join(folder, 'reeve.db')])

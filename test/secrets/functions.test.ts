@@ -12,7 +12,7 @@ async function outcomeOf(reeve: Reeve, pid: string) {
 
 const LOOKS = [
   { kind: 'tool', spec: { tool: 'look' } },
-  { kind: 'engine', spec: { engine: 'look' } },
+  { kind: 'workflow', spec: { workflow: 'look' } },
 ] as const
 
 function environmentOf(variables: Record<string, string | { secret: string }>) {
@@ -33,7 +33,7 @@ async function serving(values: Readonly<Record<string, string>>, store = tempFil
         throw new Error(`the server said: ${env['TOKEN']} is wrong`)
       },
     },
-    engines: {
+    workflows: {
       look: async (ctx) => {
         seen.push(ctx.env)
         return ctx.step('names', () => Object.keys(ctx.env))

@@ -26,7 +26,7 @@ function healthOf(status: () => Promise<OutputOf<'status'>>) {
 test('a daemon is ready while its store answers, and its keeper is available', async () => {
   let available = true
   const get = healthOf(async () => ({ ...STATUS, boot, keeper: { id: 'k_2', osPid: 8, available } }))
-  expect(await get('/readyz')).toEqual([200, { status: 'ready', store: 'ok', keeper: 'ok' }])
+  expect(await get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
   available = false
   expect(await get('/readyz')).toEqual([503, { status: 'not_ready', store: 'ok', keeper: 'unavailable' }])
 })
@@ -45,5 +45,5 @@ test('a store that hangs is not ready, is asked once, and is ready again when it
   expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
   answer.resolve({ ...STATUS, boot, keeper: null })
   await answer.promise
-  await expect.poll(() => get('/readyz')).toEqual([200, { status: 'ready', store: 'ok', keeper: 'ok' }])
+  await expect.poll(() => get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
 })

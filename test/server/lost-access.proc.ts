@@ -74,7 +74,7 @@ test('who loses its process to another session is cut off from it at once, and t
   const { daemon, pid, tokenOf } = await granted()
   const { token } = tokenOf('s1')
   const { answers, screen } = await openAll(daemon, pid, token)
-  await ask(daemon, `POST /v1/processes/${pid}/reown`, { body: { owner: { session: 's3' } } })
+  await ask(daemon, `POST /v1/processes/${pid}/owner`, { body: { owner: { session: 's3' } } })
   screen.ws.send(Buffer.from('late\n'))
   expect(await Promise.all(answers)).toEqual(DENIED)
   await until('the terminal is closed', () => screen.closed !== undefined)

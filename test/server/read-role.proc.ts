@@ -78,10 +78,10 @@ test('a read token leaves every table and every read position as they were, whom
   const { dwelling, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
-    activity: [{ session: 's1' }],
+    liveCount: [{ session: 's1' }],
     budget: [{ pid }, { session: 's1' }],
     changes: [{}],
-    engines: [{}],
+    workflows: [{}],
     environment: [{ envRef }],
     events: [{ pid }],
     grants: [{ session: 's1' }],
@@ -98,7 +98,7 @@ test('a read token leaves every table and every read position as they were, whom
     sessions: [{}],
     show: [{ pid }],
     status: [{}],
-    streams: [{ pid: live }],
+    outputStreams: [{ pid: live }],
     usage: [{ pid }, { pid: live }],
     wait: [
       { pid },

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/core/json/json.ts'
 import { stepKey } from '../../src/core/process/intent.ts'
-import type { ChildOfEngine, EngineContext } from '../../src/verbs/durable-function.ts'
+import type { ChildOfWorkflow, WorkflowContext } from '../../src/verbs/durable-function.ts'
 import { same } from './ledger.ts'
 import type { Surroundings } from './script.ts'
 import type { Stage } from './stage.ts'
@@ -11,11 +11,11 @@ export type FlowStep =
   | { readonly do: 'step and die' }
   | { readonly do: 'signal'; readonly name: string; readonly timeoutMs?: number }
   | { readonly do: 'sleep'; readonly ms: number }
-  | { readonly do: 'spawn'; readonly request: ChildOfEngine }
+  | { readonly do: 'spawn'; readonly request: ChildOfWorkflow }
   | { readonly do: 'wait' }
 
 /** Does what its input says, and compares every answer with the log. */
-export async function runFlow(context: EngineContext, around: Surroundings): Promise<Json> {
+export async function runFlow(context: WorkflowContext, around: Surroundings): Promise<Json> {
   const answers: Json[] = []
   let child: string | undefined
   let place = 0
@@ -33,7 +33,7 @@ export async function runFlow(context: EngineContext, around: Surroundings): Pro
         answers.push(await context.step('die', () => effectThen(around)))
         break
       case 'signal':
-        answers.push((await context.signal(step.name, timeOf(step.timeoutMs))) ?? 'timed out')
+        answers.push((await context.waitForSignal(step.name, timeOf(step.timeoutMs))) ?? 'timed out')
         break
       case 'sleep':
         await context.sleep(step.ms)
@@ -55,7 +55,7 @@ export async function runFlow(context: EngineContext, around: Surroundings): Pro
 const effects = new WeakMap<Stage, number>()
 
 async function tried(
-  context: EngineContext,
+  context: WorkflowContext,
   around: Surroundings,
   { turns, fails }: Extract<FlowStep, { do: 'step' }>,
 ): Promise<Json> {

@@ -8,13 +8,13 @@ import { isPlacedAt } from '../../src/core/placement/placement.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
-import { Engines } from '../../src/engine/in-kernel.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { inProcess, type SpawnAs } from '../../src/tool/in-process.ts'
+import { Workflows } from '../../src/workflow/in-kernel.ts'
 import { runFlow } from './flow.ts'
 import type { Ledger } from './ledger.ts'
 import type { Plant, Planting } from './plant.ts'
@@ -40,7 +40,7 @@ export interface Neighbourhood {
 export interface PeerOptions {
   readonly name: string
   readonly host: string
-  readonly serves: readonly ('tool' | 'agent' | 'engine')[]
+  readonly serves: readonly ('tool' | 'agent' | 'workflow')[]
   readonly concurrency: number
 }
 
@@ -333,13 +333,13 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       executors.push(
         this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs, noVariables)),
       )
-    if (serves.includes('engine')) executors.push(this.#watch(this.#engines()))
+    if (serves.includes('workflow')) executors.push(this.#watch(this.#workflows()))
     if (serves.includes('agent')) executors.push(this.#watch(this.#agent()))
     return executors
   }
 
-  #engines(): Executor {
-    const engines = new Engines(
+  #workflows(): Executor {
+    const workflows = new Workflows(
       async (work, request, place) => {
         const [child] = await this.kernel.register([
           {
@@ -356,8 +356,8 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       },
       async () => ({}),
     )
-    engines.add('flow', (context) => runFlow(context, this), { parkAfterMs: PARK_AFTER_MS })
-    return engines
+    workflows.add('flow', (context) => runFlow(context, this), { parkAfterMs: PARK_AFTER_MS })
+    return workflows
   }
 
   /** Raw, as an executor of another kind would be: writes with its fence, and ends as it likes. */

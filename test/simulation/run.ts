@@ -122,7 +122,7 @@ async function comeToRest(world: World): Promise<void> {
   stage.say('world', 'comes to rest')
   await pass(world, WATCHERS_MS)
   if (stage.violations.length === 0) checkWatchers(world)
-  for (const _host of HOSTS) world.boot({ serves: ['tool', 'agent', 'engine'], concurrency: 1_000 })
+  for (const _host of HOSTS) world.boot({ serves: ['tool', 'agent', 'workflow'], concurrency: 1_000 })
   await pass(world, restMs)
   if (stage.violations.length > 0) return
   world.ledger.checkAll()

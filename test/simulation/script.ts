@@ -64,7 +64,7 @@ async function perform(
     case 'signal': {
       const ordinal = (ordinals.get(step.name) ?? 0) + 1
       ordinals.set(step.name, ordinal)
-      const answer = await context.waitSignal(
+      const answer = await context.waitForSignal(
         step.name,
         step.timeoutMs === undefined ? {} : { timeoutMs: step.timeoutMs },
       )
@@ -88,7 +88,7 @@ async function perform(
     case 'throw':
       throw new Error('The tool broke')
     case 'hang':
-      return untilAborted(context.signal)
+      return untilAborted(context.abortSignal)
     case 'ignore_cancel':
       return new Promise(() => {})
     case 'die':

@@ -81,10 +81,10 @@ export function bootSome(world: World): void {
   if (world.peers.length >= MOST_PEERS) return
   const { random } = world.stage
   const serves = random.pick([
-    ['tool', 'agent', 'engine'],
-    ['tool', 'agent', 'engine'],
+    ['tool', 'agent', 'workflow'],
+    ['tool', 'agent', 'workflow'],
     ['tool'],
-    ['engine'],
+    ['workflow'],
     [],
   ] as const)
   world.boot({ serves, concurrency: random.pick([1, 2, 5, 100]) })

@@ -19,8 +19,8 @@ export function registration(pid: Pid, more: Partial<Registration> = {}): Regist
   return {
     pid,
     name: null,
-    kind: 'engine',
-    spec: { engine: 'publish' },
+    kind: 'workflow',
+    spec: { workflow: 'publish' },
     label: 'publish',
     definition: null,
     parent: null,

@@ -250,7 +250,7 @@ test('payloads come back as they were, NUL characters and all', async () => {
     z: 1,
     a: [null],
   }
-  await store.write(register(pid, { name: 'Käthe {"x"}', spec: { engine: 'null' }, replyTo: payload }))
+  await store.write(register(pid, { name: 'Käthe {"x"}', spec: { workflow: 'null' }, replyTo: payload }))
   await store.write(append(pid, payload, { type: 'count', replayKey: 'ключ "{},\\' }))
   const read = await open()
   const [, event] = await read.ask({ ask: 'events', pid, after: 0, limit: 9 })

@@ -101,7 +101,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     const troubles: unknown[] = []
     const { kernel, begun, crash } = await testKernel(store, {
       id: 'k_one',
-      serves: [{ kind: 'engine', targets: null }],
+      serves: [{ kind: 'workflow', targets: null }],
       onTrouble: (error) => troubles.push(error),
     })
     onTestFinished(() => crash())

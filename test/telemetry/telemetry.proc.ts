@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import type { UpOptions } from '../../src/daemon/up.ts'
-import type { Acting } from '../../src/verbs/reeve.ts'
+import type { ReeveVerbs } from '../../src/verbs/reeve.ts'
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { Dwelling } from '../daemon/dwelling.ts'
@@ -12,7 +12,7 @@ const told = (collector: TestCollector): UpOptions => ({
   flags: { otelEndpoint: collector.endpoint, otelIntervalMs: '100' },
 })
 
-async function ended(reeve: Acting, name: string, run: string): Promise<string> {
+async function ended(reeve: ReeveVerbs, name: string, run: string): Promise<string> {
   const { record } = await reeve.spawn({ kind: 'command', name, spec: { run } })
   await reeve.wait({ pid: record.pid })
   return record.pid
@@ -85,10 +85,10 @@ test('a tree that was started within a trace is part of it, and what names none 
 test('the span of a durable function tells its last steps, without their values', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new Dwelling().up(told(collector))
-  await reeve.engine('count', async (ctx) => {
+  await reeve.workflow('count', async (ctx) => {
     for (let at = 0; at < 200; at++) await ctx.step(`number ${at}`, () => 'hunter2')
   })
-  const { record } = await reeve.spawn({ kind: 'engine', name: 'counting', spec: { engine: 'count' } })
+  const { record } = await reeve.spawn({ kind: 'workflow', name: 'counting', spec: { workflow: 'count' } })
   await reeve.wait({ pid: record.pid })
   const span = await collector.until(() => collector.span('counting'))
   expect(span.events).toHaveLength(128)

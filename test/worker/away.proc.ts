@@ -9,13 +9,13 @@ test('a daemon that is away for longer than a call is repeated fails no function
   const daemon = await dwelling.start()
   const worker = await connect({ home: dwelling.home.folder })
   onTestFinished(() => worker.close())
-  await worker.engine('park', async (ctx) => ctx.signal('go'), { parkAfterMs: 2_000 })
-  await worker.engine('child', async (ctx) => {
+  await worker.workflow('park', async (ctx) => ctx.waitForSignal('go'), { parkAfterMs: 2_000 })
+  await worker.workflow('child', async (ctx) => {
     const child = await ctx.spawn({ kind: 'command', spec: { run: 'sleep 600' } })
     return (await ctx.wait(child)).status
   })
   const begin = async (name: string) => {
-    const { record } = await worker.spawn({ kind: 'engine', spec: { engine: name } })
+    const { record } = await worker.spawn({ kind: 'workflow', spec: { workflow: name } })
     return record.pid
   }
   const child = await begin('child')

@@ -18,9 +18,9 @@ async function orderOfWorker(times = TIMES) {
   const log = join(folder, 'done')
   const reeve = await connect({ home: folder })
   onTestFinished(() => reeve.close())
-  const worker = () => startProgram('engine-worker', [folder, log])
+  const worker = () => startProgram('workflow-worker', [folder, log])
   const first = await worker()
-  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'order', input: 'a lamp' } })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'order', input: 'a lamp' } })
   const { pid } = record
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   const result = async () => {

@@ -16,8 +16,8 @@ async function dwell() {
   return { dwelling, daemon, connected, reeve: await connected() }
 }
 
-const engine = (name: string, input: string | number | null = null) =>
-  ({ kind: 'engine', spec: { engine: name, input } }) as const
+const workflow = (name: string, input: string | number | null = null) =>
+  ({ kind: 'workflow', spec: { workflow: name, input } }) as const
 
 async function outcomeOf(reeve: Awaited<ReturnType<typeof connect>>, pid: string) {
   const ended = await reeve.wait({ pid })
@@ -28,17 +28,17 @@ async function outcomeOf(reeve: Awaited<ReturnType<typeof connect>>, pid: string
 test('a client runs durable functions of its own for a daemon: steps, signals, sleeps, children', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
-  await worker.engine('all', async (ctx, input) => {
+  await worker.workflow('all', async (ctx, input) => {
     const doubled = await ctx.step('double', () => Number(input) * 2)
-    const said = await ctx.signal('word')
+    const said = await ctx.waitForSignal('word')
     await ctx.sleep(1)
     const child = await ctx.spawn({ kind: 'command', spec: { run: 'exit 3' } })
     const { exitCode } = await ctx.wait(child)
-    const late = await ctx.signal('never', { timeoutMs: 1 })
+    const late = await ctx.waitForSignal('never', { timeoutMs: 1 })
     return { doubled, said, exitCode, late: late ?? 'timed out', ids: ctx.uuid().length }
   })
-  expect(await reeve.engines()).toEqual({ engines: [{ name: 'all', workers: 1 }] })
-  const { record } = await reeve.spawn(engine('all', 21))
+  expect(await reeve.workflows()).toEqual({ workflows: [{ name: 'all', workers: 1 }] })
+  const { record } = await reeve.spawn(workflow('all', 21))
   await reeve.send({ pid: record.pid, name: 'word', value: ['hello'] })
   expect(await outcomeOf(reeve, record.pid)).toMatchObject({
     status: 'completed',
@@ -51,20 +51,23 @@ test('a worker has values as they were given, also such as are masked for others
   const worker = await connected()
   const secret = `ghp_${'aB3'.repeat(12)}`
   const short = { parkAfterMs: 1 }
-  await worker.engine('child', async (ctx, input) => ctx.step('echo', () => input ?? null))
-  await worker.engine(
+  await worker.workflow('child', async (ctx, input) => ctx.step('echo', () => input ?? null))
+  await worker.workflow(
     'all',
     async (ctx, input) => {
       const kept = await ctx.step('keep', () => ({ password: secret }))
-      const child = await ctx.spawn({ kind: 'engine', spec: { engine: 'child', input: { token: secret } } })
-      const said = await ctx.signal('word')
+      const child = await ctx.spawn({
+        kind: 'workflow',
+        spec: { workflow: 'child', input: { token: secret } },
+      })
+      const said = await ctx.waitForSignal('word')
       const { result } = await ctx.wait(child)
-      const more = await ctx.signal('more')
+      const more = await ctx.waitForSignal('more')
       return { input: input ?? null, kept, said, result, more }
     },
     short,
   )
-  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'all', input: secret } })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'all', input: secret } })
   const { pid } = record
   await reeve.waitFor({ pid, types: ['parked'] })
   await reeve.send({ pid, name: 'word', value: { authorization: secret } })
@@ -85,15 +88,17 @@ test('a worker has values as they were given, also such as are masked for others
 test('what a function throws, and a stop, end the process as with a kernel of its own', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
-  await worker.engine('fail', async (ctx) => ctx.step('no', () => Promise.reject(new Error('no such file'))))
-  await worker.engine('hang', async (ctx) => ctx.signal('never'))
-  const failed = await reeve.spawn(engine('fail'))
+  await worker.workflow('fail', async (ctx) =>
+    ctx.step('no', () => Promise.reject(new Error('no such file'))),
+  )
+  await worker.workflow('hang', async (ctx) => ctx.waitForSignal('never'))
+  const failed = await reeve.spawn(workflow('fail'))
   expect(await outcomeOf(reeve, failed.record.pid)).toMatchObject({
     status: 'failed',
     reason: 'no such file',
   })
   for (const how of ['cancel', 'kill'] as const) {
-    const { record } = await reeve.spawn(engine('hang'))
+    const { record } = await reeve.spawn(workflow('hang'))
     await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
     await reeve.signal({ pid: record.pid, signal: how, reason: 'enough' })
     expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
@@ -104,15 +109,15 @@ test('a function that waits long leaves the worker, and a signal brings it back'
   const { reeve, connected } = await dwell()
   const worker = await connected()
   let begun = 0
-  await worker.engine(
+  await worker.workflow(
     'wait',
     async (ctx) => {
       begun += 1
-      return ctx.signal('go')
+      return ctx.waitForSignal('go')
     },
     { parkAfterMs: 1 },
   )
-  const { record } = await reeve.spawn(engine('wait'))
+  const { record } = await reeve.spawn(workflow('wait'))
   const { pid } = record
   await reeve.waitFor({ pid, types: ['parked'] })
   expect(await reeve.show({ pid })).toMatchObject({ status: 'waiting', parked: true })
@@ -124,15 +129,15 @@ test('a function that waits long leaves the worker, and a signal brings it back'
 test('a worker that is closed gives back what it holds, and the next one goes on', async () => {
   const { dwelling, reeve } = await dwell()
   const log = join(dwelling.home.folder, 'done')
-  const first = await startProgram('engine-worker', [dwelling.home.folder, log])
-  const { record } = await reeve.spawn(engine('order', 'a lamp'))
+  const first = await startProgram('workflow-worker', [dwelling.home.folder, log])
+  const { record } = await reeve.spawn(workflow('order', 'a lamp'))
   const { pid } = record
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   first.tell('close')
   expect(await first.ended()).toBe(0)
-  expect(await reeve.show({ pid })).toMatchObject({ status: 'ready', attempts: 0 })
-  expect(await reeve.engines()).toEqual({ engines: [] })
-  const second = await startProgram('engine-worker', [dwelling.home.folder, log])
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'queued', attempts: 0 })
+  expect(await reeve.workflows()).toEqual({ workflows: [] })
+  const second = await startProgram('workflow-worker', [dwelling.home.folder, log])
   await reeve.send({ pid, name: 'address', value: 'Elm Street 5' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ result: { input: 'a lamp', address: 'Elm Street 5' } })
   expect(readFileSync(log, 'utf8')).toBe(`charge ${first.osPid}\nship ${second.osPid}\n`)
@@ -144,13 +149,13 @@ test('a worker goes on with the next daemon when its daemon is killed', async ()
   const worker = await connect({ home: dwelling.home.folder })
   onTestFinished(() => worker.close())
   const steps: string[] = []
-  await worker.engine('order', async (ctx) => {
+  await worker.workflow('order', async (ctx) => {
     await ctx.step('charge', () => void steps.push('charge'))
-    const address = await ctx.signal('address')
+    const address = await ctx.waitForSignal('address')
     await ctx.step('ship', () => void steps.push('ship'))
     return address
   })
-  const { record } = await worker.spawn(engine('order'))
+  const { record } = await worker.spawn(workflow('order'))
   await worker.waitFor({ pid: record.pid, types: ['wait_entered'] })
   await daemon.kill()
   await dwelling.start()
@@ -166,9 +171,9 @@ test('a stale fence of a worker writes nothing, and one that is not announced cl
   const { reeve, daemon } = await dwell()
   const worker = `w_${'0'.repeat(24)}`
   await expect(reeve.claimWork({ worker })).rejects.toMatchObject({ code: 'not_found' })
-  await reeve.announceWorker({ worker, engines: ['mine'] })
-  const { record } = await reeve.spawn(engine('mine'))
-  await reeve.spawn(engine('theirs'))
+  await reeve.announceWorker({ worker, workflows: ['mine'] })
+  const { record } = await reeve.spawn(workflow('mine'))
+  await reeve.spawn(workflow('theirs'))
   const { work } = await reeve.claimWork({ worker })
   expect(work).toMatchObject([{ record: { pid: record.pid, status: 'running' }, fence: 1 }])
   // An answer that was lost is given again.
@@ -184,23 +189,23 @@ test('a stale fence of a worker writes nothing, and one that is not announced cl
       code: 'stale_fence',
     })
   expect(await reeve.show({ pid: record.pid })).toMatchObject({ status: 'running', revision: 2 })
-  await expect(reeve.as('session:s').announceWorker({ worker, engines: [] })).rejects.toMatchObject({
+  await expect(reeve.as('session:s').announceWorker({ worker, workflows: [] })).rejects.toMatchObject({
     code: 'denied',
   })
   await reeve.retireWorker({ worker })
-  expect(await daemon.reeve.show({ pid: record.pid })).toMatchObject({ status: 'ready' })
+  expect(await daemon.reeve.show({ pid: record.pid })).toMatchObject({ status: 'queued' })
 })
 
 test('a result that is too large for a request fails the step, or the function, and says so', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
-  await worker.engine('step', async (ctx) => ctx.step('read', () => 'x'.repeat(20_000_000)))
-  await worker.engine('all', async () => 'x'.repeat(20_000_000))
+  await worker.workflow('step', async (ctx) => ctx.step('read', () => 'x'.repeat(20_000_000)))
+  await worker.workflow('all', async () => 'x'.repeat(20_000_000))
   for (const [name, reason] of [
     ['step', /^The result of step read cannot be stored: /],
     ['all', /bytes/],
   ] as const) {
-    const { record } = await reeve.spawn(engine(name))
+    const { record } = await reeve.spawn(workflow(name))
     expect(await outcomeOf(reeve, record.pid)).toMatchObject({
       status: 'failed',
       reason: expect.stringMatching(reason),

@@ -13,7 +13,7 @@ async function working(changed: (reeve: Embedded) => Partial<Embedded>) {
     await reeve.close()
   })
   const begin = async () => {
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' } })
+    const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work' } })
     return record.pid
   }
   const outcomeOf = async (pid: string) => {
@@ -54,7 +54,7 @@ test('functions that are added at once are announced one after the other', async
   await new Promise((resolve) => void setImmediate(resolve))
   slow.resolve()
   await Promise.all([one, two])
-  expect((await reeve.engines()).engines.map(({ name }) => name).sort()).toEqual(['one', 'two'])
+  expect((await reeve.workflows()).workflows.map(({ name }) => name).sort()).toEqual(['one', 'two'])
 })
 
 test('an end that is refused is a failure with that message, and is not tried for ever', async () => {
@@ -93,7 +93,7 @@ test('a stop that is heard before the answer of the claim stops the function', a
       }
     },
   }))
-  await worker.add('work', (ctx) => ctx.signal('never'), OPTIONS)
+  await worker.add('work', (ctx) => ctx.waitForSignal('never'), OPTIONS)
   const pid = await begin()
   expect(await claimed.promise).toBe(pid)
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
@@ -111,7 +111,7 @@ test('a stop that the stream left out is found when the stream is taken up again
       throw new RefusedError(refusal('behind_pruned', 'Too late.', 'Begin anew.'))
     },
   }))
-  await worker.add('work', (ctx) => ctx.signal('never'), OPTIONS)
+  await worker.add('work', (ctx) => ctx.waitForSignal('never'), OPTIONS)
   const pid = await begin()
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
@@ -154,7 +154,7 @@ test('a function in a worker is given its environment as it was stored, and secr
   await worker.add('work', async ({ env }) => void seen.push(env), OPTIONS)
   const run = async (variables: Record<string, string | { secret: string }>) => {
     const { envRef } = await reeve.putEnvironment({ variables, policy: {}, options: {} })
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' }, envRef })
+    const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work' }, envRef })
     return outcomeOf(record.pid)
   }
   const plain = { API_KEY: 'sk-not-masked-on-its-way', B: { secret: 'REEVE_TEST_OF_WORKER' } }

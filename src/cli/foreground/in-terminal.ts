@@ -1,4 +1,4 @@
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { endedLater } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
@@ -12,7 +12,7 @@ const CTRL_Z = 0x1a
 /** The command has a terminal of its own, and this one shows it: keys, colours and size go through. */
 export async function runInTerminal(
   context: Context<unknown>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   record: ProcessRecord,
 ): Promise<ProcessRecord | null> {
   const { pid } = record

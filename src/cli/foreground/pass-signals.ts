@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
 /** As from a terminal, Ctrl-C goes to all that run in the foreground; the others are meant for the program. */
 const TO = { SIGINT: 'group', SIGTERM: 'process', SIGHUP: 'process', SIGQUIT: 'group' } as const
@@ -10,7 +10,7 @@ type Passed = keyof typeof TO
  * What this program is sent goes to the command, and this lives on until that has ended. One that cannot be passed on, or
  * comes again before it was, is meant for us. Undo with what is returned.
  */
-export function passSignals(reeve: Acting, pid: string, which: readonly Passed[]): () => void {
+export function passSignals(reeve: ReeveVerbs, pid: string, which: readonly Passed[]): () => void {
   const undo = which.map((signal) => {
     let isUnderWay = false
     const pass = async () => {

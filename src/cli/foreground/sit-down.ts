@@ -1,5 +1,5 @@
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Whatever a full-screen program had switched on: other screen, mouse, pasting, hidden cursor, colours. */
@@ -17,7 +17,7 @@ export interface SitDownOptions {
 
 /** Shows a command's terminal in this one, and types there what is typed here, until it is let go of or has ended. */
 export async function sitDown(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   terminal: Terminal,
   { letGo, readOnly = false, scrollback }: SitDownOptions,

@@ -3,7 +3,7 @@ import { readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { isInForegroundGroup } from '../../os/stat.ts'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Terminal } from './terminal.ts'
 
 const run = promisify(execFile)
@@ -30,7 +30,7 @@ export async function suspendsAtCtrlZ(osPid: number | undefined): Promise<boolea
  * `fg` continues here. A program whose terminal is another session's parent is orphaned there, and the system would have
  * thrown the signal away: that is why it is paused by Reeve.
  */
-export async function suspend(reeve: Acting, pid: string, terminal: Terminal): Promise<void> {
+export async function suspend(reeve: ReeveVerbs, pid: string, terminal: Terminal): Promise<void> {
   const paused = await reeve.signal({ pid, signal: 'pause' }).catch(() => null)
   if (paused?.answer !== 'signalled') return
   terminal.setRaw(false)

@@ -1,4 +1,4 @@
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { byteCount } from '../print/times.ts'
 import { pumpInput } from '../pump-input.ts'
@@ -12,7 +12,7 @@ type ProcessRecord = OutputOf<'show'>
 /** Standard input, output and error, byte for byte, until the command has ended. */
 export async function runThroughPipes(
   { around, print }: Context<unknown>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   { pid, spec }: ProcessRecord,
   hasInput: boolean,
 ): Promise<ProcessRecord | null> {
@@ -57,7 +57,7 @@ export async function runThroughPipes(
   }
 }
 
-async function* withoutTags(pieces: ReturnType<Acting['followOutput']>) {
+async function* withoutTags(pieces: ReturnType<ReeveVerbs['followOutput']>) {
   for await (const piece of pieces) yield { ...piece, stream: null }
 }
 

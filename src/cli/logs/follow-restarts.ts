@@ -1,4 +1,4 @@
-import type { Acting, OutputPiece } from '../../verbs/reeve.ts'
+import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
 import { startedAgainAs } from '../print/asked-for.ts'
 import { type ProcessRecord, statusText } from '../print/status.ts'
 
@@ -13,7 +13,7 @@ export interface FollowedLog {
 
 /** The output of a process as it comes; then that of the one that was started in its place. `said` hears of each restart. */
 export async function* followRestarts(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   first: string,
   { from, reveal, said }: { readonly from: number; readonly reveal: boolean; said(text: string): void },
 ): AsyncGenerator<FollowedLog, void, void> {

@@ -1,4 +1,4 @@
-import type { Acting, OutputPiece } from '../../verbs/reeve.ts'
+import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
 import { LineSplitter, type SplitLine } from '../line-splitter.ts'
 
 /** A line of one log, or bytes that are not kept any more. */
@@ -18,7 +18,7 @@ export type LogLine =
  * comes when the pieces end: a range with an end must have one, or that line would be waited for.
  */
 export async function* logLines(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   pieces: AsyncIterable<OutputPiece>,
   { times }: { readonly times: boolean },
@@ -48,11 +48,11 @@ export async function* logLines(
   yield* withTimes(splitter.rest(), true)
 }
 
-async function timesOf(reeve: Acting, pid: string, lines: readonly SplitLine[]) {
+async function timesOf(reeve: ReeveVerbs, pid: string, lines: readonly SplitLine[]) {
   const [first] = lines
   const last = lines.at(-1)
   if (first === undefined || last === undefined) return []
-  const { times } = await reeve.streams({ pid, from: first.offset, to: last.offset + 1, times: true })
+  const { times } = await reeve.outputStreams({ pid, from: first.offset, to: last.offset + 1, times: true })
   return times ?? []
 }
 

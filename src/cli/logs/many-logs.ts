@@ -1,4 +1,4 @@
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { ProcessRecord } from '../print/status.ts'
 import type { Destination } from './export-file.ts'
 import { followRestarts } from './follow-restarts.ts'
@@ -23,7 +23,7 @@ interface Log extends ShownLog {
 /** Lines of one or several logs: those that are there in the order of their times, then each as it comes. */
 export async function showLines(
   { around, print }: Destination,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   records: readonly ProcessRecord[],
   options: ManyLogsOptions,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function showLines(
 }
 
 async function* linesIn(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   { pid, range }: Log,
   { reveal, stream }: ManyLogsOptions,
 ): AsyncGenerator<LogLine, void, void> {

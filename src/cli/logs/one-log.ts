@@ -1,4 +1,4 @@
-import type { Acting, OutputOf, OutputPiece } from '../../verbs/reeve.ts'
+import type { OutputOf, OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { EscapeFilter } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
@@ -23,7 +23,7 @@ export interface OneLogOptions extends RangeOptions {
 /** One log, byte for byte. */
 export async function showOneLog(
   { around, print }: Destination,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   options: OneLogOptions,
 ): Promise<void> {
@@ -76,7 +76,7 @@ class NeutralOutput {
 
 async function printJsonLines(
   print: Printer,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   { tail, stream, reveal, jsonl }: Pick<OneLogOptions, 'tail' | 'stream' | 'reveal' | 'jsonl'>,
 ): Promise<void> {

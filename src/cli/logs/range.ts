@@ -1,4 +1,4 @@
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
 /** How much of the log is asked about at once. */
 const AHEAD_BYTES = 1024 * 1024
@@ -19,7 +19,7 @@ export interface Range {
 }
 
 /** What is asked for of what the log has now. Of several bounds the narrower one counts. */
-export async function rangeOf(reeve: Acting, pid: string, options: RangeOptions): Promise<Range> {
+export async function rangeOf(reeve: ReeveVerbs, pid: string, options: RangeOptions): Promise<Range> {
   const { tail, from = 0, since, until } = options
   const { end: printed } = await reeve.output({ pid, limit: 1 })
   const end = until === undefined ? printed : await endAt(reeve, pid, { at: until, end: printed })
@@ -29,7 +29,7 @@ export async function rangeOf(reeve: Acting, pid: string, options: RangeOptions)
 }
 
 async function startAt(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   { at, end }: { readonly at: number; readonly end: number },
 ): Promise<number> {
@@ -38,7 +38,7 @@ async function startAt(
 
 /** Where the last lines before `end` begin. */
 async function tailStart(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   { tail, end }: { readonly tail: number; readonly end: number },
 ): Promise<number> {
@@ -48,7 +48,7 @@ async function tailStart(
 }
 
 /** How many lines begin before `end`: a binary search, unless all of them do. */
-async function countLines(reeve: Acting, pid: string, end: number): Promise<number> {
+async function countLines(reeve: ReeveVerbs, pid: string, end: number): Promise<number> {
   const { lines, total } = await reeve.log({ pid, from: 'end', limit: 1 })
   if ((lines[0]?.offset ?? 0) < end) return total
   let low = 0
@@ -62,21 +62,21 @@ async function countLines(reeve: Acting, pid: string, end: number): Promise<numb
   return low
 }
 
-async function lineAt(reeve: Acting, pid: string, number: number) {
+async function lineAt(reeve: ReeveVerbs, pid: string, number: number) {
   const { lines } = await reeve.log({ pid, from: 'start', offset: number, limit: 1 })
   return lines[0]
 }
 
 /** Where the bytes begin that were printed after this time, as near as the log tells. */
 async function endAt(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   { at, end }: { readonly at: number; readonly end: number },
 ): Promise<number> {
   let { offset } = await reeve.output({ pid, since: at + 1, limit: 1 })
   while (offset < end) {
     const to = Math.min(end, offset + AHEAD_BYTES)
-    const { times = [] } = await reeve.streams({ pid, from: offset, to, times: true })
+    const { times = [] } = await reeve.outputStreams({ pid, from: offset, to, times: true })
     const later = times.find((part) => part.at > at)
     if (later !== undefined) return later.offset
     offset = to

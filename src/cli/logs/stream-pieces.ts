@@ -1,11 +1,11 @@
-import type { Acting, OutputPiece } from '../../verbs/reeve.ts'
+import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
 import { tagged } from '../tagged.ts'
 
 export type StreamName = 'stdout' | 'stderr'
 
 /** The pieces of one stream alone; all of them if none is named. */
 export async function* ofStream(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   pid: string,
   pieces: AsyncIterable<OutputPiece>,
   wanted: StreamName | undefined,

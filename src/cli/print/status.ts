@@ -38,7 +38,7 @@ export function statusColour(status: ProcessRecord['status'], colours: Colours):
     case 'paused':
     case 'cancelled':
       return colours.yellow
-    case 'ready':
+    case 'queued':
     case 'waiting':
       return colours.cyan
     case 'completed':

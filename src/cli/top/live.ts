@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { RESTORE, sitDown } from '../foreground/sit-down.ts'
 import { type Terminal, terminalOf } from '../foreground/terminal.ts'
@@ -23,7 +23,7 @@ const SWEEP = '\u001b[r\u001b[2J\u001b[H'
 /** The live tree at a terminal, until somebody quits. */
 export async function liveTop(
   context: Context<unknown>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   options: LiveOptions,
 ): Promise<number> {
   return new LiveTop(context, reeve, options).run()
@@ -36,7 +36,7 @@ interface LiveOptions {
 
 class LiveTop {
   readonly #context: Context<unknown>
-  readonly #reeve: Acting
+  readonly #reeve: ReeveVerbs
   readonly #terminal: Terminal
   readonly #screen: Screen
   readonly #watch: Watch
@@ -48,7 +48,7 @@ class LiveTop {
   /** One thing after the other: who is attached does not press keys here. */
   #acts: Promise<unknown> = Promise.resolve()
 
-  constructor(context: Context<unknown>, reeve: Acting, { filter, sort }: LiveOptions) {
+  constructor(context: Context<unknown>, reeve: ReeveVerbs, { filter, sort }: LiveOptions) {
     this.#picture = { ...EMPTY, sort }
     this.#context = context
     this.#reeve = reeve

@@ -137,7 +137,7 @@ function reading(picture: Picture, row: Row | undefined): Pressed {
     return { picture: { ...picture, selected: pid, mode }, act: { act: 'logs', pid } }
   }
   const where =
-    kind === 'engine' ? `reeve engine show ${pid} shows its steps.` : `reeve show ${pid} shows it.`
+    kind === 'workflow' ? `reeve workflow show ${pid} shows its steps.` : `reeve show ${pid} shows it.`
   const said = `${nameOf(row.record)} prints nothing: only commands do. ${where}`
   return { picture: { ...picture, said }, act: null }
 }

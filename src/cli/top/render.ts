@@ -43,7 +43,7 @@ export function render(given: Picture, size: Size, colours: Colours, now: number
 }
 
 function head(rows: readonly Row[], { cols }: Size, colours: Colours): string {
-  const statuses = ['running', 'waiting', 'ready', 'paused', 'stopping'] as const
+  const statuses = ['running', 'waiting', 'queued', 'paused', 'stopping'] as const
   const count = (status: string) => rows.filter(({ record }) => record.status === status).length
   const counts = statuses
     .map((status) => [count(status), status] as const)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { ProcessFilter } from '../list-processes.ts'
 import { commandText } from '../print/status.ts'
@@ -11,7 +11,7 @@ import { ROUND_MS, Watch } from './watch.ts'
 /** For programs and pipes: what is used in one round, or, with `goOn`, in each as a line of JSON. */
 export async function printSnapshots(
   { print }: Context<unknown>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   { filter, sort, goOn }: { readonly filter: ProcessFilter; readonly sort: Sort; readonly goOn: boolean },
 ): Promise<void> {
   let picture: Picture = { ...EMPTY, sort }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { positionOf } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { listProcesses, type ProcessFilter } from '../list-processes.ts'
 import type { Look } from './figures.ts'
 import {
@@ -31,13 +31,13 @@ type Change = (update: (picture: Picture) => Picture) => void
 
 /** Learns what there is to show: the processes from the change feed, what they use by asking again and again. */
 export class Watch {
-  readonly #reeve: Acting
+  readonly #reeve: ReeveVerbs
   readonly #filter: ProcessFilter
   readonly #change: Change
   /** In the order of their turns. */
   #turns: string[] = []
 
-  constructor(reeve: Acting, filter: ProcessFilter, change: Change) {
+  constructor(reeve: ReeveVerbs, filter: ProcessFilter, change: Change) {
     this.#reeve = reeve
     this.#filter = filter
     this.#change = change

@@ -1,4 +1,4 @@
-import type { Acting, VerbName } from '../../verbs/reeve.ts'
+import type { ReeveVerbs, VerbName } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import { routes } from '../../verbs/routes.ts'
 import type { Context } from '../context.ts'
@@ -37,7 +37,7 @@ Every verb there is, under its own name; without one, lists them. A value that i
       return 0
     }
     const reeve = await context.acting()
-    const act = reeve[name] as (input: unknown) => ReturnType<Acting[VerbName]>
+    const act = reeve[name] as (input: unknown) => ReturnType<ReeveVerbs[VerbName]>
     print.json(await act(await inputFrom(context, given)))
     return 0
   },

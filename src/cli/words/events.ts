@@ -1,5 +1,5 @@
 import { positionOf } from '../../client/connect.ts'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { cutTo, onOneLine } from '../print/table.ts'
@@ -61,14 +61,14 @@ interface Found {
   readonly position: number
 }
 
-type Filter = NonNullable<NonNullable<Parameters<Acting['changes']>[0]>['filter']>
+type Filter = NonNullable<NonNullable<Parameters<ReeveVerbs['changes']>[0]>['filter']>
 
 interface Asked {
   readonly filter: Filter
   readonly reveal: boolean
 }
 
-async function lastOf(reeve: Acting, pid: string | null, asked: Asked, count: number): Promise<Found> {
+async function lastOf(reeve: ReeveVerbs, pid: string | null, asked: Asked, count: number): Promise<Found> {
   if (pid !== null) {
     const { reveal } = asked
     const { events } = count === 0 ? { events: [] } : await reeve.events({ pid, tail: count, reveal })
@@ -81,7 +81,7 @@ async function lastOf(reeve: Acting, pid: string | null, asked: Asked, count: nu
 }
 
 async function behind(
-  reeve: Acting,
+  reeve: ReeveVerbs,
   asked: Asked,
   after: number,
   upTo = Number.POSITIVE_INFINITY,
@@ -98,7 +98,7 @@ async function behind(
 }
 
 /** Where the feed is now. */
-async function here(reeve: Acting): Promise<number> {
+async function here(reeve: ReeveVerbs): Promise<number> {
   await reeve.list({ limit: 1 })
   return positionOf(reeve) ?? 0
 }

@@ -1,4 +1,4 @@
-import type { Acting, InputOf, ToldNotice } from '../../verbs/reeve.ts'
+import type { InboxNotice, InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { neutralLine } from '../print/neutral.ts'
@@ -88,7 +88,7 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
 })
 
 /** An inbox that nobody has is empty, too: whoever names a session that is not there would wait for ever. */
-async function refuseUnknown(reeve: Acting, scope: string): Promise<void> {
+async function refuseUnknown(reeve: ReeveVerbs, scope: string): Promise<void> {
   if (scope.startsWith('session:')) await reeve.budget({ session: scope.slice('session:'.length) })
 }
 
@@ -99,7 +99,7 @@ function howToSee(isAcknowledged: boolean): string {
 /** Says for everybody that these have been dealt with. */
 async function settle(
   { options, print }: Context<{ readonly done: readonly string[] }>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   { scope, consumer }: { readonly scope: string; readonly consumer: string },
 ): Promise<number> {
   const places = options.done.map(placeIn)
@@ -131,7 +131,7 @@ function placeIn(text: string): number {
 
 async function scopeOf(
   { args, options }: Context<{ readonly process: string | undefined }>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
 ): Promise<string> {
   const [session] = args
   if (options.process !== undefined) return `process:${(await reeve.show({ pid: options.process })).pid}`
@@ -140,7 +140,7 @@ async function scopeOf(
   return actor === 'host' ? 'human:host' : actor
 }
 
-function show({ print, options }: Context<{ readonly raw: boolean }>, notice: ToldNotice): void {
+function show({ print, options }: Context<{ readonly raw: boolean }>, notice: InboxNotice): void {
   if (print.isJson) {
     print.jsonLine(notice)
     return

@@ -1,4 +1,4 @@
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { nothingMore, someProcesses } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { tellHeldBack } from '../foreground/tell-held-back.ts'
@@ -99,7 +99,7 @@ function boundsOf({ since, until, follow }: LogsOptions) {
 }
 
 /** A name may pass on to another process while this goes on: what counts is the process that has it now. */
-async function recordsOf(context: Context<LogsOptions>, reeve: Acting): Promise<ProcessRecord[]> {
+async function recordsOf(context: Context<LogsOptions>, reeve: ReeveVerbs): Promise<ProcessRecord[]> {
   if (context.options.all) nothingMore(context, { name: 'logs --all' })
   const found = context.options.all
     ? (await listProcesses(reeve, { kind: ['command'] }, MAX_LOGS + 1)).map(({ record }) => record)
@@ -124,7 +124,7 @@ function refuseMixedStreams({ stream }: LogsOptions, records: readonly ProcessRe
 /** Why the end of a log may be missing. */
 async function sayHeldBack(
   { print }: Context<LogsOptions>,
-  reeve: Acting,
+  reeve: ReeveVerbs,
   records: readonly ProcessRecord[],
 ): Promise<void> {
   const live = records.filter(({ outcome }) => outcome === null).map(({ pid }) => pid)

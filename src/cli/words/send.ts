@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Acting, InputOf } from '../../verbs/reeve.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { keyBytes } from '../keys.ts'
 import { pumpInput } from '../pump-input.ts'
@@ -55,7 +55,7 @@ interface SendOptions {
   readonly value: string | undefined
 }
 
-async function type(context: Context<SendOptions>, reeve: Acting, pid: string, texts: readonly string[]) {
+async function type(context: Context<SendOptions>, reeve: ReeveVerbs, pid: string, texts: readonly string[]) {
   const { options, print, around } = context
   if (texts.length === 0 && options.key.length === 0 && !options.eof)
     throw new UsageError('There is nothing to send.', 'Give a text, a key (-k ctrl-c), or --eof.')
@@ -73,7 +73,12 @@ async function type(context: Context<SendOptions>, reeve: Acting, pid: string, t
   return 0
 }
 
-async function notify(context: Context<SendOptions>, reeve: Acting, pid: string, texts: readonly string[]) {
+async function notify(
+  context: Context<SendOptions>,
+  reeve: ReeveVerbs,
+  pid: string,
+  texts: readonly string[],
+) {
   const { options, print } = context
   if (texts.length > 0)
     throw new UsageError('A named signal takes no text.', 'Its value goes behind --value, as JSON.')

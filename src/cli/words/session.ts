@@ -1,5 +1,5 @@
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { ALLOW, allowanceIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../nearest.ts'
@@ -66,7 +66,10 @@ export const session = word({
   },
 })
 
-async function list({ print, options }: Context<{ readonly all: boolean }>, reeve: Acting): Promise<number> {
+async function list(
+  { print, options }: Context<{ readonly all: boolean }>,
+  reeve: ReeveVerbs,
+): Promise<number> {
   const all = await allSessions(reeve)
   const listed = all.filter(({ endedAt }) => options.all || endedAt === null)
   const found: Listed[] = []
@@ -104,7 +107,7 @@ async function list({ print, options }: Context<{ readonly all: boolean }>, reev
 type Listed = OutputOf<'sessions'>['sessions'][number] & { readonly budget: OutputOf<'budget'> }
 
 /** Undefined if it has been deleted since it was listed. */
-async function budgetOf(reeve: Acting, session: string): Promise<OutputOf<'budget'> | undefined> {
+async function budgetOf(reeve: ReeveVerbs, session: string): Promise<OutputOf<'budget'> | undefined> {
   try {
     return await reeve.budget({ session })
   } catch (error) {
@@ -113,7 +116,7 @@ async function budgetOf(reeve: Acting, session: string): Promise<OutputOf<'budge
   }
 }
 
-export async function allSessions(reeve: Acting): Promise<OutputOf<'sessions'>['sessions']> {
+export async function allSessions(reeve: ReeveVerbs): Promise<OutputOf<'sessions'>['sessions']> {
   const found: OutputOf<'sessions'>['sessions'] = []
   while (true) {
     const after = found.at(-1)?.id

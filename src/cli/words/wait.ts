@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
 import { readyWhen, startedAgainAs } from '../print/asked-for.ts'
@@ -93,7 +93,7 @@ function inVain(answer: OutputOf<'wait'>, sought: string | undefined): string | 
 }
 
 /** Its record says that it was not ready; an event has how the last try failed. */
-async function notReady(reeve: Acting, record: OutputOf<'show'>): Promise<string> {
+async function notReady(reeve: ReeveVerbs, record: OutputOf<'show'>): Promise<string> {
   const { pid, spec } = record
   const heard = await reeve.waitFor({ pid, types: ['ready_timed_out'], after: 0, timeoutMs: 0 })
   const { timeoutMs, last } = Object(heard.type === 'heard' ? heard.event?.payload : {}) as {

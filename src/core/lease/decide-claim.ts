@@ -50,7 +50,7 @@ function whyNot(record: ProcessRecord, at: number): Exclude<ClaimRefusal, 'elsew
   if (record.recovery === 'external') return 'external'
   const due = wakesAt(record)
   if (due !== null) return due > at ? 'not_due' : undefined
-  if (record.status !== 'ready') return 'not_ready'
+  if (record.status !== 'queued') return 'not_ready'
   if (record.retryAt !== null && record.retryAt > at) return 'not_due'
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { Kind } from '../process/record.ts'
 
-/** What a holder executes: a kind, and for kinds that name something (`tool`, `engine`) which names. */
+/** What a holder executes: a kind, and for kinds that name something (`tool`, `workflow`) which names. */
 export interface Served {
   readonly kind: Kind
   readonly targets: readonly string[] | null

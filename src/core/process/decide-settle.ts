@@ -93,7 +93,7 @@ export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: '
     const outcome = abandoned(record, 'requested', intent.at)
     return { type: 'append', events: [ended(outcome, `release:${row.fence}`)], lease: free(row) }
   }
-  const begun = record.status !== 'ready' && record.pausedFrom !== 'ready'
+  const begun = record.status !== 'queued' && record.pausedFrom !== 'queued'
   if (!begun && record.stopRequest === null) return { type: 'append', events: [], lease: free(row) }
   if (record.stopRequest !== null) {
     const outcome = stopped(record, record.stopRequest.reason, record.stopRequest.source, intent.at)

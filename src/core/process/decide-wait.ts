@@ -19,7 +19,7 @@ import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
 import { hasEnded, type ProcessRecord, type Wait, waitsOf } from './record.ts'
 
-/** Of one engine at a time: enough for any fan-out that fits in memory, and a bound for the record. */
+/** Of one workflow at a time: enough for any fan-out that fits in memory, and a bound for the record. */
 const MAX_WAITS = 1_000
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
@@ -74,19 +74,19 @@ export function decideEnterWait(
   if (replayed !== null) return { type: 'replay', event: replayed }
   const waits = waitsOf(record)
   if (waits.some((wait) => isWait(wait, intent.wait))) return { type: 'keep' }
-  if (record.wait !== null && (record.kind !== 'engine' || waits.length >= MAX_WAITS)) {
+  if (record.wait !== null && (record.kind !== 'workflow' || waits.length >= MAX_WAITS)) {
     return refuse(
       refusal(
         'conflict',
         `${record.pid} already waits on ${record.wait.on} ${record.wait.name}${waits.length > 1 ? ` and ${waits.length - 1} more` : ''}.`,
-        record.kind === 'engine'
+        record.kind === 'workflow'
           ? 'Wait for fewer things at a time.'
           : 'Finish that wait before the next one: a process waits for one thing at a time.',
       ),
     )
   }
   if (record.status === 'stopping') return refuse(stopping(record))
-  if (record.status === 'ready' || record.pausedFrom === 'ready') {
+  if (record.status === 'queued' || record.pausedFrom === 'queued') {
     return refuse(
       refusal('conflict', `${record.pid} has not been begun, so it cannot wait.`, 'Start it first.'),
     )

@@ -3,7 +3,6 @@ import type { Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
-import { decideAwaitEnd, decideEndStep, decidePark, decideRetryStep } from './decide-engine.ts'
 import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
@@ -16,6 +15,7 @@ import {
 } from './decide-settle.ts'
 import { decideConfirmStop, decidePause, decideResume, decideStop } from './decide-stop.ts'
 import { decideAnswer, decideEnterWait, decideLeaveWait, decideSignal } from './decide-wait.ts'
+import { decideAwaitEnd, decideEndStep, decidePark, decideRetryStep } from './decide-workflow.ts'
 import {
   alreadyEnded,
   append,
@@ -83,7 +83,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideAwaitEnd(facts.row, intent)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
-    case 'reown':
+    case 'changeOwner':
       return whileLive(facts.row, () => append({ type: 'reowned', payload: { owner: intent.owner } }))
     case 'change_cwd':
       return whileLive(facts.row, () => append({ type: 'cwd_changed', payload: { cwd: intent.cwd } }))
@@ -127,12 +127,12 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   const due = wakesAt(record)
-  if (record.status !== 'ready' && (due === null || due > intent.at)) {
+  if (record.status !== 'queued' && (due === null || due > intent.at)) {
     return refuse(
       refusal(
         'not_claimable',
-        `${record.pid} is ${record.status}, not ready.`,
-        'Wait until it is ready, or look at it first.',
+        `${record.pid} is ${record.status}, not queued.`,
+        'Wait until it is queued, or look at it first.',
       ),
     )
   }

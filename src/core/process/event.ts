@@ -24,7 +24,7 @@ export type ReservedEvent =
         readonly pid: Pid
         readonly kind: Kind
         readonly label: string
-        /** Of an engine's child: which step spawned it. */
+        /** Of a workflow's child: which step spawned it. */
         readonly place?: number
       }
     }
@@ -130,7 +130,7 @@ export type ReservedEvent =
 
 export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
 
-/** One step of an engine is over, for good: it has a result, or was tried for the last time. */
+/** One step of a workflow is over, for good: it has a result, or was tried for the last time. */
 export type StepEnded = {
   /** From 1, in the order the steps were begun. */
   readonly place: number

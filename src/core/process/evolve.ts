@@ -115,7 +115,7 @@ function begin(event: ProcessEvent): ProcessRecord {
     // Those that were registered before there were placements.
     placement: registration.placement ?? null,
     identity: { label, definition },
-    status: 'ready',
+    status: 'queued',
     pausedFrom: null,
     stopRequest: null,
     wait: null,
@@ -143,13 +143,13 @@ function begin(event: ProcessEvent): ProcessRecord {
 
 /** Back in line. What it waited for is forgotten: the next attempt enters its waits again. */
 function putBack(record: ProcessRecord): ProcessRecord {
-  const status = record.status === 'paused' || record.status === 'stopping' ? record.status : 'ready'
+  const status = record.status === 'paused' || record.status === 'stopping' ? record.status : 'queued'
   const waits = { wait: null, moreWaits: [], parked: false }
-  return { ...record, ...waits, status, pausedFrom: status === 'paused' ? 'ready' : null }
+  return { ...record, ...waits, status, pausedFrom: status === 'paused' ? 'queued' : null }
 }
 
 function pausedFrom(record: ProcessRecord) {
-  return record.status === 'ready' || record.status === 'waiting' ? record.status : 'running'
+  return record.status === 'queued' || record.status === 'waiting' ? record.status : 'running'
 }
 
 function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
@@ -179,7 +179,7 @@ function waitLeft(
   // An answer may come before its wait is entered: what is waited for now goes on.
   if (!isOne) return record
   // Parked, it is not executed: whoever claims it goes on from here.
-  const then: PausedFrom = record.parked ? 'ready' : wait === null ? 'running' : 'waiting'
+  const then: PausedFrom = record.parked ? 'queued' : wait === null ? 'running' : 'waiting'
   const status = record.status === 'waiting' ? then : record.status
   const pausedFrom = record.pausedFrom === 'waiting' ? then : record.pausedFrom
   const queue = own(record.signals, left.name)

@@ -36,7 +36,7 @@ export interface WaitRef {
   readonly on: WaitOn
   readonly name: string
   readonly ordinal: number
-  /** Of an engine: its place among the steps. */
+  /** Of a workflow: its place among the steps. */
   readonly place?: number
 }
 
@@ -107,7 +107,7 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
-  /** Of an engine: one step is over, or failed and is tried again later. */
+  /** Of a workflow: one step is over, or failed and is tried again later. */
   | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
   | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
   /** Leaves memory, if it still waits for all of these. */
@@ -115,7 +115,7 @@ export type Intent =
   /** `by` is being parked until this one ends. */
   | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
-  | (Asked & { readonly type: 'reown'; readonly owner: Owner })
+  | (Asked & { readonly type: 'changeOwner'; readonly owner: Owner })
   | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })

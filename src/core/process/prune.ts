@@ -72,7 +72,7 @@ export function keepReason(facts: PruneFacts, { by, at }: Pruning): KeepReason |
   return by === 'limits' && isUnread ? 'unread' : null
 }
 
-const FINDS_CHILDREN_AGAIN: ReadonlySet<Kind> = new Set(['agent', 'engine', 'tool'])
+const FINDS_CHILDREN_AGAIN: ReadonlySet<Kind> = new Set(['agent', 'workflow', 'tool'])
 
 const NONE: readonly Pid[] = []
 

@@ -4,7 +4,7 @@ import type { Placement } from '../placement/placement.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, Status } from './status.ts'
 
-export type Kind = 'command' | 'agent' | 'engine' | 'tool' | 'external'
+export type Kind = 'command' | 'agent' | 'workflow' | 'tool' | 'external'
 
 export type Lifetime = 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
 
@@ -75,11 +75,11 @@ export interface Wait {
   readonly ordinal: number
   readonly since: number
   readonly until: number | null
-  /** Of an engine: its place among the steps. */
+  /** Of a workflow: its place among the steps. */
   readonly place?: number
 }
 
-/** How far an engine has come. Its steps are events; the record only counts. */
+/** How far a workflow has come. Its steps are events; the record only counts. */
 interface Journal {
   /** The last place that has a step on record. */
   readonly last: number
@@ -201,7 +201,7 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   readonly pausedFrom: PausedFrom | null
   readonly stopRequest: StopRequest | null
   readonly wait: Wait | null
-  /** What an engine waits for at the same time, in the order it began to. */
+  /** What a workflow waits for at the same time, in the order it began to. */
   readonly moreWaits: readonly Wait[]
   /** It waits, and nobody has it in memory: what it waits for makes it ready. */
   readonly parked: boolean
@@ -251,8 +251,8 @@ export function dueIn(record: ProcessRecord): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** The tool or engine a process asks for by name; kinds that name nothing are served whole. */
+/** The tool or workflow a process asks for by name; kinds that name nothing are served whole. */
 export function targetOf(kind: Kind, spec: JsonObject): string | null {
-  const name = kind === 'tool' ? spec['tool'] : kind === 'engine' ? spec['engine'] : undefined
+  const name = kind === 'tool' ? spec['tool'] : kind === 'workflow' ? spec['workflow'] : undefined
   return typeof name === 'string' ? name : null
 }

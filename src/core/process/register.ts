@@ -50,7 +50,7 @@ export interface RegisterIntent {
   readonly refuseNew: Refusal | null
   /** Of the parent's executor, when it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
-  /** The step of the parent, an engine, that spawns it. */
+  /** The step of the parent, a workflow, that spawns it. */
   readonly place: number | null
   /** It takes what is left of its allowance, if that is less than it asks for. */
   readonly fits: boolean
@@ -212,7 +212,7 @@ function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Registratio
   const { request } = intent
   const parent = facts.parent?.record ?? null
   const owner = ownerOf(request, parent, intent.actor)
-  const needsEnvironment = request.kind === 'tool' || request.kind === 'engine'
+  const needsEnvironment = request.kind === 'tool' || request.kind === 'workflow'
   return {
     pid: intent.pid,
     name: request.name ?? null,
@@ -264,7 +264,7 @@ function ceilings(asked: RegistrationRequest['limits'], parent: Limits | undefin
 /** A tool call may have effects that must not happen twice, so only what is durable by itself runs again unasked. */
 function defaultRecovery(kind: Kind): Recovery {
   if (kind === 'external') return 'external'
-  return kind === 'engine' || kind === 'agent' ? 'rerunnable' : 'bound'
+  return kind === 'workflow' || kind === 'agent' ? 'rerunnable' : 'bound'
 }
 
 function defaultLabel({ kind, spec }: RegistrationRequest): string {
@@ -363,7 +363,7 @@ function refuseKind({ environmentKnown }: RegisterFacts, registration: Registrat
   return undefined
 }
 
-/** The code of a tool or an engine runs in a program of somebody else's: nobody can say how much memory is its own. */
+/** The code of a tool or a workflow runs in a program of somebody else's: nobody can say how much memory is its own. */
 function refuseCeiling(
   { parent }: RegisterFacts,
   { kind, limits }: RegistrationRequest,

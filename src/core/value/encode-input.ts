@@ -6,7 +6,7 @@ import type { Value } from './value.ts'
 
 /** A request whose `spec.input` may be more than JSON: those of tools and durable functions. */
 export type WithValueInput<Request> = Request extends {
-  readonly kind: 'engine' | 'tool'
+  readonly kind: 'workflow' | 'tool'
   readonly spec: infer Spec
 }
   ? Omit<Request, 'spec'> & { readonly spec: Omit<Spec, 'input'> & { readonly input?: Value } }
@@ -17,7 +17,7 @@ export function encodeInput<Request extends { readonly kind: string; readonly sp
   request: WithValueInput<Request>,
 ): Request {
   const { kind, spec } = request as { readonly kind: string; readonly spec: { readonly input?: unknown } }
-  if ((kind !== 'engine' && kind !== 'tool') || spec?.input === undefined) return request as Request
+  if ((kind !== 'workflow' && kind !== 'tool') || spec?.input === undefined) return request as Request
   const encoded = encode(spec.input)
   if (encoded.type === 'unstorable')
     throw new RefusedError(unstorable(`The input of this ${kind}`, encoded.why))

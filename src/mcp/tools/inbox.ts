@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { count } from '../../verbs/shapes/scalars.ts'
 import { cut, fitting, PAGE_CHARS } from '../page.ts'
 import { tool } from '../tool.ts'
@@ -77,7 +77,7 @@ interface Wanted {
 }
 
 /** Reads page after page, until there are more notices than `limit` or no more at all. */
-async function readUnseen(acting: Acting, { scope, turn, limit, after }: Wanted) {
+async function readUnseen(acting: ReeveVerbs, { scope, turn, limit, after }: Wanted) {
   const notices: Told[] = []
   const asked = { scope, consumer: CONSUMER, turn, limit: limit + COUNTED_AHEAD }
   let from = after
@@ -109,7 +109,7 @@ function sizeOf({ text }: { readonly text: string }): number {
 const REFUSED: readonly string[] = ['denied', 'forbidden']
 
 /** Who may only look goes on from where they say, and is told again when they do not. */
-async function acknowledge(acting: Acting, scope: string, through: number): Promise<void> {
+async function acknowledge(acting: ReeveVerbs, scope: string, through: number): Promise<void> {
   try {
     await acting.acknowledge({ scope, consumer: CONSUMER, through })
   } catch (error) {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { interrupt as verb } from '../../verbs/interrupt.ts'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { unlisted } from '../input-schema.ts'
 import { cut, fitting } from '../page.ts'
@@ -88,7 +88,7 @@ function listOf(shown: readonly string[], total: number): string {
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-async function withName(acting: Acting, pid: string): Promise<string> {
+async function withName(acting: ReeveVerbs, pid: string): Promise<string> {
   const { name } = await acting.show({ pid })
   return name === null ? pid : `${pid} (${name})`
 }

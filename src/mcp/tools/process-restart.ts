@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { begun, startWaitMs } from '../begun.ts'
 import { unlisted } from '../input-schema.ts'
@@ -35,6 +35,6 @@ export const processRestart = tool({
 })
 
 /** False for a process that had ended by itself: the agent may not know of that yet. */
-async function isEndedBy(acting: Acting, pid: string, actor: string): Promise<boolean> {
+async function isEndedBy(acting: ReeveVerbs, pid: string, actor: string): Promise<boolean> {
   return (await acting.show({ pid })).outcome?.source === actor
 }

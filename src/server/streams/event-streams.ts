@@ -1,5 +1,5 @@
 import { RefusedError } from '../../core/errors.ts'
-import type { Acting, InputOf, OutputOf } from '../../verbs/reeve.ts'
+import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { toWire } from '../../verbs/request.ts'
 import type { Page, Stream } from './stream.ts'
 
@@ -8,7 +8,7 @@ const MOST_EVENTS = { page: 1_000, piece: 100 } as const
 type Filter = NonNullable<InputOf<'changes'>['filter']>
 
 /** The events of one process. The offset is the seq of the last one that was seen; its end is the last there is. */
-export function eventStream(acting: Acting, position: () => number, pid: string, reveal = false): Stream {
+export function eventStream(acting: ReeveVerbs, position: () => number, pid: string, reveal = false): Stream {
   return {
     contentType: 'application/json',
     async tail() {
@@ -34,7 +34,7 @@ export function eventStream(acting: Acting, position: () => number, pid: string,
 
 /** The events of all processes that the caller may see and the filter wants. The offset is a position; it has no end. */
 export function changeStream(
-  acting: Acting,
+  acting: ReeveVerbs,
   position: () => number,
   filter: Filter | undefined,
   reveal = false,
@@ -67,7 +67,7 @@ export function changeStream(
  * the first page reaches as far as the gone goes: from there on no one is told that something is missing.
  */
 async function passPruned(
-  acting: Acting,
+  acting: ReeveVerbs,
   page: OutputOf<'changes'>,
   wanted: { readonly filter?: Filter; readonly reveal: boolean },
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function passPruned(
 }
 
 async function heard(
-  acting: Acting,
+  acting: ReeveVerbs,
   after: number,
   filter: Filter | undefined,
   signal: AbortSignal,

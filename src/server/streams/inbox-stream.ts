@@ -1,6 +1,6 @@
 import { RefusedError } from '../../core/errors.ts'
 import { refusal } from '../../core/refusal.ts'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { toWire } from '../../verbs/request.ts'
 import type { Stream } from './stream.ts'
 
@@ -12,7 +12,7 @@ const WAIT_MS = 25_000
  * What a scope is told, with what is done too: whoever follows sees each once, and takes or marks nothing. The offset is the
  * place of the last one that was seen; it has no end.
  */
-export function inboxStream(acting: Acting, position: () => number, asked: string | undefined): Stream {
+export function inboxStream(acting: ReeveVerbs, position: () => number, asked: string | undefined): Stream {
   const scope = asked ?? ''
   if (scope === '')
     throw new RefusedError(refusal('invalid_input', 'There is no scope.', 'Give one: ?scope=session:<id>.'))

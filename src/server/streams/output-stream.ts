@@ -1,6 +1,6 @@
 import { ReeveError } from '../../core/errors.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
-import type { Acting, OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Page, Stream } from './stream.ts'
 
 const MOST_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
@@ -21,7 +21,7 @@ export interface OutputView {
  * | nothing, and it still runs  | nothing, up to date                           |
  * | nothing, and it has ended   | nothing, closed                               |
  */
-export function outputStream(acting: Acting, pid: string, view: OutputView = {}): Stream {
+export function outputStream(acting: ReeveVerbs, pid: string, view: OutputView = {}): Stream {
   return {
     contentType: 'application/octet-stream',
     async tail() {

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { ReeveError } from '../../core/errors.ts'
-import type { Acting, InputOf } from '../../verbs/reeve.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import type { AppParts, Env } from '../app.ts'
 import { callSignal } from '../call-signal.ts'
@@ -17,7 +17,7 @@ import type { Stream } from './stream.ts'
 export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts): void {
   const position = () => reeve.position()
   const times = { ...STREAM_TIMES, ...streams }
-  const serve = (path: string, streamOf: (acting: Acting, context: Context<Env>) => Stream) =>
+  const serve = (path: string, streamOf: (acting: ReeveVerbs, context: Context<Env>) => Stream) =>
     app.get(path, async (context) => {
       const { req } = context
       context.set('verb', 'stream')

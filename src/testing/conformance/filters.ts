@@ -22,7 +22,7 @@ export function filters(behaves: Behaves): void {
       ],
       ['b', { ...OUTSIDE, name: 'beta', label: 'B', definition: ['list'], parent: pidOf('a') }],
       ['c', { ...TOOL, owner: { session: 's1', turn: 't1', toolCall: 'call' }, parent: pidOf('b') }],
-      ['d', { kind: 'engine', spec: { engine: 'flow' }, owner: { session: 's2', terminal: 'tty' } }],
+      ['d', { kind: 'workflow', spec: { workflow: 'flow' }, owner: { session: 's2', terminal: 'tty' } }],
       [
         'e',
         {
@@ -54,7 +54,7 @@ export function filters(behaves: Behaves): void {
         [{ status: ['paused', 'abandoned'] }, ['f', 'g']],
         [{ status: [] }, []],
         [{ kind: ['external'] }, ['a', 'b']],
-        [{ kind: ['tool', 'command', 'engine'] }, ['c', 'd', 'e']],
+        [{ kind: ['tool', 'command', 'workflow'] }, ['c', 'd', 'e']],
         [{ label: ['A', 'B', 'work'] }, ['a', 'b', 'c']],
         [{ label: ['a'] }, []],
         [{ name: ['alpha'] }, ['a']],

@@ -68,7 +68,7 @@ export function lapses(behaves: Behaves): void {
     const moved = await bench.row(pid)
     assert.deepEqual(
       [moved.record.status, moved.holder, moved.fence, moved.record.attempts],
-      ['ready', null, 1, 0],
+      ['queued', null, 1, 0],
     )
     const { outcome } = (await bench.row(bound)).record
     assert.deepEqual([outcome?.status, outcome?.evidence], ['abandoned', 'holder_drain'])
@@ -107,7 +107,7 @@ export function lapses(behaves: Behaves): void {
   behaves('a request to abandon ends at once what nobody holds', async (bench) => {
     for (const [text, request] of [
       ['outside', OUTSIDE],
-      ['ready', TOOL],
+      ['queued', TOOL],
     ] as const) {
       const asked = { type: 'request_abandon', pid: pidOf(text), reason: 'nobody answers' } as const
       await bench.register(request, { pid: pidOf(text) })

@@ -157,7 +157,7 @@ export function leases(behaves: Behaves): void {
     for (const [text, request] of [
       ['one', { kind: 'tool', spec: { tool: 'one' } }],
       ['two', { kind: 'tool', spec: { tool: 'two' } }],
-      ['engine', { kind: 'engine', spec: { engine: 'one' } }],
+      ['workflow', { kind: 'workflow', spec: { workflow: 'one' } }],
       ['outside', OUTSIDE],
       ['taken', { kind: 'tool', spec: { tool: 'one' } }],
       ['again', { kind: 'tool', spec: { tool: 'one' }, recovery: 'rerunnable' }],
@@ -179,12 +179,12 @@ export function leases(behaves: Behaves): void {
     const ones: readonly Served[] = [{ kind: 'tool', targets: ['one'] }]
     const mixed: readonly Served[] = [
       { kind: 'tool', targets: ['two', 'three'] },
-      { kind: 'engine', targets: ['one'] },
+      { kind: 'workflow', targets: ['one'] },
     ]
     assert.deepEqual(await find(tools), [pidOf('one'), pidOf('two')])
     assert.deepEqual(await find(tools, 1), [pidOf('one')])
     assert.deepEqual(await find(ones), [pidOf('one')])
-    assert.deepEqual(await find(mixed), [pidOf('two'), pidOf('engine')])
+    assert.deepEqual(await find(mixed), [pidOf('two'), pidOf('workflow')])
     assert.deepEqual(await find([{ kind: 'external', targets: null }]), [])
     assert.deepEqual(await find([]), [])
     const next = (serves: readonly Served[]) =>

@@ -36,7 +36,7 @@ export function lifetimes(behaves: Behaves): void {
     await open(bench)
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.endTurn('host', { session: 's1', turn: 't1' })
-    assert.deepEqual(await statuses(bench), ['cancelled', 'ready', 'ready', 'ready', 'ready', 'ready'])
+    assert.deepEqual(await statuses(bench), ['cancelled', 'queued', 'queued', 'queued', 'queued', 'queued'])
     const { outcome } = (await bench.row(pidOf('turn'))).record
     assert.deepEqual([outcome?.reason, outcome?.source], ['lifetime: turn t1 has ended', 'kernel:k_one'])
   })
@@ -49,9 +49,9 @@ export function lifetimes(behaves: Behaves): void {
     assert.deepEqual(await statuses(bench), [
       'cancelled',
       'cancelled',
-      'ready',
-      'ready',
-      'ready',
+      'queued',
+      'queued',
+      'queued',
       'cancelled',
     ])
     assert.equal((await bench.row(pidOf('session'))).record.outcome?.reason, 'lifetime: session s1 has ended')
@@ -68,7 +68,7 @@ export function lifetimes(behaves: Behaves): void {
     await endSession(bench.edges, 'host', 's1')
     assert.deepEqual(
       await statuses(bench),
-      times(6).map(() => 'ready'),
+      times(6).map(() => 'queued'),
     )
     const scopes = await bench.store.ask({ ask: 'carryingScopes', limit: 10 })
     assert.deepEqual(scopes.map((scope) => ('session' in scope ? scope.session.id : scope.turn.id)).sort(), [
@@ -80,9 +80,9 @@ export function lifetimes(behaves: Behaves): void {
     assert.deepEqual(await statuses(bench), [
       'cancelled',
       'cancelled',
-      'ready',
-      'ready',
-      'ready',
+      'queued',
+      'queued',
+      'queued',
       'cancelled',
     ])
     await allCarried(bench)
@@ -139,12 +139,12 @@ export function lifetimes(behaves: Behaves): void {
     await openSession(bench.edges, 'host', 's2', null)
     const pid = pidOf('a')
     await bench.register({ ...TOOL, owner: { session: 's1' } }, { pid })
-    await bench.refused('session_unknown', { type: 'reown', pid, owner: { session: 's3' } })
-    await bench.performed('appended', { type: 'reown', pid, owner: { session: 's2' } })
+    await bench.refused('session_unknown', { type: 'changeOwner', pid, owner: { session: 's3' } })
+    await bench.performed('appended', { type: 'changeOwner', pid, owner: { session: 's2' } })
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.endSession('host', 's1')
-    assert.equal((await bench.row(pid)).record.status, 'ready')
-    await bench.refused('session_ended', { type: 'reown', pid, owner: { session: 's1' } })
+    assert.equal((await bench.row(pid)).record.status, 'queued')
+    await bench.refused('session_ended', { type: 'changeOwner', pid, owner: { session: 's1' } })
     await kernel.endSession('host', 's2')
     assert.equal((await bench.row(pid)).record.status, 'cancelled')
   })

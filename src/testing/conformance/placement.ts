@@ -97,7 +97,7 @@ export function placement(behaves: Behaves): void {
         { request: { ...TOOL, placement: 'host:one' }, actor: 'host', pid: pidOf('b') },
       ])
       await one.begun(pidOf('b'))
-      assert.equal((await bench.row(pid)).record.status, 'ready')
+      assert.equal((await bench.row(pid)).record.status, 'queued')
       const two = await bench.kernel({ id: 'k_two', host: 'two' })
       await two.begun(pid)
       assert.equal((await bench.row(pid)).holder, 'k_two')
@@ -112,7 +112,7 @@ export function placement(behaves: Behaves): void {
     bench.kill(one)
     const two = await bench.kernel({ id: 'k_two', host: 'two' })
     await two.kernel.sweep()
-    assert.equal((await bench.row(pid)).record.status, 'ready')
+    assert.equal((await bench.row(pid)).record.status, 'queued')
     const next = await bench.kernel({ id: 'k_next', host: 'one' })
     await next.begun(pid)
     assert.equal(two.executions(pid), 0)

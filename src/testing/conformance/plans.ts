@@ -118,7 +118,7 @@ export function plans(behaves: Behaves): void {
       const written = bench.register(OUTSIDE, { pid: pidOf('last') }, bench.edgesOver(other))
       await other.close()
       assert.equal((await written).record.pid, pidOf('last'))
-      assert.equal((await bench.row(pidOf('last'))).record.status, 'ready')
+      assert.equal((await bench.row(pidOf('last'))).record.status, 'queued')
       await assert.rejects(other.write(countUp), isClosed)
       await assert.rejects(other.ask({ ask: 'holders' }), isClosed)
       await other.close()

@@ -13,7 +13,7 @@ export function pruneExemptions(behaves: Behaves): void {
     bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
 
   behaves('an ended child of live code that may look for it again is kept until that ends', async (bench) => {
-    for (const kind of ['engine', 'tool'] as const) {
+    for (const kind of ['workflow', 'tool'] as const) {
       const parent = pidOf(kind)
       const child = pidOf(`${kind}b`)
       await bench.register({ kind, spec: { [kind]: 'work' } } as typeof TOOL, { pid: parent })
@@ -34,7 +34,7 @@ export function pruneExemptions(behaves: Behaves): void {
 
   behaves('what a live process waits for is kept while it waits', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
-    await bench.register({ kind: 'engine', spec: { engine: 'work' } }, { pid: pidOf('w') })
+    await bench.register({ kind: 'workflow', spec: { workflow: 'work' } }, { pid: pidOf('w') })
     await bench.announce('h1', 60_000)
     const [claimed] = await claimAndStart(bench.edges, [pidOf('w')], 'h1')
     const fence = { holder: 'h1', fence: claimed?.fence ?? 0 }

@@ -36,7 +36,7 @@ export function pruning(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { endedBefore: endedBefore + 1 }), [pidOf('a')])
     bench.clock.advance(10 ** 9)
     assert.deepEqual(await prune(bench.edges, { endedBefore: bench.clock.now(), keep: 0 }), [])
-    assert.equal((await bench.row(pidOf('live'))).record.status, 'ready')
+    assert.equal((await bench.row(pidOf('live'))).record.status, 'queued')
   })
 
   behaves('beyond a number to keep the longest ended go first', async (bench) => {

@@ -124,7 +124,7 @@ export function registration(behaves: Behaves): void {
       eventTypes: {},
       wakeTarget: null,
       limits: { attempts: 5, depth: 32 },
-      status: 'ready',
+      status: 'queued',
       pausedFrom: null,
       stopRequest: null,
       wait: null,

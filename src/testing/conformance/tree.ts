@@ -62,7 +62,7 @@ export function tree(behaves: Behaves): void {
         async (text) => (await bench.row(pidOf(text))).record.status,
       ),
     )
-    assert.deepEqual(statuses, ['cancelled', 'ready', 'ready', 'ready'])
+    assert.deepEqual(statuses, ['cancelled', 'queued', 'queued', 'queued'])
     assert.equal((await bench.row(pidOf('parent'))).record.stopRequest?.how, 'kill')
   })
 
@@ -77,7 +77,7 @@ export function tree(behaves: Behaves): void {
     const ended = { ending: { status: 'completed' }, replayKey: 'e', fence: null, actor: 'host', at } as const
     await kernel.perform({ type: 'end', pid: pidOf('middle'), ...ended })
     await allCarried(bench)
-    assert.equal((await bench.row(pidOf('leaf'))).record.status, 'ready')
+    assert.equal((await bench.row(pidOf('leaf'))).record.status, 'queued')
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [], 'what leads to a live one is kept')
     await stop(kernel, root, 'the whole tree')
     const stopped = await kernel.waitForEnd(pidOf('leaf'), {})
@@ -93,7 +93,7 @@ export function tree(behaves: Behaves): void {
     const { kernel } = await idle(bench, 'k_one')
     const { row } = await stop(kernel, root, 'a moment', 'interrupt')
     assert.deepEqual([row.record.status, row.carry], ['stopping', null])
-    assert.equal((await bench.row(pidOf('b'))).record.status, 'ready')
+    assert.equal((await bench.row(pidOf('b'))).record.status, 'queued')
   })
 
   behaves(
@@ -118,7 +118,7 @@ export function tree(behaves: Behaves): void {
         [outcome?.status, outcome?.reason],
         ['cancelled', `lifetime: its parent ${root} has ended`],
       )
-      assert.equal((await bench.row(pidOf('daemon'))).record.status, 'ready')
+      assert.equal((await bench.row(pidOf('daemon'))).record.status, 'queued')
     },
   )
 

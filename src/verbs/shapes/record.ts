@@ -5,13 +5,13 @@ import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
 import { count, duration, time } from './scalars.ts'
 
-export const kind = z.enum(['command', 'agent', 'engine', 'tool', 'external'])
+export const kind = z.enum(['command', 'agent', 'workflow', 'tool', 'external'])
 export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
 export const recovery = z.enum(['rerunnable', 'bound', 'external'])
 export const placementRequest = z
   .string()
   .regex(/^(parent|(host|folder):[^\s]{1,200})$/, 'must be host:…, folder:… or parent')
-const liveStatus = z.enum(['ready', 'running', 'waiting', 'paused', 'stopping'])
+const liveStatus = z.enum(['queued', 'running', 'waiting', 'paused', 'stopping'])
 const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
 export const status = z.enum([...liveStatus.options, ...endStatus.options])
 export const waitOn = z.enum(['child', 'signal', 'message', 'approval', 'timer', 'input'])
@@ -103,7 +103,7 @@ const schema = z.strictObject({
     allowance: amounts.exactOptional(),
   }),
   status,
-  pausedFrom: z.enum(['ready', 'running', 'waiting']).nullable(),
+  pausedFrom: z.enum(['queued', 'running', 'waiting']).nullable(),
   stopRequest: z
     .strictObject({
       how: stopHow,

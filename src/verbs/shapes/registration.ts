@@ -57,7 +57,7 @@ const common = {
       runMs: duration
         .min(1)
         .exactOptional()
-        .describe('how long it may run, of a command, tool or engine; children inherit it'),
+        .describe('how long it may run, of a command, tool or workflow; children inherit it'),
       memoryBytes: z
         .number()
         .int()
@@ -93,7 +93,7 @@ export const registration = z.discriminatedUnion('kind', [
       .describe('environment, umask and limits of the caller, for spec.inheritEnv; in no record'),
   }),
   z.strictObject({ kind: z.literal('agent'), spec: specs.agent, ...common }),
-  z.strictObject({ kind: z.literal('engine'), spec: specs.engine, ...common }),
+  z.strictObject({ kind: z.literal('workflow'), spec: specs.workflow, ...common }),
   z.strictObject({ kind: z.literal('tool'), spec: specs.tool, ...common }),
   z.strictObject({ kind: z.literal('external'), spec: specs.external, ...common }),
 ])

@@ -6,7 +6,7 @@ import { json } from './json.ts'
 export const specs = {
   command: commandSpec,
   agent: z.strictObject({ agent: z.string().min(1), goal: json.optional() }),
-  engine: z.strictObject({ engine: z.string().min(1), input: json.optional() }),
+  workflow: z.strictObject({ workflow: z.string().min(1), input: json.optional() }),
   tool: z.strictObject({ tool: z.string().min(1), input: json.optional() }),
   external: z.strictObject({ description: z.string().min(1), ref: json.optional() }),
 } as const

@@ -4,7 +4,7 @@ import { record } from './record.ts'
 import { registration } from './registration.ts'
 import { count, pageSize, time } from './scalars.ts'
 
-/** A program that serves engines over the wire: it names itself, and is the holder of what it claims. */
+/** A program that serves workflows over the wire: it names itself, and is the holder of what it claims. */
 export const worker = z.string().regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
 
 const place = z.number().int().min(1)

@@ -123,7 +123,7 @@ test.each([
   expect(refused).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) })
 })
 
-test('a pattern that makes backtracking engines hang takes no longer than others', async () => {
+test('a pattern that makes backtracking workflows hang takes no longer than others', async () => {
   const { folder } = new LogWriter(tempFolder()).write(`${'a'.repeat(30_000)}!\n`)
   expect((await searchLines(folder, { pattern: '^(a+)+$', limit: 1 })).total).toBe(0)
 })

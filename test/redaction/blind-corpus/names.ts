@@ -138,7 +138,7 @@ function structuredData(): Leak[] {
     ),
     leak(
       'name:data',
-      `  + resource "aws_db_instance" "main" {\n      + engine   = "postgres"\n      + password = "${hide(random(16, ALNUM))}"\n      + username = "root"\n    }`,
+      `  + resource "aws_db_instance" "main" {\n      + workflow   = "postgres"\n      + password = "${hide(random(16, ALNUM))}"\n      + username = "root"\n    }`,
     ),
     leak('name:data', `{'host': 'db', 'port': 5432, 'user': 'app', 'password': '${hide('mar1gold-Bay')}'}`),
     leak(

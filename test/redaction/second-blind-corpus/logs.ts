@@ -30,7 +30,7 @@ export const loggedSecrets: readonly Leak[] = [
     `DEBUG django.db.backends: (0.002) INSERT INTO api_keys (owner, api_key) VALUES ('mira', '${key(40)}'); args=(...)`,
   ),
   logged(
-    `sqlalchemy.engine.Engine [generated in 0.00011s] {'email': 'mira@acme.dev', 'password_hash': 'pbkdf2:sha256:600000$${random(16, ALNUM)}$${hide(random(64, HEX))}'}`,
+    `sqlalchemy.workflow.Workflow [generated in 0.00011s] {'email': 'mira@acme.dev', 'password_hash': 'pbkdf2:sha256:600000$${random(16, ALNUM)}$${hide(random(64, HEX))}'}`,
   ),
   logged(`prisma:query UPDATE "User" SET "refreshToken" = '${key(64)}' WHERE id = 7`),
   logged(`ALTER USER shop WITH PASSWORD '${pass(16)}';`),

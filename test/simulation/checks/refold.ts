@@ -58,13 +58,13 @@ function fitsDue({ record, row }: Entry, due: unknown): boolean {
     const times = [record.wait, ...record.moreWaits].flatMap((wait) => wait?.until ?? [])
     return due === (times.length === 0 ? null : Math.min(...times))
   }
-  const claimable = row.holder === null && record.status === 'ready' && record.recovery !== 'external'
+  const claimable = row.holder === null && record.status === 'queued' && record.recovery !== 'external'
   if (!claimable) return due === null
   return record.retryAt === null ? Number(due ?? Number.NaN) <= record.createdAt : due === record.retryAt
 }
 
 function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
-  const named = record.kind === 'tool' || record.kind === 'engine' ? record.spec[record.kind] : undefined
+  const named = record.kind === 'tool' || record.kind === 'workflow' ? record.spec[record.kind] : undefined
   return {
     revision: record.revision,
     fence: row.fence,

@@ -97,7 +97,7 @@ function checkLease(world: World, entry: Entry): void {
   if (record.stopRequest?.how === 'kill' && ours)
     broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
   else if (row.holder !== null) checkHolder(world, entry, row.holder)
-  else if (record.status === 'ready' && ours) checkReady(world, entry)
+  else if (record.status === 'queued' && ours) checkReady(world, entry)
   else if (record.parked && record.status === 'waiting') checkParked(world, entry)
   else if (record.status !== 'paused' && ours)
     broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)

@@ -17,7 +17,7 @@ export function checkSteps(stage: Stage): Check {
       for (const { pid, type, payload } of stored) {
         if (type === 'parked' && before?.row.holder !== (payload as { holder: string }).holder)
           stage.violated('one executor', `${pid} was parked by somebody who does not hold it`)
-        if (type === 'ended' && before?.row.record.kind === 'engine')
+        if (type === 'ended' && before?.row.record.kind === 'workflow')
           checkEnd(pid, payload as unknown as Outcome)
         if (type !== 'step_ended') continue
         const { place } = payload as { place: number }

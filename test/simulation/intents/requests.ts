@@ -96,7 +96,7 @@ function lifetimesFor(owner: Owner | undefined, parent: string | undefined): rea
 
 function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kind' | 'spec' | 'recovery'> {
   const kind = random.weighted(
-    ['tool', 'agent', 'engine', 'external', 'command'] as const,
+    ['tool', 'agent', 'workflow', 'external', 'command'] as const,
     (one) => KIND_WEIGHTS[one],
   )
   switch (kind) {
@@ -108,9 +108,9 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
       const turns = random.between(0, 4)
       return { kind, spec: { turns, deaf: random.chance(0.3), fails: random.chance(0.3) } }
     }
-    case 'engine': {
+    case 'workflow': {
       const input = Array.from({ length: random.between(0, 6) }, () => someFlowStep(random, depth))
-      return { kind, spec: { engine: 'flow', input: input as unknown as Json } }
+      return { kind, spec: { workflow: 'flow', input: input as unknown as Json } }
     }
     case 'external':
       return { kind, spec: {} }
@@ -119,7 +119,7 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
   }
 }
 
-const KIND_WEIGHTS = { tool: 7, agent: 3, engine: 4, external: 1.5, command: 0.3 }
+const KIND_WEIGHTS = { tool: 7, agent: 3, workflow: 4, external: 1.5, command: 0.3 }
 
 function someFlowStep(random: Random, depth: number): FlowStep {
   const what = random.weighted(FLOW_STEPS, ([, weight]) => weight)[0]

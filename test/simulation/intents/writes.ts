@@ -92,12 +92,12 @@ export const writes: readonly Request[] = [
     },
   },
   {
-    name: 'reown',
+    name: 'changeOwner',
     weight: 1,
     ask(world, peer) {
       const pid = world.somePid()
-      const intent = { ...askedOf(peer, pid), type: 'reown', owner: someOwner(world) } as const
-      world.track('reown', peer, `${pid} ${JSON.stringify(intent.owner)}`, peer.kernel.perform(intent))
+      const intent = { ...askedOf(peer, pid), type: 'changeOwner', owner: someOwner(world) } as const
+      world.track('changeOwner', peer, `${pid} ${JSON.stringify(intent.owner)}`, peer.kernel.perform(intent))
     },
   },
   {
@@ -114,13 +114,13 @@ export const writes: readonly Request[] = [
     },
   },
   {
-    name: 'refer',
+    name: 'setExternalRef',
     weight: 0.5,
     ask(world, peer) {
       const pid = world.somePid(({ record }) => record.kind === 'external')
       const ref = { ticket: world.stage.random.between(1, 9) }
       world.track(
-        'refer',
+        'setExternalRef',
         peer,
         pid,
         peer.kernel.perform({ ...askedOf(peer, pid), type: 'set_external_ref', ref }),

@@ -104,7 +104,7 @@ async function expectSame(model: Model, real: Real): Promise<void> {
 }
 
 async function claim(model: Model, real: Real, who: HolderName) {
-  const granted = model.status === 'ready' && model.holder === null
+  const granted = model.status === 'queued' && model.holder === null
   if (granted) {
     model.status = 'running'
     model.holder = who
@@ -138,8 +138,8 @@ async function recover(model: Model, real: Real, old: number) {
 function putBack(model: Model): void {
   model.holder = null
   model.waitsFor = null
-  model.before = 'ready'
-  if (model.status !== 'paused') model.status = 'ready'
+  model.before = 'queued'
+  if (model.status !== 'paused') model.status = 'queued'
 }
 
 async function signal(model: Model, real: Real, of: string, id: string) {

@@ -4,7 +4,7 @@ export type HolderName = 'k_a' | 'k_b'
 /** One process as a reader of the documentation imagines it; written without a look at the deciders. */
 export interface Model {
   status:
-    | 'ready'
+    | 'queued'
     | 'running'
     | 'waiting'
     | 'paused'
@@ -14,7 +14,7 @@ export interface Model {
     | 'cancelled'
     | 'abandoned'
   /** What a paused process returns to. */
-  before: 'ready' | 'running' | 'waiting'
+  before: 'queued' | 'running' | 'waiting'
   holder: HolderName | null
   fence: number
   /** How often it was begun. */
@@ -37,8 +37,8 @@ export interface Model {
 
 export function newModel(): Model {
   return {
-    status: 'ready',
-    before: 'ready',
+    status: 'queued',
+    before: 'queued',
     holder: null,
     fence: 0,
     begun: 0,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Acting } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { exitCodeOf, TIMED_OUT } from '../exit-code.ts'
 import { listProcesses } from '../list-processes.ts'
@@ -23,10 +23,10 @@ const SUBWORDS = ['start', 'list', 'show']
 const AT_ONCE = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-export const engine = word({
-  name: 'engine',
+export const workflow = word({
+  name: 'workflow',
   summary: 'Starts durable functions, lists them and shows their steps',
-  usage: ['engine start [options] <name> [json]', 'engine list [--all]', 'engine show <process>'],
+  usage: ['workflow start [options] <name> [json]', 'workflow list [--all]', 'workflow show <process>'],
   completes: SUBWORDS,
   options: {
     wait: { type: 'flag', short: 'w', about: 'start: until it has ended; its result is printed' },
@@ -44,15 +44,15 @@ export const engine = word({
 The function itself is served by a program of yours, with embed() or connect(). Until one serves that name, the
 process waits for it. The input is JSON, or - to read it from standard input.`,
   examples: [
-    [`reeve engine start publish '{"title":"News"}'`, 'prints the pid'],
-    ['reeve engine start publish --wait', 'and its result, when it has ended'],
-    ['reeve engine show p_7k3m', 'its steps, with times'],
+    [`reeve workflow start publish '{"title":"News"}'`, 'prints the pid'],
+    ['reeve workflow start publish --wait', 'and its result, when it has ended'],
+    ['reeve workflow show p_7k3m', 'its steps, with times'],
   ],
   async run(context) {
     const [subword = 'list', ...args] = context.args
     if (!SUBWORDS.includes(subword))
       throw new UsageError(
-        `reeve engine does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
+        `reeve workflow does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
         `It knows ${SUBWORDS.join(', ')}.`,
       )
     if (subword === 'start') return start(context, args)
@@ -64,14 +64,14 @@ async function start(context: Context<Options>, [name, text, ...more]: readonly 
   const { options, print } = context
   if (name === undefined || more.length > 0)
     throw new UsageError(
-      'reeve engine start takes the name of an engine and its input.',
+      'reeve workflow start takes the name of a workflow and its input.',
       'For example: publish',
     )
   const input = inputFrom(text)
   const reeve = await context.acting()
   const { record } = await reeve.spawn({
-    kind: 'engine',
-    spec: { engine: name, ...(input === undefined ? {} : { input }) },
+    kind: 'workflow',
+    spec: { workflow: name, ...(input === undefined ? {} : { input }) },
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.session === undefined ? {} : { owner: { session: options.session } }),
   })
@@ -88,29 +88,33 @@ function inputFrom(text: string | undefined) {
     return JSON.parse(text === '-' ? readFileSync(0, 'utf8') : text)
   } catch {
     throw new UsageError(
-      'The input of an engine is JSON, and this is not.',
+      'The input of a workflow is JSON, and this is not.',
       `Quote it for the shell: '{"title":"News"}', '"a text"', 42`,
     )
   }
 }
 
-async function hintIfUnserved({ print }: Context<Options>, reeve: Acting, name: string): Promise<void> {
-  const { engines } = await reeve.engines()
-  if (engines.some((served) => served.name === name)) return
-  const names = engines.map((served) => served.name)
+async function hintIfUnserved({ print }: Context<Options>, reeve: ReeveVerbs, name: string): Promise<void> {
+  const { workflows } = await reeve.workflows()
+  if (workflows.some((served) => served.name === name)) return
+  const names = workflows.map((served) => served.name)
   print.aside(
-    `Nobody serves the engine ${name} now, so it waits for somebody who does: reeve.engine('${name}', …).${didYouMean(name, names)}`,
+    `Nobody serves the workflow ${name} now, so it waits for somebody who does: reeve.workflow('${name}', …).${didYouMean(name, names)}`,
   )
 }
 
-async function waitFor({ options, print }: Context<Options>, reeve: Acting, pid: string): Promise<number> {
+async function waitFor(
+  { options, print }: Context<Options>,
+  reeve: ReeveVerbs,
+  pid: string,
+): Promise<number> {
   const by = Date.now() + (options.timeout ?? Number.POSITIVE_INFINITY)
   for (;;) {
     const timeoutMs = Math.max(0, Math.min(DAY_MS, by - Date.now()))
     const waited = await reeve.wait({ pid, timeoutMs })
     if (waited.type === 'timed_out' && Date.now() < by) continue
     if (waited.type !== 'ended') {
-      print.aside(`${pid} has not ended; reeve engine show ${pid} shows how far it is.`)
+      print.aside(`${pid} has not ended; reeve workflow show ${pid} shows how far it is.`)
       return TIMED_OUT
     }
     const { record } = waited
@@ -124,7 +128,7 @@ async function waitFor({ options, print }: Context<Options>, reeve: Acting, pid:
 async function list(context: Context<Options>): Promise<number> {
   const { options, print } = context
   const reeve = await context.acting()
-  const found = await listProcesses(reeve, { kind: ['engine'], ...(options.all ? { status: 'any' } : {}) })
+  const found = await listProcesses(reeve, { kind: ['workflow'], ...(options.all ? { status: 'any' } : {}) })
   if (print.isJson) {
     print.jsonList(found)
     return 0
@@ -139,7 +143,7 @@ async function list(context: Context<Options>): Promise<number> {
   print.table(
     [
       { title: 'PID' },
-      { title: 'ENGINE', shrinks: true },
+      { title: 'WORKFLOW', shrinks: true },
       { title: 'STEPS', align: 'right' },
       { title: 'STATUS', shrinks: true },
       { title: 'STARTED' },
@@ -147,26 +151,26 @@ async function list(context: Context<Options>): Promise<number> {
     ],
     found.map(({ record }, at) => [
       { text: record.pid, paint: blue },
-      { text: String(record.spec['engine']) },
+      { text: String(record.spec['workflow']) },
       { text: String(steps[at] ?? 0) },
       { text: progressText(record) },
       { text: ago(record.createdAt, now), paint: dim },
       { text: record.name ?? '' },
     ]),
   )
-  const { engines } = await reeve.engines()
-  if (engines.length === 0) print.aside('No program serves an engine now.')
-  else print.aside(`Served now: ${engines.map(({ name }) => name).join(', ')}.`)
+  const { workflows } = await reeve.workflows()
+  if (workflows.length === 0) print.aside('No program serves a workflow now.')
+  else print.aside(`Served now: ${workflows.map(({ name }) => name).join(', ')}.`)
   return 0
 }
 
 async function show(context: Context<Options>, [given, ...more]: readonly string[]): Promise<number> {
   const { print } = context
   if (given === undefined || more.length > 0)
-    throw new UsageError('reeve engine show takes one process.', 'For example: p_7k3m')
+    throw new UsageError('reeve workflow show takes one process.', 'For example: p_7k3m')
   const reeve = await context.acting()
   const record = await reeve.show({ pid: given })
-  if (record.kind !== 'engine')
+  if (record.kind !== 'workflow')
     throw new UsageError(
       `${record.pid} is a ${record.kind}, and has no steps.`,
       `Try reeve show ${record.pid}.`,
@@ -178,7 +182,7 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
   }
   print.facts([
     ['pid', record.pid],
-    ['engine', String(record.spec['engine'])],
+    ['workflow', String(record.spec['workflow'])],
     ['status', progressText(record)],
     ['started', record.firstStarted === null ? undefined : clockTime(record.firstStarted.at)],
     ['reason', record.outcome?.reason ?? undefined],

@@ -27,15 +27,15 @@ describe.each(PLACES)('%s', (name, place) => {
     writeFileSync(gate, '0')
     const boss = await embed({ store, times: { sweepMs: 100 } })
     const { record } = await boss.spawn({
-      kind: 'engine',
-      spec: { engine: 'count', input: { steps: STEPS } },
+      kind: 'workflow',
+      spec: { workflow: 'count', input: { steps: STEPS } },
     })
     const { pid } = record
     let after = 0
-    let program = await startProgram('engine', [store, log, gate])
+    let program = await startProgram('workflow', [store, log, gate])
     for (let kill = 0; kill < KILLS; kill++) {
       // Already there when the other one dies: it takes over.
-      const heir = await startProgram('engine', [store, log, gate])
+      const heir = await startProgram('workflow', [store, log, gate])
       // Somewhere in its own stretch, so that kills are spread over the whole run.
       const stretch = Math.floor(STEPS / KILLS)
       const goal = kill * stretch + 1 + Math.floor(random() * (stretch - 1))

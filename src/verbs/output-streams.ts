@@ -4,9 +4,9 @@ import { count, processRef, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** Whoever reads bytes learns here through which of the two pipes they came. */
-export const streams = verb({
+export const outputStreams = verb({
   summary: 'From where on the output of a command is of which stream.',
-  route: 'GET /processes/{pid}/streams',
+  route: 'GET /processes/{pid}/output-streams',
   needs: 'read',
   input: z.strictObject({
     pid: processRef,

@@ -3,11 +3,11 @@ import { count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** By name: what holders that are alive have announced. */
-export const engines = verb({
+export const workflows = verb({
   summary: 'Which durable functions are served now, and by how many programs.',
-  route: 'GET /engines',
+  route: 'GET /workflows',
   needs: 'read',
   input: z.strictObject({}),
-  output: z.strictObject({ engines: z.array(z.strictObject({ name: z.string(), workers: count })) }),
+  output: z.strictObject({ workflows: z.array(z.strictObject({ name: z.string(), workers: count })) }),
   codes: ['denied'],
 })

@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 /**
- * What one engine waits for. When for a while it has done nothing else, it leaves memory.
+ * What one workflow waits for. When for a while it has done nothing else, it leaves memory.
  *
  * | state   | a wait begins | a wait is over, another call is made | after `parkAfterMs`                        |
  * | busy    | resting, if all calls are waits | –                  | –                                          |

@@ -4,9 +4,9 @@ import { record } from './shapes/record.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-export const reown = verb({
+export const changeOwner = verb({
   summary: 'Moves a live process to another owner.',
-  route: 'POST /processes/{pid}/reown',
+  route: 'POST /processes/{pid}/owner',
   needs: 'operate',
   input: z.strictObject({ pid: processRef, owner }),
   output: record,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { tempFile } from '../temp-file.ts'
 import { gate, outcomeOf, serve, stuck } from './bed.ts'
 
-const WORK = { kind: 'engine', spec: { engine: 'work' } } as const
+const WORK = { kind: 'workflow', spec: { workflow: 'work' } } as const
 
 test('a charge between steps is made once, however often the function is begun', async () => {
   const store = tempFile()

@@ -42,7 +42,7 @@ type Payload<Type extends ReservedEvent['type']> = Extract<ReservedEvent, { type
 
 const KIND_OF_WAIT: { readonly [on: string]: StepKind } = { timer: 'sleep', signal: 'signal', child: 'wait' }
 
-/** An engine's calls as its events tell them. Sees every event once, in order; keeps what has not been asked for yet. */
+/** A workflow's calls as its events tell them. Sees every event once, in order; keeps what has not been asked for yet. */
 export class Journal {
   readonly #begun = new Map<number, Begun>()
   /** Places of failed steps that wait for their next try by a wait in the log. */

@@ -7,10 +7,10 @@ import type { WaitOn } from '../core/process/record.ts'
 import { encodeThrown, messageOf } from '../core/value/thrown.ts'
 import type {
   ChildToRegister,
-  EngineOptions,
   RetryPolicy,
   StepInfo,
   StepOptions,
+  WorkflowOptions,
 } from '../verbs/durable-function.ts'
 import type { Calls } from './calls.ts'
 import { BACKOFF, type Journal, stepEntry } from './journal.ts'
@@ -21,7 +21,7 @@ import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
 import { isFinal, type Writing } from './writing.ts'
 
-export interface ActsOptions extends EngineOptions {
+export interface ActsOptions extends WorkflowOptions {
   readonly ledger: Ledger
   readonly journal: Journal
   readonly calls: Calls
@@ -186,7 +186,7 @@ export class Acts {
   ): Promise<Tried> {
     const { record, signal } = this.#options.ledger
     try {
-      const info = { attempt: tries, signal, key: `${record.pid}:${place}` }
+      const info = { attempt: tries, abortSignal: signal, key: `${record.pid}:${place}` }
       const inside = { name, key: `${place}:${tries}`, charges: 0 }
       return { type: 'done', value: await insideStep.run(inside, () => run(info)) }
     } catch (error) {

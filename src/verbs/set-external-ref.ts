@@ -5,9 +5,9 @@ import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 /** The first reference counts. */
-export const refer = verb({
+export const setExternalRef = verb({
   summary: 'Says where an external process is found outside.',
-  route: 'POST /processes/{pid}/refer',
+  route: 'POST /processes/{pid}/external-ref',
   needs: 'operate',
   input: z.strictObject({ pid: processRef, ref: json }),
   output: record,

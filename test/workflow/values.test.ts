@@ -109,25 +109,25 @@ onEachStore('inputs and results pass between functions and tools as they were', 
         return input
       },
     },
-    engines: {
+    workflows: {
       parent: async (ctx, input: Value) => {
         received.push(input)
         const tool = await ctx.spawn({ kind: 'tool', spec: { tool: 'echo', input } })
-        const child = await ctx.spawn({ kind: 'engine', spec: { engine: 'child', input: ctx.input } })
+        const child = await ctx.spawn({ kind: 'workflow', spec: { workflow: 'child', input: ctx.input } })
         return [(await ctx.wait(tool)).result, (await ctx.wait(child)).result]
       },
       child: async (_, input: Value) => input,
       wrong: async () => ({ undo: () => {} }),
       spawner: async (ctx) => {
         const input = { at: new URL('http://a') } as never
-        return ctx.spawn({ kind: 'engine', spec: { engine: 'child', input } })
+        return ctx.spawn({ kind: 'workflow', spec: { workflow: 'child', input } })
       },
     },
   })
   onTestFinished(() => reeve.close())
   const given = { ...everything(), [`$reeve`]: 'mine' }
-  const ends = async (engine: string, input: Json) => {
-    const { record } = await reeve.spawn({ kind: 'engine', spec: { engine, input } })
+  const ends = async (workflow: string, input: Json) => {
+    const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow, input } })
     return outcomeOf(reeve, record.pid)
   }
   const outcome = await ends('parent', encodeValue(given))
@@ -141,6 +141,6 @@ onEachStore('inputs and results pass between functions and tools as they were', 
   })
   expect(await ends('spawner', null)).toMatchObject({
     status: 'failed',
-    reason: 'The input of this engine cannot be stored: the value at /at is an instance of the class URL.',
+    reason: 'The input of this workflow cannot be stored: the value at /at is an instance of the class URL.',
   })
 })

@@ -8,11 +8,11 @@ import { performAll } from '../../kernel/perform.ts'
 import { type Behaves, type Bench, pidOf, repeat, TOOL, times } from './bench.ts'
 import { photograph } from './sound.ts'
 
-const ENGINE: RegistrationRequest = { kind: 'engine', spec: { engine: 'work' } }
-const SERVES = [{ kind: 'engine', targets: ['work'] }] as const
+const WORKFLOW: RegistrationRequest = { kind: 'workflow', spec: { workflow: 'work' } }
+const SERVES = [{ kind: 'workflow', targets: ['work'] }] as const
 const GO: WaitRef = { on: 'signal', name: 'go', ordinal: 1, place: 1 }
 
-export function engines(behaves: Behaves): void {
+export function workflows(behaves: Behaves): void {
   const pid = pidOf('a')
 
   behaves('a step is in the log once, and said again it is the first one', async (bench) => {
@@ -44,7 +44,7 @@ export function engines(behaves: Behaves): void {
     assert.equal(answers.filter(({ type }) => type === 'replayed').length, 9)
   })
 
-  behaves('a step is written by the holder alone, and by engines alone', async (bench) => {
+  behaves('a step is written by the holder alone, and by workflows alone', async (bench) => {
     const fence = await begun(bench, pid)
     const tool = await bench.register(TOOL, { pid: pidOf('t'), startBy: 'h1' })
     const before = await photograph(bench.store)
@@ -123,7 +123,7 @@ export function engines(behaves: Behaves): void {
     assert.equal((await bench.row(pid)).holder, 'h1')
   })
 
-  behaves('an engine waits for several things at once, a tool for one', async (bench) => {
+  behaves('a workflow waits for several things at once, a tool for one', async (bench) => {
     const fence = await begun(bench, pid)
     const other: WaitRef = { on: 'signal', name: 'other', ordinal: 1, place: 2 }
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
@@ -147,7 +147,7 @@ export function engines(behaves: Behaves): void {
       const at = await bench.performed('appended', { type: 'stop', ...stopOf(child) })
       assert.equal(at.row.record.status, 'cancelled')
       const { record } = await bench.row(pid)
-      assert.deepEqual([record.status, record.parked, record.wait], ['ready', true, null])
+      assert.deepEqual([record.status, record.parked, record.wait], ['queued', true, null])
       const left = (await bench.events(pid)).at(-1)
       assert.deepEqual(
         [left?.type, left?.payload],
@@ -180,13 +180,13 @@ export function engines(behaves: Behaves): void {
         ]),
       ])
       const row = await bench.row(parent)
-      if (row.record.parked) assert.deepEqual([row.record.status, row.record.wait], ['ready', null])
+      if (row.record.parked) assert.deepEqual([row.record.status, row.record.wait], ['queued', null])
       else assert.deepEqual([row.holder, row.record.status], ['h1', 'waiting'])
     })
   })
 
-  behaves('an engine that gets on may lose more holders than one that does not', async (bench) => {
-    const limited = { ...ENGINE, limits: { attempts: 2 } }
+  behaves('a workflow that gets on may lose more holders than one that does not', async (bench) => {
+    const limited = { ...WORKFLOW, limits: { attempts: 2 } }
     for (const [name, steps] of [
       ['on', true],
       ['off', false],
@@ -207,14 +207,14 @@ export function engines(behaves: Behaves): void {
         await bench.clock.advance(60_000)
       }
     }
-    assert.equal((await bench.row(pidOf('on'))).record.status, 'ready')
+    assert.equal((await bench.row(pidOf('on'))).record.status, 'queued')
     const off = (await bench.row(pidOf('off'))).record
     assert.deepEqual([off.status, off.outcome?.reason], ['failed', 'attempts_exhausted'])
   })
 
-  behaves('an engine that gets on while it is being given up is put back in line', async (bench) => {
+  behaves('a workflow that gets on while it is being given up is put back in line', async (bench) => {
     const pid = pidOf('late')
-    await bench.register({ ...ENGINE, limits: { attempts: 2 } }, { pid })
+    await bench.register({ ...WORKFLOW, limits: { attempts: 2 } }, { pid })
     const [row] = await claimAndStart(bench.edges, [pid], 'h1')
     const observed = { holder: 'h1', fence: row?.fence ?? 0 }
     await bench.performed('appended', {
@@ -230,19 +230,19 @@ export function engines(behaves: Behaves): void {
     await bench.performed('appended', { type: 'end_step', pid, fence: seen, step: step(1, 1) })
     await bench.performed('appended', { type: 'give_up', pid, observed: seen, reason: 'attempts_exhausted' })
     const { record, holder } = await bench.row(pid)
-    assert.deepEqual([record.status, record.outcome, holder], ['ready', null, null])
+    assert.deepEqual([record.status, record.outcome, holder], ['queued', null, null])
   })
 }
 
 async function begun(bench: Bench, pid: Pid) {
-  const row = await bench.register(ENGINE, { pid, startBy: 'h1' })
+  const row = await bench.register(WORKFLOW, { pid, startBy: 'h1' })
   return { holder: 'h1', fence: row.fence }
 }
 
 async function spawned(bench: Bench, parent: Pid, name: string): Promise<Pid> {
-  const child = await bench.register({ ...ENGINE, parent }, { pid: pidOf(name), place: 1 })
+  const child = await bench.register({ ...WORKFLOW, parent }, { pid: pidOf(name), place: 1 })
   const told = (await bench.events(parent)).at(-1)
-  assert.deepEqual(told?.payload, { pid: child.record.pid, kind: 'engine', label: 'work', place: 1 })
+  assert.deepEqual(told?.payload, { pid: child.record.pid, kind: 'workflow', label: 'work', place: 1 })
   return child.record.pid
 }
 

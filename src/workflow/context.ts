@@ -9,7 +9,7 @@ import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encodeInput } from '../core/value/encode-input.ts'
-import type { Child, ChildToRegister, EngineContext } from '../verbs/durable-function.ts'
+import type { Child, ChildToRegister, WorkflowContext } from '../verbs/durable-function.ts'
 import { signalName } from '../verbs/shapes/scalars.ts'
 import { type Acts, insideStep } from './acts.ts'
 import type { Calls } from './calls.ts'
@@ -22,7 +22,7 @@ export function contextOf(
   calls: Calls,
   acts: Acts,
   { seed, env }: { readonly seed: string; readonly env: Variables },
-): EngineContext {
+): WorkflowContext {
   const { record, signal, clock } = ledger
   const ordinals = new Map<string, number>()
   const ordinalOf = (on: WaitOn, name: string) => ordinals.get(`${on}:${name}`) ?? 0
@@ -49,8 +49,8 @@ export function contextOf(
     abortSignal: signal,
     step: <Result>(
       name: string,
-      run: Parameters<EngineContext['step']>[1],
-      options: Parameters<EngineContext['step']>[2] = {},
+      run: Parameters<WorkflowContext['step']>[1],
+      options: Parameters<WorkflowContext['step']>[2] = {},
     ) =>
       heard(async () => {
         outside(`step ${name}`)
@@ -64,9 +64,9 @@ export function contextOf(
         outside('sleep')
         await wait('timer', 'sleep', wholeMs(ms))
       }),
-    signal: <Value extends Json>(name: string, options: { readonly timeoutMs?: number } = {}) =>
+    waitForSignal: <Value extends Json>(name: string, options: { readonly timeoutMs?: number } = {}) =>
       heard(async () => {
-        outside(`signal ${name}`)
+        outside(`waitForSignal ${name}`)
         checkSignalName(name)
         checkOptions(`The signal ${name}`, options, ['timeoutMs'])
         const { timeoutMs } = options

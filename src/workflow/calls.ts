@@ -28,7 +28,7 @@ export interface CallsOptions {
 }
 
 /**
- * The calls of one engine's context: numbered as they are made, and told how they came out in the order of the log.
+ * The calls of one workflow's context: numbered as they are made, and told how they came out in the order of the log.
  * So code that has several under way comes to its next calls in the same order in every attempt.
  *
  * | a call is made          | and the log                      | then                                       |

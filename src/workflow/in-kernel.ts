@@ -7,7 +7,7 @@ import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
-import type { ChildToRegister, EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
 import type { Ledger } from './ledger.ts'
 import { GRACE_MS, Run } from './run.ts'
 
@@ -20,9 +20,12 @@ export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortS
 /** Events per question when a journal is read. */
 const PAGE = 1_000
 
-/** Runs `engine` processes with functions of this program. Functions may be added while it runs. */
-export class Engines implements Executor {
-  readonly #functions = new Map<string, { readonly run: EngineFunction; readonly options: EngineOptions }>()
+/** Runs `workflow` processes with functions of this program. Functions may be added while it runs. */
+export class Workflows implements Executor {
+  readonly #functions = new Map<
+    string,
+    { readonly run: WorkflowFunction; readonly options: WorkflowOptions }
+  >()
   readonly #spawn: SpawnStep
   readonly #variablesOf: VariablesOf
   readonly #runs = new Set<Run>()
@@ -33,15 +36,15 @@ export class Engines implements Executor {
   }
 
   get serves(): Executor['serves'] {
-    return this.#functions.size === 0 ? [] : [{ kind: 'engine', targets: [...this.#functions.keys()] }]
+    return this.#functions.size === 0 ? [] : [{ kind: 'workflow', targets: [...this.#functions.keys()] }]
   }
 
-  add(name: string, run: EngineFunction, options: EngineOptions = {}): void {
+  add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): void {
     if (this.#functions.has(name)) {
       throw new RefusedError(
         refusal(
           'conflict',
-          `The engine ${name} is served here already.`,
+          `The workflow ${name} is served here already.`,
           'Give each function a name of its own.',
         ),
       )
@@ -50,9 +53,9 @@ export class Engines implements Executor {
   }
 
   async run(work: Work, kernel: Kernel) {
-    const name = String(work.record.spec['engine'])
+    const name = String(work.record.spec['workflow'])
     const found = this.#functions.get(name)
-    if (found === undefined) throw new Error(`This kernel has no engine ${name}`)
+    if (found === undefined) throw new Error(`This kernel has no workflow ${name}`)
     const run = new Run(ledgerOf(work, kernel, this.#spawn, this.#variablesOf), found.options)
     this.#runs.add(run)
     try {
@@ -63,7 +66,7 @@ export class Engines implements Executor {
   }
 
   graceMs({ spec }: ProcessRecord): number {
-    return this.#functions.get(String(spec['engine']))?.options.graceMs ?? GRACE_MS
+    return this.#functions.get(String(spec['workflow']))?.options.graceMs ?? GRACE_MS
   }
 
   async drain(): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Nondeterminism } from '../../src/engine/nondeterminism.ts'
+import { Nondeterminism } from '../../src/workflow/nondeterminism.ts'
 
 test('a change deep in a long history is told, with what is around it', () => {
   const recorded = new Map(Array.from({ length: 200_000 }, (_, index) => [index + 1, 'step a']))

@@ -1,10 +1,10 @@
 import {
   type Embedded,
   type EmbedOptions,
-  type EngineFunction,
-  type EngineOptions,
   embed,
   type Json,
+  type WorkflowFunction,
+  type WorkflowOptions,
 } from 'reeve'
 import { openMemory } from 'reeve/testing'
 import { onTestFinished, test } from 'vitest'
@@ -31,18 +31,18 @@ export async function storeAt(place: Place): Promise<EmbedOptions['store']> {
 /** A kernel over the store of a place that serves one durable function, closed with the test. */
 export async function serve(
   place: Place,
-  run: EngineFunction,
-  options: EngineOptions = {},
+  run: WorkflowFunction,
+  options: WorkflowOptions = {},
   others: Omit<EmbedOptions, 'store'> = {},
 ): Promise<Embedded> {
   const reeve = await embed({ store: await storeAt(place), ...others })
   onTestFinished(() => reeve.close())
-  await reeve.engine('work', run, { graceMs: 0, ...options })
+  await reeve.workflow('work', run, { graceMs: 0, ...options })
   return reeve
 }
 
 export async function start(reeve: Embedded, input: Json = null): Promise<string> {
-  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input } })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input } })
   return record.pid
 }
 

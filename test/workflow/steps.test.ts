@@ -7,7 +7,7 @@ onEachStore(
   async (place) => {
     const reeve = await embed({
       store: await storeAt(await place()),
-      engines: {
+      workflows: {
         double: async (ctx, input: number) => ctx.step('multiply', () => input * 2),
         quiet: async (ctx) => {
           await ctx.step('nothing', () => {})
@@ -15,8 +15,8 @@ onEachStore(
         broken: async (ctx) => ctx.step('read', () => Promise.reject(new Error('no such file'))),
       },
     })
-    const ends = async (engine: string, input: number) => {
-      const { record } = await reeve.spawn({ kind: 'engine', spec: { engine, input } })
+    const ends = async (workflow: string, input: number) => {
+      const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow, input } })
       return outcomeOf(reeve, record.pid)
     }
     expect(await ends('double', 21)).toMatchObject({ status: 'completed', result: 42 })
@@ -301,7 +301,7 @@ onEachStore('a cancelled function hears of it at its next call, and may tidy up'
   const tidied = gate<string>()
   const reeve = await serve(await place(), async (ctx) => {
     try {
-      await ctx.step('endless', ({ signal }) => {
+      await ctx.step('endless', ({ abortSignal: signal }) => {
         reached.resolve()
         return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       })
@@ -346,8 +346,8 @@ onEachStore('a call that nobody waits for may fail without harm', async (place) 
   onTestFinished(() => void process.off('unhandledRejection', note))
   const reeve = await serve(await place(), async (ctx) => {
     void ctx.step('aside', () => Promise.reject(new Error('broken')))
-    void ctx.signal('never')
-    return ctx.signal('go')
+    void ctx.waitForSignal('never')
+    return ctx.waitForSignal('go')
   })
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['step_ended'] })
@@ -359,8 +359,8 @@ onEachStore('a call that nobody waits for may fail without harm', async (place) 
 
 onEachStore('a name is served once', async (place) => {
   const reeve = await serve(await place(), async () => 1)
-  await expect(reeve.engine('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
-  await expect(reeve.engine('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(reeve.workflow('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(reeve.workflow('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
 onEachStore(
@@ -400,7 +400,7 @@ onEachStore('what a step did is in the log, though a stop was asked for meanwhil
   const reeve = await serve(
     await place(),
     async (ctx) =>
-      ctx.step('charge', async ({ signal }) => {
+      ctx.step('charge', async ({ abortSignal: signal }) => {
         signal.addEventListener('abort', () => go.resolve())
         reached.resolve()
         await go.promise
@@ -419,7 +419,7 @@ onEachStore('a function that is spawned inside a step of another runs its own st
   const reeve = await serve(await place(), async (ctx, input) => {
     if (input === 'child') return ctx.step('inner', () => 1)
     return ctx.step('outer', async () => {
-      const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work', input: 'child' } })
+      const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input: 'child' } })
       return { child: (await outcomeOf(reeve, record.pid))?.status ?? 'none' }
     })
   })
@@ -481,7 +481,7 @@ onEachStore('code that throws before it has come to all recorded steps was chang
   const first = await serve(store, async (ctx) => {
     await ctx.step('one', () => 1)
     await ctx.step('two', () => 2)
-    await ctx.signal('go')
+    await ctx.waitForSignal('go')
   })
   const pid = await start(first)
   await first.waitFor({ pid, types: ['wait_entered'] })
@@ -577,7 +577,7 @@ onEachStore(
     let ran = 0
     const reeve = await serve(await place(), async (ctx, input) => {
       const options = input as never
-      if (input === 'signal') return ctx.signal('go', { timeout: 1 } as never)
+      if (input === 'signal') return ctx.waitForSignal('go', { timeout: 1 } as never)
       return ctx
         .step('pay', () => ++ran, options)
         .catch((error: RefusedError) => [error.message, error.remedy])

@@ -4,7 +4,7 @@ import type { Ending, WaitRef } from '../core/process/intent.ts'
 import { encode } from '../core/value/encode.ts'
 import { unstorable } from '../core/value/stored-value.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
-import type { EngineFunction, EngineOptions } from '../verbs/durable-function.ts'
+import type { WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
 import { Acts, insideStep, PARK_AFTER_MS } from './acts.ts'
 import { Calls } from './calls.ts'
 import { contextOf } from './context.ts'
@@ -21,7 +21,7 @@ export const GRACE_MS = 5_000
 type Given = Parameters<typeof contextOf>[3]
 
 /**
- * One attempt at one engine process: reads its journal once, runs the function over it, and writes what is new.
+ * One attempt at one workflow process: reads its journal once, runs the function over it, and writes what is new.
  *
  * | what happens                    | the calls under way  | and the attempt                      |
  * | the function returns or throws  | –                    | ends with it                         |
@@ -48,7 +48,7 @@ export class Run {
   #isOver = false
   readonly #undo: (() => void)[] = []
 
-  constructor(ledger: Ledger, options: EngineOptions) {
+  constructor(ledger: Ledger, options: WorkflowOptions) {
     const { clock, record } = ledger
     const broken = (error: unknown) => this.#break(error)
     // It may be over before anybody asks.
@@ -83,7 +83,7 @@ export class Run {
     })
   }
 
-  async run(run: EngineFunction): Promise<Ending | Parked | Left> {
+  async run(run: WorkflowFunction): Promise<Ending | Parked | Left> {
     const early: StoredEvent[] = []
     let listener = (events: readonly StoredEvent[]): void => void early.push(...events)
     this.#undo.push(
@@ -122,7 +122,7 @@ export class Run {
   }
 
   /** What a step does that was told to stop, it has done: that is written down before the process ends. */
-  async #finishOrStop(run: EngineFunction, given: Given): Promise<Ending> {
+  async #finishOrStop(run: WorkflowFunction, given: Given): Promise<Ending> {
     try {
       return await this.#finish(run, given)
     } finally {
@@ -138,7 +138,7 @@ export class Run {
     cancel()
   }
 
-  async #finish(run: EngineFunction, given: Given): Promise<Ending> {
+  async #finish(run: WorkflowFunction, given: Given): Promise<Ending> {
     const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
     const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, given)
     const result = await this.#resultOf(() => run(context, context.input))

@@ -6,11 +6,13 @@ const SOON = { parkAfterMs: 1 }
 
 onEachStore('signals are taken in order, sent before the wait or after it', async (place) => {
   const reeve = await serve(await place(), async (ctx) =>
-    [await ctx.signal('word'), await ctx.signal('word'), await ctx.signal('other', { timeoutMs: 0 })].map(
-      (value) => value ?? 'nothing',
-    ),
+    [
+      await ctx.waitForSignal('word'),
+      await ctx.waitForSignal('word'),
+      await ctx.waitForSignal('other', { timeoutMs: 0 }),
+    ].map((value) => value ?? 'nothing'),
   )
-  const { record } = await reeve.spawn({ kind: 'engine', spec: { engine: 'work' } })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work' } })
   await reeve.send({ pid: record.pid, name: 'word', value: 'first' })
   await reeve.waitFor({ pid: record.pid, types: ['wait_entered'] })
   await reeve.send({ pid: record.pid, name: 'word', value: { second: true } })
@@ -26,9 +28,9 @@ onEachStore('an answer by key is given once, before the wait or during it', asyn
   const reeve = await serve(await place(), async (ctx) => {
     keys[0]?.resolve(await ctx.keyFor('ok'))
     await ctx.step('work', () => go.promise)
-    const one = await ctx.signal('ok')
+    const one = await ctx.waitForSignal('ok')
     keys[1]?.resolve(await ctx.keyFor('ok'))
-    return [one, await ctx.signal('ok')]
+    return [one, await ctx.waitForSignal('ok')]
   })
   const pid = await start(reeve)
   const key = (await keys[0]?.promise) ?? ''
@@ -49,7 +51,7 @@ onEachStore('a function that waits leaves memory, and a signal brings it back', 
     async (ctx) => {
       begun += 1
       await ctx.step('before', () => void steps.push('before'))
-      const said = await ctx.signal('approved')
+      const said = await ctx.waitForSignal('approved')
       return ctx.step('after', () => noted(steps, 'after', said))
     },
     SOON,
@@ -73,7 +75,7 @@ onEachStore(
     const store = await place()
     const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
       const got: unknown[] = []
-      for (let round = 0; round < 8; round++) got.push(await ctx.signal('next'))
+      for (let round = 0; round < 8; round++) got.push(await ctx.waitForSignal('next'))
       return got as number[]
     }
     const first = await serve(store, code, SOON)
@@ -126,7 +128,7 @@ onEachStore('a sleep keeps to its time across a restart', async (place) => {
 onEachStore('a time limit on a signal ends the wait of a parked function', async (place) => {
   const reeve = await serve(
     await place(),
-    async (ctx) => (await ctx.signal('never', { timeoutMs: 150 })) ?? 'timed out',
+    async (ctx) => (await ctx.waitForSignal('never', { timeoutMs: 150 })) ?? 'timed out',
     SOON,
   )
   const pid = await start(reeve)
@@ -137,8 +139,8 @@ onEachStore('a time limit on a signal ends the wait of a parked function', async
 onEachStore('a child is spawned once, and its end brings the parked parent back', async (place) => {
   const store = await place()
   const tools = {
-    ask: async (tool: { waitSignal(name: string): Promise<unknown> }) => {
-      await tool.waitSignal('answer')
+    ask: async (tool: { waitForSignal(name: string): Promise<unknown> }) => {
+      await tool.waitForSignal('answer')
       return 'from the child'
     },
   }
@@ -198,7 +200,7 @@ onEachStore(
       await place(),
       async (ctx) => {
         const first = await Promise.race([
-          ctx.signal('go').then(() => 'signal'),
+          ctx.waitForSignal('go').then(() => 'signal'),
           ctx.sleep(3_600_000).then(() => 'time'),
         ])
         return ctx.step('after', () => first)
@@ -214,7 +216,7 @@ onEachStore(
 )
 
 onEachStore('a parked function that is cancelled ends at once', async (place) => {
-  const reeve = await serve(await place(), (ctx) => ctx.signal('never'), SOON)
+  const reeve = await serve(await place(), (ctx) => ctx.waitForSignal('never'), SOON)
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['parked'] })
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
@@ -224,12 +226,12 @@ onEachStore('a parked function that is cancelled ends at once', async (place) =>
 onEachStore(
   'a parked function that is paused takes its signal, and goes on when it is resumed',
   async (place) => {
-    const reeve = await serve(await place(), (ctx) => ctx.signal('go'), SOON)
+    const reeve = await serve(await place(), (ctx) => ctx.waitForSignal('go'), SOON)
     const pid = await start(reeve)
     await reeve.waitFor({ pid, types: ['parked'] })
     await reeve.signal({ pid, signal: 'pause' })
     await reeve.send({ pid, name: 'go', value: 7 })
-    expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', pausedFrom: 'ready', wait: null })
+    expect(await reeve.show({ pid })).toMatchObject({ status: 'paused', pausedFrom: 'queued', wait: null })
     await reeve.signal({ pid, signal: 'resume' })
     expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 7 })
   },
@@ -257,7 +259,7 @@ onEachStore('a time may have a fraction, and one that nobody lives to see is ref
     await place(),
     async (ctx, ms) => {
       await ctx.sleep(Number(ms))
-      await ctx.signal('never', { timeoutMs: Number(ms) })
+      await ctx.waitForSignal('never', { timeoutMs: Number(ms) })
       return 'awake'
     },
     SOON,
@@ -311,7 +313,7 @@ onEachStore(
 
 test('more waits at once than a process may have fail, and the others go on', async () => {
   const reeve = await serve(new MemoryTables(), async (ctx) => {
-    const waits = Array.from({ length: 1_001 }, () => ctx.signal('go', { timeoutMs: 600_000 }))
+    const waits = Array.from({ length: 1_001 }, () => ctx.waitForSignal('go', { timeoutMs: 600_000 }))
     return waits.at(-1)?.catch((error: Error) => error.message)
   })
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
@@ -324,12 +326,12 @@ onEachStore(
   'a function that has run for as long as it may is stopped, also by another kernel while it is parked',
   async (place) => {
     const store = await place()
-    const first = await serve(store, (ctx) => ctx.signal('never'), SOON)
-    const spec = { engine: 'work', input: null }
-    const { record } = await first.spawn({ kind: 'engine', spec, limits: { runMs: 2_000 } })
+    const first = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
+    const spec = { workflow: 'work', input: null }
+    const { record } = await first.spawn({ kind: 'workflow', spec, limits: { runMs: 2_000 } })
     await first.waitFor({ pid: record.pid, types: ['parked'] })
     await first.close()
-    const second = await serve(store, (ctx) => ctx.signal('never'), SOON)
+    const second = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
     expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
   },
 )

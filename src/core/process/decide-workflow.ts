@@ -79,10 +79,10 @@ function refuseStep(
   const { record } = row
   if (hasEnded(record)) return alreadyEnded(record)
   if (!holds(row, fence)) return staleFence(record, fence)
-  if (record.kind === 'engine') return undefined
+  if (record.kind === 'workflow') return undefined
   return refusal(
     'conflict',
-    `${record.pid} is a ${record.kind}; only engines have steps.`,
+    `${record.pid} is a ${record.kind}; only workflows have steps.`,
     'Append an event of a type that it declares.',
   )
 }

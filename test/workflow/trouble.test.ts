@@ -7,7 +7,7 @@ const QUIET = { onTrouble: () => {} }
 
 onEachStore('a store that is away while a function parks delays that, and fails nothing', async (place) => {
   const upset = await UpsetStore.at(await place())
-  const reeve = await serve(upset.store, (ctx) => ctx.signal('go'), { parkAfterMs: 50 }, QUIET)
+  const reeve = await serve(upset.store, (ctx) => ctx.waitForSignal('go'), { parkAfterMs: 50 }, QUIET)
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   upset.away = 'writes'
@@ -43,7 +43,7 @@ onEachStore('a park whose answer comes late runs nothing twice', async (place) =
   const upset = await UpsetStore.at(shared)
   const ran: string[] = []
   const code = (who: string) => async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
-    await ctx.signal('go')
+    await ctx.waitForSignal('go')
     return ctx.step('after', () => noted(ran, who, who))
   }
   const first = await serve(upset.store, code('first'), { parkAfterMs: 1 })
@@ -69,7 +69,7 @@ onEachStore('a park whose answer is lost is a park all the same', async (place) 
   let begun = 0
   const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
     begun += 1
-    return ctx.signal('go')
+    return ctx.waitForSignal('go')
   }
   const reeve = await serve(upset.store, code, { parkAfterMs: 1 }, QUIET)
   const pid = await start(reeve)
