@@ -193,7 +193,18 @@ function postponed(until: number): NewEvent {
 export function registrationText(request: RegistrationRequest): string {
   const { causedBy, defaultCwd: _folder, baseEnvRef: _base, ...rest } = request
   const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
-  return canonical((Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }) as unknown as Json)
+  const asked = Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }
+  return canonical(inFormerWords(asked) as unknown as Json)
+}
+
+/**
+ * The kind `workflow` was called `engine` when hashes were first stored. Hashes keep the former words, so that a retry with an
+ * idempotency key of that time still finds its process.
+ */
+function inFormerWords<Asked extends Pick<RegistrationRequest, 'kind' | 'spec'>>(asked: Asked): object {
+  if (asked.kind !== 'workflow') return asked
+  const { workflow, ...spec } = asked.spec
+  return { ...asked, kind: 'engine', spec: { ...spec, engine: workflow } }
 }
 
 /** Given, else the parent's, else the session that asks. */

@@ -9,12 +9,13 @@ import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
 import { sql as placement } from './migrations/0007-placement.ts'
 import { sql as lists } from './migrations/0008-lists.ts'
+import { sql as workflow } from './migrations/0009-workflow.ts'
 
 /** Only the functions differ, which are replaced with every migration. */
 const functionsAlone = () => ''
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
-const MIGRATIONS: readonly ((at: string) => string)[] = [
+export const MIGRATIONS: readonly ((at: string) => string)[] = [
   ...[process, inbox, allowance],
   ...[functionsAlone, functionsAlone],
   visibility,
@@ -23,6 +24,7 @@ const MIGRATIONS: readonly ((at: string) => string)[] = [
   placement,
   lists,
   ...[functionsAlone, functionsAlone],
+  workflow,
 ]
 
 /** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */

@@ -8,6 +8,7 @@ import { sql as environmentUse } from './migrations/0005-environment-use.ts'
 import { sql as prune } from './migrations/0006-prune.ts'
 import { sql as placement } from './migrations/0007-placement.ts'
 import { sql as lists } from './migrations/0008-lists.ts'
+import { sql as workflow } from './migrations/0009-workflow.ts'
 
 /** In order, forward only; the number of a migration is its place here, from 1. */
 const MIGRATIONS: readonly string[] = [
@@ -19,6 +20,7 @@ const MIGRATIONS: readonly string[] = [
   prune,
   placement,
   lists,
+  workflow,
 ]
 
 /** The schema that this code knows. */

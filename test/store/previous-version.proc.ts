@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import postgres from 'postgres'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { type Embedded, embed } from '../../src/index.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { MIGRATIONS } from '../../src/store/postgres/migrate.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { tempFile } from '../temp-file.ts'
+
+/** The version of both fixtures, in the migrations of PostgreSQL. */
+const POSTGRES_VERSION = 12
+
+/** What the workflows of the fixtures were given: it contains the former words, and must stay as it is. */
+const INPUT = { kind: 'engine', spec: { engine: 'x', status: 'ready' }, text: '","kind":"engine",' }
+
+interface Pids {
+  readonly order: string
+  readonly parent: string
+  readonly queued: string
+  readonly paused: string
+  readonly tool: string
+  readonly quick: string
+  readonly echo: string
+  readonly sleep: string
+}
+
+test('processes of a SQLite file of the previous version go on', async () => {
+  const { sql, pids } = fixture('sqlite-8.sql')
+  const file = tempFile()
+  const old = new DatabaseSync(file)
+  old.exec(sql)
+  old.close()
+  await expectToGoOn(await openSqlite(file), pids, sql)
+})
+
+test('processes of a PostgreSQL schema of the previous version go on', async () => {
+  const { sql: rows, pids } = fixture('postgres-12.sql')
+  const schema = `previous ${crypto.randomUUID()}`
+  const at = `"${schema}".`
+  const url = inject('postgresUrl')
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  onTestFinished(async () => {
+    await sql.unsafe(`drop schema if exists "${schema}" cascade`)
+    await sql.end()
+  })
+  await sql.unsafe(`create schema "${schema}"`)
+  await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
+  for (const [index, migration] of MIGRATIONS.slice(0, POSTGRES_VERSION).entries()) {
+    await sql.unsafe(migration(at))
+    await sql.unsafe(`insert into ${at}migration values (${index + 1}, now())`)
+  }
+  await sql.unsafe(rows.replaceAll('$SCHEMA.', at))
+  await expectToGoOn(await openPostgres(url, { schema }), pids, rows)
+})
+
+function fixture(name: string): { readonly sql: string; readonly pids: Pids } {
+  const sql = readFileSync(new URL(`../fixtures/stores/${name}`, import.meta.url), 'utf8')
+  const [, pids = ''] = /Pids: (.*)$/m.exec(sql) ?? []
+  return { sql, pids: JSON.parse(pids) as Pids }
+}
+
+async function expectToGoOn(store: Store, pids: Pids, sql: string): Promise<void> {
+  onTestFinished(() => store.close())
+  const steps: string[] = []
+  const reeve = await embed({
+    store,
+    commands: { home: dataFolder(sql) },
+    workflows: {
+      order: async (ctx, input) => {
+        const charged = await ctx.step('charge', () => steps.push('charge again') && 'charged again')
+        const answer = await ctx.waitForSignal('go')
+        const shipped = await ctx.step('ship', () => 'shipped')
+        return { charged, answer, shipped, input }
+      },
+      parent: async (ctx) => {
+        const child = await ctx.spawn({ kind: 'workflow', spec: { workflow: 'child', input: INPUT } })
+        return (await ctx.wait(child)).result
+      },
+      child: async (ctx, input) => {
+        await ctx.waitForSignal('done')
+        return input
+      },
+    },
+  })
+  onTestFinished(() => reeve.close())
+  await expectNewWords(reeve, pids)
+  await expectExistingByKey(reeve, pids)
+
+  await reeve.send({ pid: pids.order, name: 'go', value: 'yes' })
+  const order = await ended(reeve, pids.order)
+  expect(order.outcome).toMatchObject({
+    status: 'completed',
+    result: { charged: 'charged', answer: 'yes', shipped: 'shipped', input: INPUT },
+  })
+  expect(steps).toEqual([])
+
+  const children = await reeve.list({ filter: { parent: [pids.parent] } })
+  const [child] = children.processes.map(({ record }) => record)
+  expect(child).toMatchObject({ kind: 'workflow', spec: { workflow: 'child', input: INPUT } })
+  await reeve.send({ pid: child?.pid ?? '', name: 'done', value: null })
+  expect((await ended(reeve, pids.parent)).outcome).toMatchObject({ status: 'completed', result: INPUT })
+
+  expect((await ended(reeve, pids.sleep)).outcome).toMatchObject({ status: 'abandoned' })
+  await reeve.workflow('absent', (_ctx, input) => input)
+  expect((await ended(reeve, pids.queued)).outcome).toMatchObject({ status: 'completed', result: 1 })
+  await reeve.signal({ pid: pids.paused, signal: 'resume' })
+  expect((await ended(reeve, pids.paused)).outcome).toMatchObject({ status: 'completed' })
+}
+
+async function expectNewWords(reeve: Embedded, pids: Pids): Promise<void> {
+  expect(await reeve.show({ pid: pids.queued })).toMatchObject({
+    kind: 'workflow',
+    spec: { workflow: 'absent', input: 1 },
+    status: 'queued',
+  })
+  expect(await reeve.show({ pid: pids.paused })).toMatchObject({ status: 'paused', pausedFrom: 'queued' })
+  expect(await reeve.show({ pid: pids.quick })).toMatchObject({ kind: 'workflow', status: 'completed' })
+  expect(await reeve.show({ pid: pids.echo })).toMatchObject({ kind: 'command', status: 'completed' })
+  expect(await reeve.show({ pid: pids.tool })).toMatchObject({
+    kind: 'tool',
+    spec: { tool: 'absent', input: INPUT },
+    status: 'queued',
+  })
+  const { processes } = await reeve.list({ filter: { status: 'any', kind: ['workflow'] } })
+  expect(processes).toHaveLength(6)
+  const { events } = await reeve.events({ pid: pids.parent })
+  expect(events.find(({ type }) => type === 'child_registered')?.payload).toMatchObject({ kind: 'workflow' })
+}
+
+/** The kind is part of the hash that a repeated request is compared by. */
+async function expectExistingByKey(reeve: Embedded, pids: Pids): Promise<void> {
+  const again = await reeve.spawn({
+    kind: 'workflow',
+    spec: { workflow: 'absent', input: 1 },
+    idempotencyKey: 'queued-1',
+    lifetime: 'detached',
+  })
+  expect([again.type, again.record.pid]).toEqual(['existing', pids.queued])
+}
+
+async function ended(reeve: Embedded, pid: string) {
+  const waited = await reeve.wait({ pid, timeoutMs: 60_000 })
+  expect(waited.type).toBe('ended')
+  return reeve.show({ pid })
+}
+
+/** A data folder with the id of the one that the commands of the fixture ran in. */
+function dataFolder(sql: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-previous-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const home = join(folder, 'commands')
+  mkdirSync(home, { mode: 0o700 })
+  const [, id] = /"placement":"folder:(\w+)"/.exec(sql) ?? []
+  writeFileSync(join(home, 'home.json'), JSON.stringify({ id }), { mode: 0o600 })
+  return home
+}
