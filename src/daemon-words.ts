@@ -1,20 +1,20 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { DaemonWords, SettingSpec, UpFlags } from './cli/daemon-words.ts'
+import type { DaemonControl, SettingSpec, UpFlags } from './cli/daemon-words.ts'
 import { homePaths, type RunningDaemon } from './client/home.ts'
 import { ReeveError } from './core/errors.ts'
 import { launcher, ownVersion } from './package/own-files.ts'
 
 /** The daemon's code for the command line, each part loaded when it is asked for. */
-export const daemonWords: DaemonWords = {
+export const daemonControl: DaemonControl = {
   version: ownVersion,
   calledAs,
   async up(home, flags, { ready, stopping }) {
-    const [{ run }, { runningDaemon }] = await Promise.all([
+    const [{ run }, { announcedDaemon }] = await Promise.all([
       import('./daemon/run.ts'),
       import('./daemon/home.ts'),
     ])
-    const announced = () => ready(runningDaemon(homePaths(home)) as RunningDaemon)
+    const announced = () => ready(announcedDaemon(homePaths(home)) as RunningDaemon)
     return run({
       home,
       flags,
@@ -38,8 +38,8 @@ export const daemonWords: DaemonWords = {
     return presentDaemon(homePaths(home))
   },
   async wasStopped(home) {
-    const { runningDaemon } = await import('./daemon/home.ts')
-    const noted = runningDaemon(homePaths(home))
+    const { announcedDaemon } = await import('./daemon/home.ts')
+    const noted = announcedDaemon(homePaths(home))
     return noted === null || noted.stopping === true
   },
   async down(home, { keep }) {
@@ -171,7 +171,7 @@ function withoutValues(value: unknown): unknown {
 }
 
 async function specsFor(flags: UpFlags): Promise<readonly SettingSpec[]> {
-  return Object.keys(flags).length === 0 ? [] : daemonWords.settings()
+  return Object.keys(flags).length === 0 ? [] : daemonControl.settings()
 }
 
 /** The same flags for the daemon's own command line, but for those that everybody could read there. */

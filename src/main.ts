@@ -1,5 +1,5 @@
 import { cli } from './cli/cli.ts'
-import { daemonWords } from './daemon-words.ts'
+import { daemonControl } from './daemon-words.ts'
 
 const { stdout, stderr, env } = process
 
@@ -18,7 +18,7 @@ process.exitCode = await cli(process.argv.slice(2), {
   stderr,
   env,
   cwd: here(),
-  daemon: daemonWords,
+  daemon: daemonControl,
 })
 
 /** A folder that was deleted under us is no reason to fail, unless something is to run there. */

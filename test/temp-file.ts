@@ -11,6 +11,6 @@ export function tempFolder(): string {
 }
 
 /** A place for a store, in a folder of its own. */
-export function tempFile(): string {
+export function tempStore(): string {
   return join(tempFolder(), 'reeve.db')
 }

@@ -14,11 +14,11 @@ export interface Answer {
 }
 
 /** Fewer than a daemon lets in: what is beyond waits here, and that counts. */
-const MOST_CONNECTIONS = 128
+const MAX_CONNECTIONS = 128
 
 /** A plain HTTP client with connections that are used again: the same for Reeve and for every floor. */
 export class Asker {
-  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS })
   readonly #to: http.RequestOptions
   readonly #token: string | undefined
 

@@ -6,7 +6,7 @@ import type { Site } from './site.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MB = 1e6
-const MOST_MB = 100
+const MAX_MB = 100
 
 /** A daemon and its keeper that nobody has asked anything yet, beside two Nodes that do nothing. */
 export async function* memory(site: Site, { settleMs }: { settleMs: number }): AsyncGenerator<Figure> {
@@ -23,7 +23,7 @@ export async function* memory(site: Site, { settleMs }: { settleMs: number }): A
       const floor = bare.reduce((sum, { osPid }) => sum + of(osPid) / MB, 0)
       const both = ofDaemon + ofKeeper
       const compared = { ratio: both / floor, against: 'two idle Nodes' }
-      yield figure(`idle daemon + keeper: memory (${how})`, both, 'MB', compared, valueAtMost(MOST_MB, 'MB'))
+      yield figure(`idle daemon + keeper: memory (${how})`, both, 'MB', compared, valueAtMost(MAX_MB, 'MB'))
       yield figure(`idle daemon: memory (${how})`, ofDaemon, 'MB')
       yield figure(`idle keeper: memory (${how})`, ofKeeper, 'MB')
     }

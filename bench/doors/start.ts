@@ -4,7 +4,7 @@ import { beyond } from './beyond.ts'
 import type { Site } from './site.ts'
 import { Daemon } from './start-daemon.ts'
 
-const MOST_MS = 300
+const MAX_MS = 300
 
 /** `reeve up` in an empty home, until it answers that it is ready. */
 export async function* start(site: Site, { rounds }: { rounds: number }): AsyncGenerator<Figure> {
@@ -22,6 +22,6 @@ export async function* start(site: Site, { rounds }: { rounds: number }): AsyncG
     difference,
     'ms',
     compared,
-    valueAtMost(MOST_MS, 'ms more'),
+    valueAtMost(MAX_MS, 'ms more'),
   )
 }

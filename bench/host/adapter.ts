@@ -25,7 +25,7 @@ interface Start {
 }
 
 const LONG_MS = 60 * 60_000
-const MOST_LISTED = 1_000
+const MAX_LISTED = 1_000
 const PAGE_BYTES = 1024 * 1024
 
 export const open = (place: Place) => openWith(place, false)
@@ -74,10 +74,10 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
       }
     },
     async list() {
-      return (await reeve.list({ limit: MOST_LISTED })).processes
+      return (await reeve.list({ limit: MAX_LISTED })).processes
     },
     async recover() {
-      const { processes } = await reeve.list({ filter: { status: 'any' }, limit: MOST_LISTED })
+      const { processes } = await reeve.list({ filter: { status: 'any' }, limit: MAX_LISTED })
       return Promise.all(
         processes.map(async ({ record: { pid, name: key, status, program, outcome } }) => ({
           key,

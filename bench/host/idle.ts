@@ -6,10 +6,10 @@ import { Daemon } from './start-daemon.ts'
 
 const MB = 1e6
 const CALLERS = 8
-const MOST_MB = 150
+const MAX_MB = 150
 /** As long as one renewal and one sweep are apart: a shorter window would have them in it by chance. */
 const WINDOW_MS = 10_000
-const MOST_CPU_MS = 10
+const MAX_CPU_MS = 10
 
 /** Commands that do nothing, and what their daemon and keeper do meanwhile. */
 export async function* idle(
@@ -28,11 +28,11 @@ export async function* idle(
     const { live } = await daemon.ask('liveCount', {})
     if (live !== count) throw new Error(`${live} of ${count} commands are running.`)
     const name = `${count} idle commands`
-    const goal = valueAtMost(MOST_CPU_MS, 'ms')
+    const goal = valueAtMost(MAX_CPU_MS, 'ms')
     yield figure(`${name}: CPU of both in ${WINDOW_MS / 1_000} s`, ofDaemon + ofKeeper, 'ms', undefined, goal)
     yield figure(`${name}: CPU of the daemon`, ofDaemon, 'ms')
     yield figure(`${name}: CPU of the keeper`, ofKeeper, 'ms')
-    const memory = valueAtMost(MOST_MB, 'MB')
+    const memory = valueAtMost(MAX_MB, 'MB')
     for (const [how, of] of [
       ['PSS', pssBytes],
       ['RSS', rssBytes],

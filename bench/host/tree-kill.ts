@@ -7,7 +7,7 @@ import { command, freshFolder, openReeve, quoted, type Site } from './site.ts'
 
 /** What Reeve gives a command before it is forced, unless told otherwise. */
 const GRACE_MS = 2_000
-const MOST_AFTER_GRACE_MS = 300
+const MAX_AFTER_GRACE_MS = 300
 const SIZE = 8
 
 /** A tree of eight on three levels, in which some ignore SIGTERM and one has left the session. */
@@ -31,8 +31,8 @@ export async function* treeKill(site: Site, rounds: number): AsyncGenerator<Figu
     const name = `kill of a tree of ${SIZE}, SIGTERM ignored, one by setsid`
     yield figure(`${name}: survivors`, survivors, 'OS processes', undefined, valueAtMost(0, 'survivors'))
     yield figure(`${name}: until all are gone`, median(times), 'ms', undefined, {
-      ...valueAtMost(GRACE_MS + MOST_AFTER_GRACE_MS, 'ms'),
-      text: `≤ grace + ${MOST_AFTER_GRACE_MS} ms`,
+      ...valueAtMost(GRACE_MS + MAX_AFTER_GRACE_MS, 'ms'),
+      text: `≤ grace + ${MAX_AFTER_GRACE_MS} ms`,
     })
   } finally {
     await close()

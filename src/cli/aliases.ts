@@ -24,11 +24,11 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
 }
 
 /** The word that is meant by a name: itself, or the one it is an alias of. */
-export function wordNamed(name: string): string {
+export function resolveAlias(name: string): string {
   return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name
 }
 
-export function unknownWord(name: string, known: readonly string[]): UsageError {
+export function unknownSubcommand(name: string, known: readonly string[]): UsageError {
   const suggestion = Object.hasOwn(SUGGESTIONS, name) ? SUGGESTIONS[name] : undefined
   if (suggestion !== undefined) return new UsageError(`reeve does not know the word ${name}.`, suggestion)
   return new UsageError(

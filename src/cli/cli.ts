@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import { unknownWord } from './aliases.ts'
+import { unknownSubcommand } from './aliases.ts'
 import { Context, type Surroundings } from './context.ts'
 import { exitCodeFor, FAILED, USAGE } from './exit-code.ts'
 import { GLOBAL_OPTIONS, type GlobalOptions } from './global-options.ts'
@@ -24,7 +24,7 @@ export async function cli(given: readonly string[], around: Surroundings): Promi
     ;[leading, name, rest] = split(given)
     if (name === undefined) return await withoutWord(leading, around)
     const found = words.load(name)
-    if (found === undefined) throw unknownWord(name, words.names)
+    if (found === undefined) throw unknownSubcommand(name, words.names)
     return await perform(await found, [...leading, ...rest], around)
   } catch (error) {
     return failed(error, new Printer(around, jsonAsked(given)), FAILED)
@@ -45,8 +45,8 @@ async function perform(word: Word, given: readonly string[], around: Surrounding
     called = { fields: word.fields ?? {}, specs, texts }
     context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
     if (!context.options.help) return await word.run(context)
-    const { wordHelp } = await import('./help-text.ts')
-    const lines = wordHelp(word, { ...word.options, ...more }, context.print.colours, context.print.width)
+    const { subcommandHelp } = await import('./help-text.ts')
+    const lines = subcommandHelp(word, { ...word.options, ...more }, context.print.colours, context.print.width)
     for (const line of lines) context.print.line(line)
     return 0
   } catch (error) {
@@ -92,9 +92,9 @@ function split(given: readonly string[]): [string[], string | undefined, readonl
 async function withoutWord(leading: readonly string[], around: Surroundings): Promise<number> {
   const { options } = parseArguments(leading, GLOBAL_OPTIONS, { help: KNOWN_WORDS })
   const context = new Context(options as GlobalOptions, [], around, words)
-  const { allHelp } = await import('./help-text.ts')
+  const { overviewHelp } = await import('./help-text.ts')
   const asked = context.options.help
-  const text = (await allHelp(words, context.print.colours)).join('\n')
+  const text = (await overviewHelp(words, context.print.colours)).join('\n')
   if (asked) context.print.line(text)
   else around.stderr.write(`${text}\n`)
   return asked ? 0 : USAGE

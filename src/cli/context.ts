@@ -3,7 +3,7 @@ import { type ConnectOptions, connectUnasked, connectWith } from '../client/conn
 import { homeFolder } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
-import type { DaemonWords } from './daemon-words.ts'
+import type { DaemonControl } from './daemon-words.ts'
 import { type GlobalOptions, isActor } from './global-options.ts'
 import { Printer } from './print/printer.ts'
 import { UsageError } from './usage-error.ts'
@@ -19,7 +19,7 @@ export interface Surroundings {
   readonly stderr: Writable & { readonly isTTY?: boolean }
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  readonly daemon: DaemonWords
+  readonly daemon: DaemonControl
 }
 
 /** What a word is run with. */
@@ -44,7 +44,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     this.print = new Printer(around, options)
   }
 
-  get daemon(): DaemonWords {
+  get daemon(): DaemonControl {
     return this.around.daemon
   }
 

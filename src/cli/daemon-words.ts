@@ -6,7 +6,7 @@ import type { Inherited } from '../verbs/shapes/inherited.ts'
  * What the command line needs of the daemon's own code. It is handed in by the program, which loads the code behind a member
  * when it is called: whoever lists processes loads none of it.
  */
-export interface DaemonWords {
+export interface DaemonControl {
   /** Which Reeve this is. */
   version(): string
   /** How a person calls this program: `reeve`, if that is found in PATH. */
@@ -27,8 +27,8 @@ export interface DaemonWords {
   configuration(home: string, flags: UpFlags): Promise<readonly Setting[]>
   /** Environment, umask and limits that a program started here would get. */
   inherited(): Promise<Inherited>
-  tokens(home: string): Promise<TokenWords>
-  secrets(home: string): Promise<SecretWords>
+  tokens(home: string): Promise<TokenControl>
+  secrets(home: string): Promise<SecretControl>
   /** Copies a home into a new folder while its daemon runs. */
   backUp(home: string, into: string, options: BackUpOptions): Promise<BackUpReport>
   /** Fills a home that has no store yet from a backup. */
@@ -89,7 +89,7 @@ interface Token {
   readonly createdAt: number
 }
 
-interface TokenWords {
+interface TokenControl {
   create(asked: {
     readonly role: string
     readonly session?: string | undefined
@@ -100,7 +100,7 @@ interface TokenWords {
   revoke(id: string): Promise<boolean>
 }
 
-interface SecretWords {
+interface SecretControl {
   set(name: string, value: string): Promise<'set' | 'replaced'>
   /** Names alone. */
   list(): Promise<readonly { readonly name: string; readonly setAt: number }[]>

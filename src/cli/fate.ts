@@ -3,17 +3,17 @@ import type { OutputOf } from '../verbs/reeve.ts'
 type ProcessRecord = OutputOf<'show'>
 
 /** What becomes of the commands that run when their daemon stops: ` Ended with it: web. Goes on: db.` */
-export function fateOf(live: readonly ProcessRecord[], keep: boolean): string {
+export function stopSummary(live: readonly ProcessRecord[], keep: boolean): string {
   const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
   const others = live.filter((record) => !ended.includes(record))
   const ends = ended.length === 0 ? '' : ` Ended with it: ${namesOf(ended)}.`
   return others.length === 0 ? ends : `${ends} ${others.length === 1 ? 'Goes' : 'Go'} on: ${namesOf(others)}.`
 }
 
-const MOST_NAMES = 5
+const MAX_NAMES = 5
 
 function namesOf(records: readonly ProcessRecord[]): string {
   const names = records.map(({ name, pid }) => name ?? pid)
-  const more = names.length - MOST_NAMES
-  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ')
+  const more = names.length - MAX_NAMES
+  return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ')
 }

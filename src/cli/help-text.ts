@@ -4,10 +4,10 @@ import type { Colours } from './print/colour.ts'
 import type { Word, Words } from './word.ts'
 
 const INDENT = 30
-const MOST_WIDTH = 100
+const MAX_WIDTH = 100
 
 /** Every word with its one line. */
-export async function allHelp(words: Words, { bold, dim }: Colours): Promise<string[]> {
+export async function overviewHelp(words: Words, { bold, dim }: Colours): Promise<string[]> {
   const lines = ['Usage: reeve <word> [options]', '', 'Processes that outlive whoever started them.']
   for (const [title, names] of words.groups) {
     lines.push('', bold(title))
@@ -34,13 +34,13 @@ export async function allHelp(words: Words, { bold, dim }: Colours): Promise<str
   ]
 }
 
-export function wordHelp(
+export function subcommandHelp(
   word: Word,
   options: OptionSpecs,
   { bold, dim }: Colours,
   terminal: number | undefined,
 ): string[] {
-  const width = Math.min(terminal ?? MOST_WIDTH, MOST_WIDTH)
+  const width = Math.min(terminal ?? MAX_WIDTH, MAX_WIDTH)
   const lines = word.usage.map((usage, at) => `${at === 0 ? 'Usage:' : '      '} reeve ${usage}`)
   lines.push('', word.summary)
   if (word.about !== undefined) lines.push('', ...wrapped(word.about, '', width))

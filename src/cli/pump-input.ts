@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 const FIRST_MS = 5
-const MOST_MS = 100
+const MAX_MS = 100
 
 /**
  * What comes in goes to a command's input, byte for byte, and ends when it ends. A command that does not read holds it up;
@@ -22,11 +22,11 @@ export async function pumpInput(
   try {
     for await (const chunk of input) {
       const bytes = chunk as Buffer
-      for (let at = 0; at < bytes.length; at += MOST_BYTES)
+      for (let at = 0; at < bytes.length; at += MAX_BYTES)
         await writeWhenRead(
           reeve,
           pid,
-          bytes.subarray(at, at + MOST_BYTES),
+          bytes.subarray(at, at + MAX_BYTES),
           sole ? { seq: ++seq } : {},
           signal,
         )
@@ -46,7 +46,7 @@ async function writeWhenRead(
   numbered: { readonly seq?: number },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
+  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MAX_MS)) {
     try {
       await reeve.write({ pid, text, ...numbered }, signal === undefined ? {} : { signal })
       return

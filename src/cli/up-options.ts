@@ -1,8 +1,8 @@
-import type { DaemonWords, UpFlags } from './daemon-words.ts'
+import type { DaemonControl, UpFlags } from './daemon-words.ts'
 import type { OptionSpecs } from './options.ts'
 
 /** Everything that can be configured, as options. */
-export async function settingOptions(daemon: DaemonWords): Promise<OptionSpecs> {
+export async function settingOptions(daemon: DaemonControl): Promise<OptionSpecs> {
   const settings = await daemon.settings()
   return Object.fromEntries(
     settings.map(({ option, isSwitch, about }) => [
@@ -14,7 +14,7 @@ export async function settingOptions(daemon: DaemonWords): Promise<OptionSpecs> 
 
 /** What was given of them, by key of the setting. */
 export async function flagsGiven(
-  daemon: DaemonWords,
+  daemon: DaemonControl,
   options: Readonly<Record<string, unknown>>,
 ): Promise<UpFlags> {
   const settings = await daemon.settings()

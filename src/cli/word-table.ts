@@ -1,4 +1,4 @@
-import { wordNamed } from './aliases.ts'
+import { resolveAlias } from './aliases.ts'
 import type { Word, Words } from './word.ts'
 
 type Loaders = Readonly<Record<string, () => Promise<Word>>>
@@ -75,7 +75,7 @@ export const words: Words = {
   groups: GROUPS.map(([title, group]) => [title, Object.keys(group)]),
   names: Object.keys(shown),
   load: (name) => {
-    const own = Object.hasOwn(all, name) ? name : wordNamed(name)
+    const own = Object.hasOwn(all, name) ? name : resolveAlias(name)
     return Object.hasOwn(all, own) ? all[own]?.() : undefined
   },
 }

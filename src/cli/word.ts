@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import type { DaemonWords } from './daemon-words.ts'
+import type { DaemonControl } from './daemon-words.ts'
 import type { OptionSpecs, Options } from './options.ts'
 
 /** A word of the command line: what it takes, how it is explained, and what it does. */
@@ -10,7 +10,7 @@ export interface Word<Specs extends OptionSpecs = OptionSpecs> {
   readonly usage: readonly string[]
   readonly options: Specs
   /** Options that the daemon's own code knows: what can be configured. */
-  moreOptions?(daemon: DaemonWords): Promise<OptionSpecs>
+  moreOptions?(daemon: DaemonControl): Promise<OptionSpecs>
   /** What each of its arguments is, for completion. */
   readonly completes?: 'process' | 'live process' | 'session' | 'command' | 'word' | readonly string[]
   /** Which option gives which field of a verb, for what the verb says of the field. */

@@ -22,9 +22,9 @@ interface Terminal {
 const SCROLLBACK = 64 * 1024
 const FIRST_TRIES_MS = 10_000
 /** More than this waits for a slow reader in the daemon, not here. */
-const MOST_WAITING = 256
+const MAX_WAITING = 256
 /** Calls that are not answered yet. */
-const MOST_TYPING = 1_024
+const MAX_TYPING = 1_024
 
 /** A live terminal over a WebSocket. One that breaks is taken up again at the byte where it broke. */
 export async function attach(
@@ -77,7 +77,7 @@ export async function attach(
   let last: Promise<unknown> = Promise.resolve()
   let typing = 0
   const inTurn = async (name: 'write' | 'resize', input: Readonly<Record<string, unknown>>) => {
-    if (typing >= MOST_TYPING) throw nobodyReads(pid)
+    if (typing >= MAX_TYPING) throw nobodyReads(pid)
     typing++
     const done = last.then(() => {
       if (either.aborted) throw closedError()
@@ -99,7 +99,7 @@ export async function attach(
 
 function nobodyReads(pid: string): RefusedError {
   return new RefusedError(
-    refusal('input_full', `${MOST_TYPING} writes to ${pid} wait for an answer.`, 'Await some of them first.'),
+    refusal('input_full', `${MAX_TYPING} writes to ${pid} wait for an answer.`, 'Await some of them first.'),
   )
 }
 
@@ -114,7 +114,7 @@ async function open(line: Line, path: string, signal: AbortSignal): Promise<Term
     perMessageDeflate: false,
     ...(unixSocket === null ? {} : { createConnection: () => connectTo(unixSocket) }),
   })
-  const frames = new Queue<Frame>(MOST_WAITING, {
+  const frames = new Queue<Frame>(MAX_WAITING, {
     full: () => socket.pause(),
     drained: () => socket.resume(),
   })

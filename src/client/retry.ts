@@ -19,7 +19,7 @@ export interface RetryOptions {
 }
 
 const FIRST_MS = 50
-const MOST_MS = 2_000
+const MAX_MS = 2_000
 /** How often in a row a call may be heard and cut: it may be the call that makes every daemon crash. */
 const MAX_CUTS = 20
 
@@ -37,7 +37,7 @@ export async function retrying<Answer>(
   let missedSince: number | undefined
   let wasHeard = false
   let daemon: string | undefined
-  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MOST_MS)) {
+  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MAX_MS)) {
     const began = Date.now()
     try {
       return await attempt()
@@ -46,7 +46,7 @@ export async function retrying<Answer>(
       wasHeard ||= mayBeSent(error)
       const now = Date.now()
       const isHeard = mayBeSent(error) && hasAnswered()
-      const isSteady = isHeard && now - began > MOST_MS
+      const isSteady = isHeard && now - began > MAX_MS
       if (isSteady && isWait) cuts = 0
       else if (mayBeSent(error)) cuts++
       if (isSteady || missedSince === undefined) delay = FIRST_MS

@@ -124,11 +124,11 @@ function tooLong(name: AskName): KeeperRefusal {
 }
 
 /** As long as the operating system allows. */
-const LONGEST_SOCKET_PATH = 100
+const MAX_SOCKET_PATH_BYTES = 100
 
 /** A socket deep in the file system is reached through a descriptor of its folder. */
 function reachableOf(path: string): { reachable: string; done: () => void } {
-  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return { reachable: path, done: () => {} }
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return { reachable: path, done: () => {} }
   const folder = openSync(dirname(path), 'r')
   return { reachable: `/proc/self/fd/${folder}/socket`, done: () => closeSync(folder) }
 }

@@ -33,7 +33,7 @@ import { SpareReaders } from './spare-readers.ts'
 import { standingOf } from './standing.ts'
 import { succeed } from './succeed.ts'
 import { UsageAsks } from './usage-asks.ts'
-import { goneOf } from './work-gone.ts'
+import { rejectWhenGone } from './work-gone.ts'
 
 export interface KeeperSideOptions {
   readonly homeId: string
@@ -162,7 +162,7 @@ export class KeeperSide implements Executor, Keeping {
     const { record } = work
     const running = runningOf(record)
     this.#running.set(record.pid, running)
-    const gone = goneOf(work)
+    const gone = rejectWhenGone(work)
     let attendance: Attendance | null = null
     let limits: LimitWatch | null = null
     const deaf = work.onRequest((request) => this.#requests.make(running, request))

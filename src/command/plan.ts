@@ -17,7 +17,7 @@ export interface Settings {
 /** So that output is seen as it comes, in whatever the program is written. */
 const UNBUFFERED = { PYTHONUNBUFFERED: '1' }
 const TERM = { TERM: 'xterm-256color' }
-const MOST_SEGMENTS = 64
+const MAX_SEGMENTS = 64
 const TERMINAL = { cols: 120, rows: 30 }
 
 /** A command's spec with everything filled in: what its keeper is asked to start. */
@@ -98,7 +98,7 @@ function asObject(pty: Exclude<CommandSpec['pty'], undefined | false>) {
 /** A long log has larger segments: their number is what a reader pays for. */
 function capsFor(keepBytes: number | undefined, caps: OutputCaps): OutputCaps {
   if (keepBytes === undefined) return caps
-  const segmentBytes = Math.max(caps.segmentBytes, Math.ceil(keepBytes / MOST_SEGMENTS))
+  const segmentBytes = Math.max(caps.segmentBytes, Math.ceil(keepBytes / MAX_SEGMENTS))
   return { ...caps, tailBytes: keepBytes, segmentBytes }
 }
 

@@ -6,7 +6,7 @@ import type { ProcessRecord } from '../core/process/record.ts'
 
 const DUPLICATE_MS = 5_000
 /** Of so many that were started within that time the latest count. */
-const MOST_RECENT = 10_000
+const MAX_RECENT = 10_000
 
 /** Commands that were started moments ago: an agent that starts the same twice wants to know. */
 export class RecentStarts {
@@ -23,7 +23,7 @@ export class RecentStarts {
     this.#recent.delete(key)
     this.#recent.set(key, { pid, at: createdAt })
     for (const [oldest, { at }] of this.#recent) {
-      if (this.#recent.size <= MOST_RECENT && createdAt - at <= DUPLICATE_MS) break
+      if (this.#recent.size <= MAX_RECENT && createdAt - at <= DUPLICATE_MS) break
       this.#recent.delete(oldest)
     }
     if (earlier === undefined || earlier.pid === pid || restartOf !== null) return undefined

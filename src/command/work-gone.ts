@@ -1,7 +1,7 @@
 import type { Work } from '../kernel/executor.ts'
 
 /** Rejects when this kernel closes or has lost the lease: then the program's end is somebody else's to write. */
-export function goneOf(work: Work): { promise: Promise<never>; done: () => void } {
+export function rejectWhenGone(work: Work): { promise: Promise<never>; done: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
   const check = () => {

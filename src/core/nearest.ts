@@ -1,5 +1,5 @@
 /** How many letters may be wrong. */
-const MOST_WRONG = 2
+const MAX_EDITS = 2
 /** Fewer letters begin too many words. */
 const LEAST_BEGUN = 4
 
@@ -8,7 +8,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const [best] = known
     .map((candidate) => ({ candidate, wrong: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.wrong - b.wrong)
-  if (best !== undefined && best.wrong <= Math.min(MOST_WRONG, word.length - 1)) return best.candidate
+  if (best !== undefined && best.wrong <= Math.min(MAX_EDITS, word.length - 1)) return best.candidate
   if (word.length < LEAST_BEGUN) return undefined
   const begins = (start: string) =>
     known.find((candidate) => candidate.toLowerCase().startsWith(start.toLowerCase()))

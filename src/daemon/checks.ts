@@ -15,7 +15,7 @@ import type { Settings } from './settings.ts'
 const MiB = 1024 * 1024
 const SAMPLE = 20
 const ANSWER_MS = 5_000
-const MOST_EVENTS = 1_000
+const MAX_EVENTS = 1_000
 
 /** What Reeve needs, one after the other. Looks, and changes nothing. */
 export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void> {
@@ -274,7 +274,7 @@ async function records(reeve: Reeve): Promise<Check> {
   const wrong: string[] = []
   let looked = 0
   for (const { record } of processes) {
-    const { events, count } = await reeve.events({ pid: record.pid, limit: MOST_EVENTS })
+    const { events, count } = await reeve.events({ pid: record.pid, limit: MAX_EVENTS })
     const now = await reeve.show({ pid: record.pid })
     // One that changes while it is looked at, or has a very long past, says nothing.
     if (count > events.length || now.revision !== count || now.revision !== events.length) continue

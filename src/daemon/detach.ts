@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync, readFileSync, statfsSync } from 'node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
-import { leaveLeaf } from '../keeper/tree/leave-leaf.ts'
+import { moveOutOfLeaf } from '../keeper/tree/leave-leaf.ts'
 import { ownProgram } from '../package/own-files.ts'
 import { daemonEnvironment } from './base-environment.ts'
 import { prepareHome } from './home.ts'
@@ -28,7 +28,7 @@ const LOOK_MS = 10
 const RETRY_MS = 2_000
 /** How many daemons in a row may be killed before they are ready: the next one may live. */
 const MAX_KILLED = 20
-const MOST_LAST_LINES = 3
+const MAX_LAST_LINES = 3
 /** With less free than this, a disk counts as full. */
 const FULL_BYTES = 64 * 1024
 /** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
@@ -103,7 +103,7 @@ function start(
       stdio: ['ignore', log, log],
     })
     child.on('error', () => undefined)
-    if (child.pid !== undefined) leaveLeaf(child.pid)
+    if (child.pid !== undefined) moveOutOfLeaf(child.pid)
     child.unref()
     return { child, logFrom, startedAt: Date.now() }
   } finally {
@@ -123,7 +123,7 @@ function lastWords(path: string, from: number): ReeveError | undefined {
     if (typeof code === 'string' && typeof message === 'string' && typeof remedy === 'string')
       return new ReeveError(code as ErrorCode, message, remedy, { details: Object(details) })
   }
-  const last = lines.slice(-MOST_LAST_LINES).join(' ')
+  const last = lines.slice(-MAX_LAST_LINES).join(' ')
   if (last === '') return undefined
   return new ReeveError(
     'daemon_not_started',

@@ -90,7 +90,7 @@ function unusable(folder: string, error: unknown): ReeveError {
 }
 
 /** Which daemon says that it is here. It may be dead: only its PID together with its start time tells. */
-export function runningDaemon({ daemon }: HomePaths): RunningDaemon | null {
+export function announcedDaemon({ daemon }: HomePaths): RunningDaemon | null {
   try {
     return JSON.parse(readFileSync(daemon, 'utf8')) as RunningDaemon
   } catch {
@@ -100,7 +100,7 @@ export function runningDaemon({ daemon }: HomePaths): RunningDaemon | null {
 }
 
 export function announce({ daemon }: HomePaths, running: RunningDaemon): void {
-  writeWhole(daemon, `${JSON.stringify(running, null, 2)}\n`)
+  writeWholeFile(daemon, `${JSON.stringify(running, null, 2)}\n`)
 }
 
 /** Changes this daemon's note, and no other's: when the home was moved, its path may be that of another daemon's home. */
@@ -114,11 +114,11 @@ export function withdraw(paths: HomePaths): void {
 }
 
 function isOwnNote(paths: HomePaths): boolean {
-  return runningDaemon(paths)?.osPid === process.pid
+  return announcedDaemon(paths)?.osPid === process.pid
 }
 
 /** A reader sees the old text or the new one, never a part. For its owner alone. */
-export function writeWhole(path: string, text: string): void {
+export function writeWholeFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}.new`
   try {
     writeFileSync(draft, text, { mode: 0o600 })

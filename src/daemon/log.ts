@@ -6,7 +6,7 @@ import type { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import type { Settings } from './settings.ts'
 
-const MOST_LOG_BYTES = 10 * 1024 * 1024
+const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 /** The daemon's own log. */
 export interface DaemonLog extends Log {
@@ -41,9 +41,9 @@ export function logOf(home: HomePaths, { logLevel }: Settings, redaction: Redact
 /** The log file, after the last one was put aside if it had grown too large. One is kept. */
 export function openLog({ log }: HomePaths): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
-  if (size > MOST_LOG_BYTES) renameSync(log, `${log}.1`)
+  if (size > MAX_LOG_BYTES) renameSync(log, `${log}.1`)
   const fd = openSync(log, 'a', 0o600)
-  if (size > 0 && size <= MOST_LOG_BYTES) endLastLine(fd, log, size)
+  if (size > 0 && size <= MAX_LOG_BYTES) endLastLine(fd, log, size)
   return fd
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { HomePaths } from '../client/home.ts'
-import { writeWhole } from './home.ts'
+import { writeWholeFile } from './home.ts'
 
 const KEY_BYTES = 32
 
@@ -10,7 +10,7 @@ export function mcpKey({ mcpKey: path }: HomePaths): Buffer {
   const there = Buffer.from(textOf(path).trim(), 'hex')
   if (there.length === KEY_BYTES) return there
   const key = randomBytes(KEY_BYTES)
-  writeWhole(path, `${key.toString('hex')}\n`)
+  writeWholeFile(path, `${key.toString('hex')}\n`)
   return key
 }
 

@@ -1,6 +1,6 @@
 import type { HomePaths, RunningDaemon } from '../client/home.ts'
 import { whoIs } from '../os/identity.ts'
-import { runningDaemon } from './home.ts'
+import { announcedDaemon } from './home.ts'
 
 /** The daemon that is ready in a home, if it lives. */
 export function readyDaemon(home: HomePaths): RunningDaemon | null {
@@ -10,7 +10,7 @@ export function readyDaemon(home: HomePaths): RunningDaemon | null {
 
 /** One that is ready, or about to be gone. Whoever was killed has not taken its note away. */
 export function presentDaemon(home: HomePaths): RunningDaemon | null {
-  const noted = runningDaemon(home)
+  const noted = announcedDaemon(home)
   return noted !== null && isAlive(noted) ? noted : null
 }
 

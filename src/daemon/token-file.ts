@@ -13,7 +13,7 @@ import {
   tokenHash,
 } from '../server/tokens.ts'
 import { waitForLock } from './file-lock.ts'
-import { writeWhole } from './home.ts'
+import { writeWholeFile } from './home.ts'
 
 /**
  * The tokens of a home, in a file that may be changed while a daemon runs: `reeve token` writes it, and the daemon looks
@@ -73,7 +73,7 @@ export class TokenFile implements Tokens {
       // Read anew: what somebody has spoilt is for them to mend, and not to be overwritten.
       const before = readTokens(this.#path)
       const after = changed(before)
-      if (after !== before) writeWhole(this.#path, `${JSON.stringify(after, null, 2)}\n`)
+      if (after !== before) writeWholeFile(this.#path, `${JSON.stringify(after, null, 2)}\n`)
     } finally {
       lock.release()
     }
@@ -92,7 +92,7 @@ export function adminToken(paths: HomePaths, tokens: TokenFile): string {
   const isKnown = there !== undefined && tokens.all().some(({ hash }) => hash === tokenHash(there))
   if (isKnown) return there
   const { token } = tokens.create({ role: 'admin', label: 'made at the first start' })
-  writeWhole(paths.token, `${token}\n`)
+  writeWholeFile(paths.token, `${token}\n`)
   return token
 }
 

@@ -310,7 +310,7 @@ function acting(
         if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
         const parsed = parse(input, given ?? {}, name)
         if (!isRevealed(parsed))
-          return await shown.answer(await acts[name]?.(parsed, options), mannerOf(name))
+          return await shown.answer(await acts[name]?.(parsed, options), maskingModeOf(name))
         reveals.permit(actor)
         const answer = await acts[name]?.(parsed, options)
         if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await shown.secretsIn(answer), name)
@@ -418,14 +418,14 @@ function isRevealed(parsed: unknown): boolean {
 const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
 
 /** What programs ask for to go on with, and what was masked when it was read. Everything else is for whoever looks. */
-const MANNERS: Readonly<Partial<Record<string, Manner>>> = {
+const MASKING_MODES: Readonly<Partial<Record<string, Manner>>> = {
   ...{ wait: 'values', waitAny: 'values', waitAll: 'values', waitFor: 'values' },
   ...{ claimWork: 'none', doWork: 'none' },
   ...{ poll: 'records', log: 'none', search: 'none', screen: 'none', output: 'none' },
 }
 
-function mannerOf(verb: string): Manner {
-  return MANNERS[verb] ?? 'all'
+function maskingModeOf(verb: string): Manner {
+  return MASKING_MODES[verb] ?? 'all'
 }
 
 /** An end is the last event of all: what is shown after it is told here, where nobody else listens. */

@@ -71,7 +71,7 @@ function messagesOf(
 }
 
 /** Deeper than any input may be: what lies below is refused anyway. */
-const MOST_NESTED = 600
+const MAX_NESTED = 600
 
 /** `undefined` is how a program leaves a field out, at any depth, as JSON does. */
 function withoutUndefined(given: unknown): unknown {
@@ -79,7 +79,7 @@ function withoutUndefined(given: unknown): unknown {
 }
 
 function hasUndefined(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || depth > MOST_NESTED) return false
+  if (typeof value !== 'object' || value === null || depth > MAX_NESTED) return false
   if (Array.isArray(value)) return value.some((item) => hasUndefined(item, depth + 1))
   return Object.values(value).some((member) => member === undefined || hasUndefined(member, depth + 1))
 }

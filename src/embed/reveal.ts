@@ -17,7 +17,7 @@ type OnReveal = (revealed: Revealed, isRecorded: boolean) => void
 
 /** Who reads page after page is noted once for all pages of a minute. */
 const NOTED_MS = 60_000
-const MOST_NOTED = 10_000
+const MAX_NOTED = 10_000
 
 /**
  * Lets secrets be shown to whoever may do everything, and notes it: as an event of the process while that lives. An end is the
@@ -64,7 +64,7 @@ export class Reveals {
     this.#noted.delete(key)
     this.#noted.set(key, at)
     const [oldest] = this.#noted.keys()
-    if (this.#noted.size > MOST_NOTED && oldest !== undefined) this.#noted.delete(oldest)
+    if (this.#noted.size > MAX_NOTED && oldest !== undefined) this.#noted.delete(oldest)
   }
 
   /** Whether there is an event of it: it may have ended in this moment. */

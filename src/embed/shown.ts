@@ -87,7 +87,7 @@ export class Shown {
   /** An error that says no secret, and is otherwise the same. */
   async error(error: unknown): Promise<unknown> {
     if (!this.#redaction.isOn || !(error instanceof ReeveError)) return error
-    const pids = [...new Set(error.message.match(PIDS) ?? [])].slice(0, MOST_NAMED)
+    const pids = [...new Set(error.message.match(PIDS) ?? [])].slice(0, MAX_NAMED)
     const named = await Promise.all(pids.map((pid) => this.#ofNamed(pid)))
     return withoutSecrets(this.#redaction.masker(named.flat()), error)
   }
@@ -97,7 +97,7 @@ export class Shown {
   }
 
   async #showIn(value: unknown, manner: Manner, shown: Map<object, object>, depth: number): Promise<void> {
-    if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
     if (value instanceof Uint8Array) return
     if (isRecord(value)) shown.set(value, await this.#record(value, manner))
     else if (isEventOrNotice(value)) shown.set(value, await this.event(value, manner))
@@ -171,7 +171,7 @@ export class Shown {
         : { ...GONE, pid, envRef }
     this.#registered.delete(pid)
     this.#registered.set(pid, registered)
-    if (this.#registered.size > MOST_KNOWN) this.#forgetOldest()
+    if (this.#registered.size > MAX_KNOWN) this.#forgetOldest()
     return registered
   }
 
@@ -198,13 +198,13 @@ const GONE: Omit<Registered, 'pid'> = {
 }
 
 /** Answers are lists of records at most. */
-const MOST_DEPTH = 3
-const MOST_KNOWN = 1_000
+const MAX_DEPTH = 3
+const MAX_KNOWN = 1_000
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
 /** How long an answer waits for the login shell to say what it has. */
 const LEARN_MS = 500
 /** An error names one process, or two. */
-const MOST_NAMED = 4
+const MAX_NAMED = 4
 
 /** What a record has that is no text of its own: much of it, and looked at often. What is not named here is masked. */
 const PLAIN: ReadonlySet<string> = new Set([
@@ -261,7 +261,7 @@ function isNameOfSecret(member: string, depth: number): boolean {
 
 /** The same with other objects in the place of these. */
 function replaced(value: unknown, instead: ReadonlyMap<object, object>, depth: number): unknown {
-  if (instead.size === 0 || typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
+  if (instead.size === 0 || typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
   const other = instead.get(value)
   if (other !== undefined || value instanceof Uint8Array) return other ?? value
   const members = Object.entries(value).map(([key, member]) => [key, replaced(member, instead, depth + 1)])

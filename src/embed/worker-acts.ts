@@ -23,7 +23,7 @@ const PAGE = 100
 /** How long a store that is away is asked for an environment. */
 const ENVIRONMENT_MS = 5_000
 /** A claim waits no longer than a proxy in between would let it. */
-const LONGEST_CLAIM_MS = 60_000
+const MAX_CLAIM_MS = 60_000
 
 /**
  * Workers: programs elsewhere that execute workflows of this store. Each is a holder of its own, so that it may go on
@@ -49,7 +49,7 @@ export function workerActs(
     },
     async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
       permit()
-      const by = clock.now() + Math.min(timeoutMs, LONGEST_CLAIM_MS)
+      const by = clock.now() + Math.min(timeoutMs, MAX_CLAIM_MS)
       for (;;) {
         const heard = hearing(kernel, signal)
         try {

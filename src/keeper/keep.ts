@@ -135,7 +135,7 @@ function followSignals(programs: Programs, stay: Stay): void {
 function shortenLog(path: string): void {
   try {
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-    if (bytes <= MOST_LOG_BYTES) return
+    if (bytes <= MAX_LOG_BYTES) return
     copyFileSync(path, `${path}.1`)
     truncateSync(path)
   } catch (error) {
@@ -143,7 +143,7 @@ function shortenLog(path: string): void {
   }
 }
 
-const MOST_LOG_BYTES = 1024 * 1024
+const MAX_LOG_BYTES = 1024 * 1024
 
 /** The daemon that started this keeper has pointed its standard error at a log. */
 const log = new LineLog(2, {

@@ -241,7 +241,7 @@ export class Programs {
       // The name of a program, say, may be as long as a question may be.
       const state: SettledState = {
         ...{ state: 'failed_start', pid, remedy },
-        message: message.length > MOST_MESSAGE ? `${message.slice(0, MOST_MESSAGE)} …` : message,
+        message: message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)} …` : message,
       }
       this.#settled.set(pid, state)
       this.#record(state)
@@ -305,7 +305,7 @@ export class Programs {
 }
 
 const RETRY_MS = 1000
-const MOST_MESSAGE = 4000
+const MAX_MESSAGE_CHARS = 4000
 
 interface Untaken {
   readonly state: Extract<ProgramState, { state: 'running' }>

@@ -1,4 +1,4 @@
-export interface StayOptions {
+export interface IdleExitOptions {
   readonly lingerMs: number
   keeps(): boolean
   hasDaemon(): boolean
@@ -15,12 +15,12 @@ export interface StayOptions {
  * | goes    | –              | –                          | –                           | –                          | –              |
  */
 export class Stay {
-  readonly #options: StayOptions
+  readonly #options: IdleExitOptions
   #lingering: NodeJS.Timeout | null = null
   #isLeft = false
   #isGoing = false
 
-  constructor(options: StayOptions) {
+  constructor(options: IdleExitOptions) {
     this.#options = options
   }
 

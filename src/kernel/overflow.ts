@@ -29,7 +29,7 @@ export function* releaseDue(
 
 const PAGE = 100
 /** A clock that was set back must not keep them waiting for as long as it was set back by. */
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 
 /**
  * Releases what is due in every inbox, and looks again when the next is. A crash in between leaves what is due in the store,
@@ -55,7 +55,7 @@ export class Releases {
   /** Something is held back for this scope until then. */
   expect(scope: Scope, until: number): void {
     if (this.#stopped || this.#timers.has(scope)) return
-    const ms = Math.min(LONGEST_MS, Math.max(0, until - this.#edges.clock.now()))
+    const ms = Math.min(MAX_MS, Math.max(0, until - this.#edges.clock.now()))
     const cancel = this.#edges.clock.after(ms, () => {
       this.#timers.delete(scope)
       this.#release(scope)

@@ -3,8 +3,8 @@ import { ReeveError } from '../core/errors.ts'
 import { meantIssues, requirementOf } from './argument-words.ts'
 import type { PlainSchema } from './input-schema.ts'
 
-const MOST_ISSUES = 5
-const MOST_CHARS = 1_500
+const MAX_ISSUES = 5
+const MAX_CHARS = 1_500
 
 /** The arguments as the tool takes them, or an error that names each that does not fit, and says what it should be. */
 export function checkedInput<Input extends z.ZodObject>(
@@ -16,7 +16,7 @@ export function checkedInput<Input extends z.ZodObject>(
   const checked = input.safeParse(given)
   if (checked.success) return checked.data
   const issues = checked.error.issues.flatMap(meantIssues)
-  const said = issues.slice(0, MOST_ISSUES).map((issue) => {
+  const said = issues.slice(0, MAX_ISSUES).map((issue) => {
     if (issue.code === 'unrecognized_keys') return unknownArguments(issue, Object.keys(input.shape))
     const [name = ''] = issue.path
     const where = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
@@ -26,7 +26,7 @@ export function checkedInput<Input extends z.ZodObject>(
   const text = said.join('; ')
   throw new ReeveError(
     'invalid_input',
-    `Invalid arguments for ${tool}: ${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}.`,
+    `Invalid arguments for ${tool}: ${text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}.`,
     'Correct the named arguments and call it again; nothing was done.',
   )
 }
@@ -47,7 +47,7 @@ function unknownArguments(
   { keys, path }: z.core.$ZodIssueUnrecognizedKeys,
   known: readonly string[],
 ): string {
-  const names = keys.slice(0, MOST_ISSUES).map((key) => JSON.stringify(key.slice(0, 100)))
+  const names = keys.slice(0, MAX_ISSUES).map((key) => JSON.stringify(key.slice(0, 100)))
   const where = path.length === 0 ? '' : ` in ${path.join('.')}`
   return `there is no argument ${names.join(', ')}${where}${path.length > 0 || known.length === 0 ? '' : `; there are ${known.join(', ')}`}`
 }

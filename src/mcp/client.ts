@@ -31,7 +31,7 @@ export interface Place {
   readonly folder: string | null
 }
 
-const MOST_SESSIONS = 1_000
+const MAX_SESSIONS = 1_000
 const LABEL_PAGE = 1_000
 
 /** One object for each session, however many connections it has: what was found out about it stays known. */
@@ -83,7 +83,7 @@ export class Sessions {
     this.#known.delete(key)
     this.#known.set(key, session)
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MOST_SESSIONS) break
+      if (this.#known.size <= MAX_SESSIONS) break
       this.#known.delete(oldest)
     }
     return session

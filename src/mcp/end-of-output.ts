@@ -4,7 +4,7 @@ import { pollOrAgain } from './poll-again.ts'
 
 /** Most of UTF-8; what has escape sequences in it comes out shorter. */
 const BYTES_PER_CHAR = 4
-const MOST_CHARS = 250_000
+const MAX_CHARS = 250_000
 
 /**
  * The end of what a process has printed, as a terminal would show it. Only a look, unlike `log`: that one is for whoever reads
@@ -16,10 +16,10 @@ export async function endOfOutput(
   { chars, lines }: { readonly chars: number; readonly lines: number },
 ): Promise<string> {
   const { end } = await acting.output({ pid, offset: Number.MAX_SAFE_INTEGER, limit: 1 })
-  const most = Math.min(chars, MOST_CHARS)
+  const most = Math.min(chars, MAX_CHARS)
   const from = Math.max(0, end - most * BYTES_PER_CHAR)
   const { text } = await pollOrAgain(acting, {
-    ...{ pid, cursor: `o${from}`, maxChars: MOST_CHARS * BYTES_PER_CHAR, ansi: 'render' },
+    ...{ pid, cursor: `o${from}`, maxChars: MAX_CHARS * BYTES_PER_CHAR, ansi: 'render' },
   })
   // It may begin in the midst of a line, and of a character.
   const whole = from === 0 ? text : text.slice(text.indexOf('\n') + 1)

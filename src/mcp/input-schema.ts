@@ -54,7 +54,7 @@ export function published(schema: PlainSchema): StandardSchemaWithJSON<Record<st
 type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What is higher is no bound that a model would come near. */
-const MOST_BOUND = 50_000
+const MAX_BOUND = 50_000
 
 function plain(schema: JsonSchema): PlainSchema {
   const { description } = schema
@@ -88,7 +88,7 @@ function choicesOf(schema: JsonSchema): Pick<PlainSchema, 'enum'> {
 }
 
 function boundOf({ maximum }: JsonSchema): Pick<PlainSchema, 'maximum'> {
-  return typeof maximum === 'number' && maximum <= MOST_BOUND ? { maximum } : {}
+  return typeof maximum === 'number' && maximum <= MAX_BOUND ? { maximum } : {}
 }
 
 function membersOf(schema: JsonSchema): Pick<PlainSchema, 'properties' | 'required'> {

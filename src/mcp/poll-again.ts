@@ -6,7 +6,7 @@ export type Polled = OutputOf<'poll'> & {
   readonly askedAgain: boolean
 }
 
-const MOST_POLLS = 3
+const MAX_POLLS = 3
 
 /** A poll notes how far it came, so a client does not repeat it by itself. Here it is said if that may have cost something. */
 export async function pollOrAgain(acting: ReeveVerbs, asking: InputOf<'poll'>): Promise<Polled> {
@@ -15,7 +15,7 @@ export async function pollOrAgain(acting: ReeveVerbs, asking: InputOf<'poll'>): 
       return { ...(await acting.poll(asking)), askedAgain: asked > 1 }
     } catch (error) {
       const isGone = error instanceof ReeveError && error.code === 'daemon_unreachable'
-      if (!isGone || asked === MOST_POLLS) throw error
+      if (!isGone || asked === MAX_POLLS) throw error
       // This waits for the daemon to come back, and finds a connection to it.
       await acting.show({ pid: asking.pid })
     }

@@ -25,9 +25,9 @@ const taskWait = z.strictObject({
 type TaskWait = z.output<typeof taskWait>
 
 /** An id travels in a header, and those are short. A wait for a longer line is no task. */
-const MOST_ID = 2_000
+const MAX_ID_CHARS = 2_000
 /** Of one session. Who has more of them open at once may be given an id twice, and waits for the first. */
-const MOST_KNOWN = 1_000
+const MAX_KNOWN = 1_000
 const POLL_MS = 1_000
 /** How long a look for a line may take. */
 const LOOK_MS = 1_000
@@ -46,7 +46,7 @@ const LOOK_MS = 1_000
 export function processTask(record: ProcessRecord, { tasks }: Pick<ClientSession, 'tasks'>): Task {
   tasks.add(record.pid)
   const [oldest] = tasks
-  if (tasks.size > MOST_KNOWN && oldest !== undefined) tasks.delete(oldest)
+  if (tasks.size > MAX_KNOWN && oldest !== undefined) tasks.delete(oldest)
   return { ...aboutTask(record.pid, record), status: 'working' }
 }
 
@@ -60,7 +60,7 @@ export function waitTask(
   if (isForItsEnd && !session.tasks.has(record.pid)) return processTask(record, session)
   const text = JSON.stringify({ ...asked, nonce: randomUUID().slice(0, 8) } satisfies TaskWait)
   const taskId = `${record.pid}.${Buffer.from(text).toString('base64url')}`
-  return taskId.length > MOST_ID ? null : { ...aboutTask(taskId, record), status: 'working' }
+  return taskId.length > MAX_ID_CHARS ? null : { ...aboutTask(taskId, record), status: 'working' }
 }
 
 /** Who asks for a task, and in which form they want its result. */
@@ -155,7 +155,7 @@ function scannedTo({ scanned }: ClientSession, taskId: string, offset: number): 
   scanned.delete(taskId)
   scanned.set(taskId, offset)
   const [oldest] = scanned.keys()
-  if (scanned.size > MOST_KNOWN && oldest !== undefined) scanned.delete(oldest)
+  if (scanned.size > MAX_KNOWN && oldest !== undefined) scanned.delete(oldest)
 }
 
 function completed(
@@ -184,7 +184,7 @@ function aboutTask(taskId: string, record: ProcessRecord): Omit<Task, 'status'> 
 /** Ids come from outside. What no task was ever given is none; beginnings of pids and names are for people. */
 function wantedBy(taskId: string): { readonly pid: string; readonly wait: TaskWait | null } | null {
   const [ref = '', rest, ...more] = taskId.split('.')
-  if (!pid.safeParse(ref).success || more.length > 0 || taskId.length > MOST_ID) return null
+  if (!pid.safeParse(ref).success || more.length > 0 || taskId.length > MAX_ID_CHARS) return null
   if (rest === undefined) return { pid: ref, wait: null }
   try {
     const text = Buffer.from(rest, 'base64url').toString('utf8')

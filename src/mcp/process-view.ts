@@ -29,7 +29,7 @@ export interface ProcessView {
   readonly notRestarted: string | null
 }
 
-const MOST_WHAT = 200
+const MAX_WHAT_CHARS = 200
 
 export function viewOf(record: ProcessRecord): ProcessView {
   const { outcome } = record
@@ -69,7 +69,7 @@ function whatOf({ spec, identity }: ProcessRecord): string {
   const { run, argv } = spec
   const what =
     typeof run === 'string' ? run : Array.isArray(argv) ? argv.map(quoted).join(' ') : identity.label
-  return what.length > MOST_WHAT ? `${what.slice(0, MOST_WHAT)}…` : what
+  return what.length > MAX_WHAT_CHARS ? `${what.slice(0, MAX_WHAT_CHARS)}…` : what
 }
 
 function quoted(argument: unknown): string {

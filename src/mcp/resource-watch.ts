@@ -3,8 +3,8 @@ import { watchInbox } from './inbox-watch.ts'
 import { resourceRef } from './resource-uris.ts'
 
 const LOOK_MS = 500
-const MOST_URIS = 100
-const MOST_PROCESSES = 1_000
+const MAX_URIS = 100
+const MAX_PROCESSES = 1_000
 
 /** Who looks. */
 export interface Asking {
@@ -38,7 +38,7 @@ export class ResourceWatch {
       known.count++
       return true
     }
-    if (resourceRef(uri) === null || this.#seen.size >= MOST_URIS) return false
+    if (resourceRef(uri) === null || this.#seen.size >= MAX_URIS) return false
     const stop = new AbortController()
     this.#seen.set(uri, { count: 1, look: null, stop })
     if (resourceRef(uri)?.type === 'inbox') {
@@ -94,7 +94,7 @@ async function lookAt({ acting }: Asking, uri: string): Promise<Look> {
   const ref = resourceRef(uri)
   switch (ref?.type) {
     case 'processes': {
-      const { processes, next } = await acting.list({ limit: MOST_PROCESSES })
+      const { processes, next } = await acting.list({ limit: MAX_PROCESSES })
       return `${processes.map(({ record }) => `${record.pid} ${record.revision}`).join()} ${next}`
     }
     case 'process':

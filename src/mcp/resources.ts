@@ -20,8 +20,8 @@ import { RootsWanted } from './roots.ts'
 import { sentenceOn } from './words.ts'
 
 const JSON_TYPE = 'application/json'
-const MOST_PROCESSES = 1_000
-const MOST_NOTICES = 100
+const MAX_PROCESSES = 1_000
+const MAX_NOTICES = 100
 const LOG_LINES = 1_000
 const LOG_CHARS = 200_000
 
@@ -52,7 +52,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
       list: async (ctx) => {
         const acting = await sessionOf(ctx).then(({ acting: found }) => found, withoutFolder)
         if (acting === null) return { resources: [] }
-        const { processes } = await acting.list({ limit: MOST_PROCESSES })
+        const { processes } = await acting.list({ limit: MAX_PROCESSES })
         const resources = processes.map(({ record }) => ({
           uri: uriOf(record.pid),
           name: record.name ?? record.pid,
@@ -67,7 +67,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
     uris.processesUri,
     { title: 'Processes', description: 'Your processes that have not ended', mimeType: JSON_TYPE },
     read(JSON_TYPE, async (acting) => {
-      const { processes } = await acting.list({ limit: MOST_PROCESSES })
+      const { processes } = await acting.list({ limit: MAX_PROCESSES })
       return json(processes.map(({ record }) => structuredView(viewOf(record))))
     }),
   )
@@ -75,7 +75,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
     'inbox',
     uris.inboxUri,
     { title: 'Inbox', description: 'What your session was told, the newest last', mimeType: JSON_TYPE },
-    read(JSON_TYPE, async (acting, _, session) => json(await newestNotices(acting, session, MOST_NOTICES))),
+    read(JSON_TYPE, async (acting, _, session) => json(await newestNotices(acting, session, MAX_NOTICES))),
   )
   const aboutProcess = read(JSON_TYPE, async (acting, uri) => json(await acting.show({ pid: pidIn(uri) })))
   server.registerResource(

@@ -2,7 +2,7 @@ import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { MCP_SESSION } from './session-id.ts'
 
 const GRACE_MS = 60 * 60 * 1_000
-const MOST_BETWEEN_MS = 60_000
+const MAX_BETWEEN_MS = 60_000
 const PAGE = 1_000
 
 export interface GraceClock {
@@ -33,7 +33,7 @@ type Session = OutputOf<'sessions'>['sessions'][number]
 export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): Grace {
   const { graceMs = GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
   if (graceMs === 0) return { settled: async () => {}, close: async () => {} }
-  const betweenMs = Math.max(1, Math.min(MOST_BETWEEN_MS, Math.floor(graceMs / 4)))
+  const betweenMs = Math.max(1, Math.min(MAX_BETWEEN_MS, Math.floor(graceMs / 4)))
   let listeningSince = clock.now()
   let lookedAt = listeningSince
   let looking: Promise<void> | undefined

@@ -32,7 +32,7 @@ import { isPlaceholder } from './urls.ts'
 export function findHeader(found: Findings, name: number): number {
   const { bytes, end } = found
   let at = name
-  while (at - name < MOST_MARKS && isMark(bytes[at])) at++
+  while (at - name < MAX_MARKS && isMark(bytes[at])) at++
   if (bytes[at] !== COLON && bytes[at] !== EQUALS) return name
   let value = at + 1
   while (value < end && (isBlank(bytes[value]) || isMark(bytes[value]))) value++
@@ -70,7 +70,7 @@ function isStandIn(found: Findings, from: number): boolean {
 function isSentence(found: Findings, from: number): boolean {
   const { bytes, end } = found
   let to = from
-  while (to < end && to - from < LONGEST_CODE && !isLineEnd(bytes[to])) to++
+  while (to < end && to - from < MAX_CODE_CHARS && !isLineEnd(bytes[to])) to++
   if (found.mayGoOn(to)) return false
   const text = textOf(bytes, from, to)
   return /^https?:\/\//.test(text) || /^[a-z]+(?: [a-z]+){2,}[.,:;)]?/.test(text)
@@ -115,13 +115,13 @@ function isOfProgram(found: Findings, from: number): boolean {
   const { bytes, end } = found
   let text = ''
   let at = from
-  for (; at < end && text.length < LONGEST_CODE && !isLineEnd(bytes[at]); at++)
+  for (; at < end && text.length < MAX_CODE_CHARS && !isLineEnd(bytes[at]); at++)
     text += String.fromCharCode(bytes[at] as number)
   const word = /^[\w.-]*/.exec(text)?.[0] ?? ''
   return !found.mayGoOn(at) && !looksLikeToken(bytes, from, from + word.length) && CODE.test(text)
 }
 
-const LONGEST_CODE = 200
+const MAX_CODE_CHARS = 200
 const CODE =
   /^(?:(?:await|new|typeof|return) |[!(])*(?:(?:string|undefined|null|true|false|any|unknown|required|optional|none)\b|[A-Za-z_$][\w$]*\s*(?:[,;)\]}(.[?]|[|&] |=[=>]|\|\|))|^[=>)\]}|,;{[]/
 const SCHEMES = [
@@ -131,7 +131,7 @@ const SCHEMES = [
 const LEAST = 4
 const LEAST_TOKEN = 16
 /** `\"` after the name in JSON within JSON. */
-const MOST_MARKS = 3
+const MAX_MARKS = 3
 
 function isMark(byte: number | undefined): boolean {
   return isQuote(byte) || byte === BACKSLASH

@@ -64,7 +64,7 @@ function findBegunIn(found: Findings, text: string, value: string): void {
 
 /** Shorter ones are words that stand in any text, and so are these, which many use while they try something out. */
 const LEAST_CHARS = 8
-const MOST_CHARS = 4096
+const MAX_CHARS = 4096
 const LEAST_BEGUN = 3
 const EVERYDAY = new Set([
   ...['postgres', 'password', 'changeme', 'username', 'localhost', 'development', 'production'],
@@ -79,7 +79,7 @@ export function partsOf(value: string): string[] {
     .filter(
       (line) =>
         line.length >= LEAST_CHARS &&
-        line.length <= MOST_CHARS &&
+        line.length <= MAX_CHARS &&
         !line.includes('*') &&
         !EVERYDAY.has(line.toLowerCase()) &&
         !line.startsWith('-----'),

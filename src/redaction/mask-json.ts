@@ -30,14 +30,14 @@ const NOTHING = () => false
 const NO_OTHERS: ReadonlyMap<object, object> = new Map()
 
 /** What lies deeper is not shown. */
-const MOST_DEPTH = 100
+const MAX_DEPTH = 100
 const TOO_DEEP = '***'
 
 function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): unknown {
   const { masker, leave, instead } = on
   if (typeof value === 'string') return masker.text(value)
   if (typeof value !== 'object' || value === null) return value
-  if (depth > MOST_DEPTH) return TOO_DEEP
+  if (depth > MAX_DEPTH) return TOO_DEEP
   const other = instead.get(value)
   if (other !== undefined) return other
   if (Array.isArray(value)) return walkArray(on, value, depth)

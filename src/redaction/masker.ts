@@ -4,15 +4,15 @@ import { Findings } from './findings.ts'
 import { KnownValues } from './known-values.ts'
 import { MAX_BLOCK_BYTES } from './named-values.ts'
 import { OwnPatterns } from './own-patterns.ts'
-import { findPrivateKeys, MOST_PEM_BYTES } from './pem.ts'
+import { findPrivateKeys, MAX_PEM_BYTES } from './pem.ts'
 import { scan } from './scan.ts'
 
 /**
  * How far a reader looks back, and ahead: a read that begins or ends in the middle of a secret then shows none of it. A line
  * that is longer, or a secret, is masked as far as it can be seen from there.
  */
-export const LOOK_BACK_BYTES = 2 * MOST_PEM_BYTES
-export const LOOK_AHEAD_BYTES = MOST_PEM_BYTES + 256
+export const LOOK_BACK_BYTES = 2 * MAX_PEM_BYTES
+export const LOOK_AHEAD_BYTES = MAX_PEM_BYTES + 256
 
 export interface SecretsGiven {
   /** Texts that are secret as they are. */

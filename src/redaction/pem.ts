@@ -2,7 +2,7 @@ import { BACKSLASH, BASE64, isBlank, isIn, isLineEnd, NEWLINE, RETURN, STAR } fr
 import type { Findings } from './findings.ts'
 
 /** A block is masked for so many bytes, from its beginning or up to its end. No common key is longer than both together. */
-export const MOST_PEM_BYTES = 4096
+export const MAX_PEM_BYTES = 4096
 
 /**
  * What lies between `-----BEGIN … PRIVATE KEY-----` and its end, over lines, also escaped in one line. Only the base64 is
@@ -15,7 +15,7 @@ export function findPrivateKeys(found: Findings, bytes: Buffer, open: boolean): 
   for (let at = bytes.indexOf(TITLE); at !== -1; at = bytes.indexOf(TITLE, at + TITLE.length)) {
     const body = behindTitle(bytes, at + TITLE.length)
     if (body === -1) continue
-    const begins = bytes.toString('latin1', Math.max(0, at - LONGEST_TITLE), at)
+    const begins = bytes.toString('latin1', Math.max(0, at - MAX_TITLE_CHARS), at)
     if (BEGINS.test(begins)) addBlock(found, bytes, body, open)
     const ends = ENDS.exec(begins)
     if (ends !== null) addLinesBefore(found, bytes, at - ends[0].length)
@@ -27,17 +27,17 @@ const PUTTY = Buffer.from('Private-Lines: ')
 const TITLE = Buffer.from('PRIVATE KEY')
 const BEGINS = /-----BEGIN ([A-Z0-9]+ ){0,3}$/
 const ENDS = /-----END ([A-Z0-9]+ ){0,3}$/
-const LONGEST_TITLE = 64
+const MAX_TITLE_CHARS = 64
 /** Lines of an encrypted key before its base64, and what a program may put before each line. */
-const MOST_HEADERS = 5
+const MAX_HEADERS = 5
 const HEADER = /(Proc-Type|DEK-Info|Version|Comment|Charset): /
-const MOST_MARGIN = 48
+const MAX_MARGIN = 48
 const LEAST_RUN = 24
 const LEAST_LINE = 16
 
 /** Where the title of a line ends; -1 if it is none. */
 function behindTitle(bytes: Buffer, at: number): number {
-  const title = /^( BLOCK)?-----/.exec(bytes.toString('latin1', at, at + LONGEST_TITLE))
+  const title = /^( BLOCK)?-----/.exec(bytes.toString('latin1', at, at + MAX_TITLE_CHARS))
   return title === null ? -1 : at + title[0].length
 }
 
@@ -46,7 +46,7 @@ function behindTitle(bytes: Buffer, at: number): number {
  * whether a line is masked never depends on what comes behind it.
  */
 function addBlock(found: Findings, bytes: Buffer, body: number, open: boolean): void {
-  const most = Math.min(bytes.length, body + MOST_PEM_BYTES)
+  const most = Math.min(bytes.length, body + MAX_PEM_BYTES)
   let run = firstRun(bytes, body, most)
   if (run === null) return
   if (run.to - run.from < LEAST_RUN) {
@@ -63,7 +63,7 @@ function addBlock(found: Findings, bytes: Buffer, body: number, open: boolean): 
 
 /** The lines of base64 behind `Private-Lines: 4`. */
 function addPutty(found: Findings, bytes: Buffer, from: number, open: boolean): void {
-  const most = Math.min(bytes.length, from + MOST_PEM_BYTES)
+  const most = Math.min(bytes.length, from + MAX_PEM_BYTES)
   let at = endOfLine(bytes, from, most)
   for (;;) {
     const line = afterLineEnd(bytes, at, most)
@@ -86,12 +86,12 @@ interface Run {
 /** Of base64 in one of the lines after the title: long enough, or at the very end, where it may go on. */
 function firstRun(bytes: Buffer, body: number, most: number): Run | null {
   let at = body
-  for (let line = 0; line < MOST_HEADERS; line++) {
+  for (let line = 0; line < MAX_HEADERS; line++) {
     const begins = afterLineEnd(bytes, at, most)
     if (begins === at) return null
     const end = endOfLine(bytes, begins, most)
-    const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + LONGEST_TITLE)))
-    for (let from = begins; from < Math.min(end, begins + MOST_MARGIN); ) {
+    const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + MAX_TITLE_CHARS)))
+    for (let from = begins; from < Math.min(end, begins + MAX_MARGIN); ) {
       const to = endOfRun(bytes, from, end)
       const isLong = to - from >= LEAST_RUN
       if (to > from && !isHeader && (isLong || to === bytes.length)) return { from, to }
@@ -138,7 +138,7 @@ function endOfRun(bytes: Buffer, from: number, most: number): number {
 
 /** From the end of a block upwards: lines that are base64 and nothing else. */
 function addLinesBefore(found: Findings, bytes: Buffer, closing: number): void {
-  const least = Math.max(0, closing - MOST_PEM_BYTES)
+  const least = Math.max(0, closing - MAX_PEM_BYTES)
   let behind = closing
   for (let line = 0; behind > least; line++) {
     let to = behind

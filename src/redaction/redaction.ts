@@ -44,9 +44,9 @@ export class Redaction {
     this.#maskers.delete(key)
     this.#maskers.set(key, masker)
     const [oldest] = this.#maskers.keys()
-    if (this.#maskers.size > MOST_MASKERS && oldest !== undefined) this.#maskers.delete(oldest)
+    if (this.#maskers.size > MAX_MASKERS && oldest !== undefined) this.#maskers.delete(oldest)
     return masker
   }
 }
 
-const MOST_MASKERS = 256
+const MAX_MASKERS = 256

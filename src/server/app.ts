@@ -65,7 +65,7 @@ export function appOf(parts: AppParts): Hono<Env> {
   app.use(async ({ env, req }, next) => {
     guard.refuseForeign(arrivalOf(env))
     refuseTooLarge(req.raw, bodyBytes)
-    refuseTricks(env.incoming.url ?? '')
+    refuseDotSegments(env.incoming.url ?? '')
     await next()
   })
   addHealth(app, reeve)
@@ -152,7 +152,7 @@ function addWrongMethods(app: Hono<Env>): void {
 }
 
 /** A path with dots for steps would be read as another one than was sent. Whoever sends that does not mean a process. */
-function refuseTricks(url: string): void {
+function refuseDotSegments(url: string): void {
   const [path = ''] = url.split(/[?#]/)
   if (path.split(/[/\\]/).some((step) => /^(\.|%2e){1,2}$/i.test(step))) throw nowhere(path)
 }

@@ -43,8 +43,8 @@ export interface Server {
 }
 
 /** Whoever heard of an end asks for its record next: a moment without a question may only be a breath. */
-const BREATH_MS = 200
-const MOST_TOLD_MS = 5_000
+const QUIET_MS = 200
+const MAX_TOLD_MS = 5_000
 const LOOK_MS = 10
 
 /** Serves every verb over HTTP, on a Unix socket, on an address, or on both. Listens when it resolves. */
@@ -78,8 +78,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
     const areAsking = () =>
       pids.some((pid) => terminals.show(pid) || listeners.some((door) => door.hears(pid)))
     if (!areAsking()) return
-    const until = Date.now() + MOST_TOLD_MS
-    for (let since = Date.now(); Date.now() < Math.min(until, since + BREATH_MS); await sleep(LOOK_MS))
+    const until = Date.now() + MAX_TOLD_MS
+    for (let since = Date.now(); Date.now() < Math.min(until, since + QUIET_MS); await sleep(LOOK_MS))
       if (areAsking()) since = Date.now()
   }
   let url: string | null = null

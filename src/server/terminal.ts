@@ -35,9 +35,9 @@ interface Place {
   readonly offset: number
 }
 
-const MOST_TYPED = 1024 * 1024
+const MAX_TYPED_BYTES = 1024 * 1024
 /** What is typed while the program takes none of it. Beyond that the connection is not read. */
-const MOST_WAITING = 64
+const MAX_WAITING = 64
 const SCROLLBACK = 64 * 1024
 /** How long a reader may take nothing of what is printed. */
 const STALL_MS = 30_000
@@ -51,7 +51,7 @@ const BROKEN = 1011
 /** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
 export class Terminals {
   readonly #parts: TerminalParts
-  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MOST_TYPED })
+  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_TYPED_BYTES })
   readonly #open = new Map<WebSocket, Place>()
 
   constructor(parts: TerminalParts) {
@@ -206,7 +206,7 @@ function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked:
   ws.on('message', (data: Buffer, isBinary: boolean) => {
     if (ws.readyState !== ws.OPEN) return
     waiting++
-    if (waiting >= MOST_WAITING) ws.pause()
+    if (waiting >= MAX_WAITING) ws.pause()
     last = last.then(() => take(data, isBinary))
   })
 }

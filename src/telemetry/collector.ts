@@ -27,7 +27,7 @@ export class Collector {
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
       })
-      const text = (await response.text()).slice(0, MOST_SAID)
+      const text = (await response.text()).slice(0, MAX_SAID_CHARS)
       if (response.ok) return { sent: 'taken' }
       const why = `${response.status} ${text}`.trim()
       return { sent: PASSING.has(response.status) ? 'away' : 'refused', why }
@@ -37,7 +37,7 @@ export class Collector {
   }
 }
 
-const MOST_SAID = 300
+const MAX_SAID_CHARS = 300
 
 /** `fetch` says only that it failed, and has the reason behind it. */
 function reasonOf(error: unknown): string {

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import type { PlaceFile } from './place-file.ts'
-import { MOST_EVENTS, type Span, spanOf } from './span.ts'
+import { MAX_EVENTS, type Span, spanOf } from './span.ts'
 
 const PAGE = 1_000
 /** Spans in one request: all that is ever in memory. What has not been sent lies in the feed. */
@@ -68,7 +68,7 @@ export class EndedSpans {
     try {
       const record = await this.#reeve.show({ pid })
       if (record.outcome === null) return null
-      const { events, count } = await this.#reeve.events({ pid, tail: MOST_EVENTS + 2 })
+      const { events, count } = await this.#reeve.events({ pid, tail: MAX_EVENTS + 2 })
       return spanOf(record, record.outcome, events, count, await this.#rootOf(record))
     } catch (error) {
       if (error instanceof ReeveError && GONE.has(error.code)) return null

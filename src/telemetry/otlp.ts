@@ -18,13 +18,13 @@ export function attributes(known: Readonly<Record<string, Value | null | undefin
 }
 
 /** Longer texts are cut: a collector refuses a whole batch for one that is too large. */
-const LONGEST_TEXT = 1_000
+const MAX_TEXT_CHARS = 1_000
 
 function encoded(value: Value): Attribute['value'] {
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'string')
     return {
-      stringValue: value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value,
+      stringValue: value.length > MAX_TEXT_CHARS ? `${value.slice(0, MAX_TEXT_CHARS - 1)}…` : value,
     }
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }

@@ -25,7 +25,7 @@ interface SpanEvent {
 }
 
 /** What collectors take by default. */
-export const MOST_EVENTS = 128
+export const MAX_EVENTS = 128
 
 const INTERNAL = 1
 const STATUS_UNSET = 0
@@ -42,7 +42,7 @@ export function spanOf(
   all: number,
   root: Pick<ProcessRecord, 'causedBy'>,
 ): Span {
-  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(-MOST_EVENTS)
+  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(-MAX_EVENTS)
   const caller = callerOf(root)
   const parentSpanId = record.parent === null ? caller?.spanId : digest('span', record.parent, 16)
   return {

@@ -23,7 +23,7 @@ export interface TelemetryOptions {
 }
 
 /** While a collector is away it is asked less and less often. */
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 /** A stop waits this long for the last words, and no longer. */
 const LAST_WORDS_MS = 1_000
 
@@ -69,7 +69,7 @@ export class Telemetry {
       this.#round = this.#tell().then(() => {
         const { intervalMs } = this.#options
         if (!this.#over.signal.aborted)
-          this.#next(Math.min(intervalMs * 2 ** this.#failures, Math.max(LONGEST_MS, intervalMs)))
+          this.#next(Math.min(intervalMs * 2 ** this.#failures, Math.max(MAX_MS, intervalMs)))
       })
     }, afterMs)
     this.#timer.unref()

@@ -4,8 +4,8 @@ import { rawBytes } from './shapes/raw-bytes.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-const MOST_BYTES = 1024 * 1024
-const boundedBytes = rawBytes.refine(({ length }) => length <= MOST_BYTES, 'must have at most 1 MiB')
+const MAX_BYTES = 1024 * 1024
+const boundedBytes = rawBytes.refine(({ length }) => length <= MAX_BYTES, 'must have at most 1 MiB')
 
 /** What is typed is what is given: no Enter is added. */
 export const write = verb({
@@ -14,7 +14,7 @@ export const write = verb({
   needs: 'operate',
   input: z.strictObject({
     pid: processRef,
-    text: z.union([z.string().max(MOST_BYTES), boundedBytes]).describe('text, or raw bytes'),
+    text: z.union([z.string().max(MAX_BYTES), boundedBytes]).describe('text, or raw bytes'),
     seq: count
       .exactOptional()
       .describe('rises with every write; one that the keeper has seen before types nothing again'),

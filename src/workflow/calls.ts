@@ -9,7 +9,7 @@ import { StepError } from './step-error.ts'
 const STALL_MS = 2_000
 
 /** Calls that a function may make after it was told to stop; then it is ended. */
-const MOST_AFTER_STOP = 1_000
+const MAX_AFTER_STOP = 1_000
 
 interface Pending {
   readonly name: string
@@ -178,7 +178,7 @@ export class Calls {
   #rejected(reason: unknown): Promise<never> {
     this.#afterStop += 1
     // It does not mean to end.
-    if (this.#afterStop > MOST_AFTER_STOP) {
+    if (this.#afterStop > MAX_AFTER_STOP) {
       this.#options.broken(reason)
       return new Promise(() => {})
     }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { type IPty, spawn as spawnPty } from '@lydell/node-pty'
 import { onTestFinished } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const LAUNCHER = resolve('bin/reeve.mjs')
 
@@ -31,15 +31,15 @@ interface StartOptions {
 
 /** `reeve` in a home of its own, as a person or a script calls it. Daemons start by themselves, and end with the test. */
 export class CommandLine {
-  readonly dwelling: Dwelling
+  readonly temp: TempReeve
 
-  constructor(dwelling = new Dwelling()) {
-    this.dwelling = dwelling
+  constructor(temp = new TempReeve()) {
+    this.temp = temp
   }
 
   get env(): Record<string, string> {
     const { REEVE_PROCESS: _, FORCE_COLOR: __, ...here } = process.env as Record<string, string>
-    return { ...here, ...this.dwelling.env, REEVE_LISTEN: 'off', NO_COLOR: '1' }
+    return { ...here, ...this.temp.env, REEVE_LISTEN: 'off', NO_COLOR: '1' }
   }
 
   start(words: readonly string[], { input = '', env = {}, cwd = process.cwd() }: StartOptions = {}): Started {

@@ -19,7 +19,7 @@ test('words, options, values, pids and names are offered, and no daemon is start
   expect(await offered(reeve, 'run', '--', 'np')).toEqual([':command'])
   expect(await offered(reeve, 'up', '--lis')).toEqual(['--listen'])
   expect(await offered(reeve, 'show', '')).toEqual([])
-  expect(reeve.dwelling.announced()).toBeNull()
+  expect(reeve.temp.announced()).toBeNull()
   await reeve.run(['session', 'open', 's1'])
   const pid = (await reeve.run(['run', '-d', '--name', 'web', '--', 'sleep', '60'])).stdout.trim()
   expect(await offered(reeve, 'kill', '')).toEqual(['web', pid])

@@ -32,7 +32,7 @@ async function check(line: CommandLine, name: string): Promise<Check | undefined
 
 test('the doctor says that a store has a newer schema than this version knows', async () => {
   const line = await usedHome()
-  const store = new DatabaseSync(line.dwelling.home.store)
+  const store = new DatabaseSync(line.temp.home.store)
   store.exec('pragma user_version = 99')
   store.close()
   const found = await check(line, 'store')
@@ -43,7 +43,7 @@ test('the doctor says that a store has a newer schema than this version knows', 
 
 test('the doctor says that the store of a used home is lost, or was emptied', async () => {
   const line = await usedHome()
-  const { store } = line.dwelling.home
+  const { store } = line.temp.home
   expect(await check(line, 'store')).toMatchObject({ state: 'good' })
   for (const end of ['-wal', '-shm']) rmSync(`${store}${end}`, { force: true })
   truncateSync(store)
@@ -59,7 +59,7 @@ test('the doctor says that the store of a used home is lost, or was emptied', as
 
 test('one record that cannot be read is named by the doctor and by status, and the daemon goes on', async () => {
   const line = await usedHome()
-  const store = new DatabaseSync(line.dwelling.home.store)
+  const store = new DatabaseSync(line.temp.home.store)
   const pid = String(store.prepare('select pid from process').get()?.['pid'])
   store.exec(`update process set moving = '{broken'`)
   store.close()
@@ -101,7 +101,7 @@ testIf(canMount, NEEDS_USER_NAMESPACE)(
 
 test('the doctor says that a keeper runs without a daemon, and that it cannot be reached', async () => {
   const line = new CommandLine()
-  const { home } = line.dwelling
+  const { home } = line.temp
   await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sleep', '1000'])
   await line.run(['down'])
   const { keeper } = homeAt(home.commands, PROTOCOL)

@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { cli } from '../../src/cli/cli.ts'
-import type { DaemonWords } from '../../src/cli/daemon-words.ts'
+import type { DaemonControl } from '../../src/cli/daemon-words.ts'
 import { FakeDaemon, json } from '../client/fake-daemon.ts'
 
 test('down does not ask for processes where no daemon runs', async () => {
   const none = await new FakeDaemon().start(json({ processes: [], next: null }))
   const asked: string[] = []
-  const daemon: Pick<DaemonWords, 'running' | 'down'> = {
+  const daemon: Pick<DaemonControl, 'running' | 'down'> = {
     running: async (home) => {
       asked.push(home)
       return null
@@ -21,7 +21,7 @@ test('down does not ask for processes where no daemon runs', async () => {
     stderr: new PassThrough(),
     env: {},
     cwd: '/',
-    daemon: daemon as DaemonWords,
+    daemon: daemon as DaemonControl,
   })
   expect([code, String(stdout.read())]).toEqual([0, `No daemon runs in ${none.folder}.\n`])
   expect(asked).toEqual([none.folder])

@@ -82,7 +82,7 @@ test('a foreground command and its reader live through kill -9 of the daemon', a
   const line = 'echo first; read go; echo second; exit 6'
   const started = reeve.start(['run', '-c', line], { input: 'open' })
   await started.printed('first')
-  await reeve.dwelling.killDaemon()
+  await reeve.temp.killDaemon()
   started.child.stdin?.write('go\n')
   expect(await started.ended).toMatchObject({ code: 6, stdout: 'first\nsecond\n' })
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
 import { CommandLine } from './command-line.ts'
@@ -35,7 +35,7 @@ function readOrEmpty(path: string): Buffer {
 
 test('a command in the foreground has the whole environment, which is stored nowhere', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const env = { MY_SETTING: CANARY }
   const printed = await line.run(['run', '-c', PRINTS_LENGTH], { env })
   expect(printed).toMatchObject({ code: 0, stdout: `${CANARY.length}\n` })
@@ -46,14 +46,14 @@ test('a command in the foreground has the whole environment, which is stored now
 
 test('a command in the background has the environment with --inherit-env, also after kill -9 of the daemon', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const go = join(folder, 'go')
   const script = `while [ ! -e ${go} ]; do sleep 0.05; done; ${PRINTS_LENGTH}`
   const env = { MY_SETTING: CANARY }
   await line.run(['run', '-d', '--name', 'with', '--inherit-env', '-c', script], { env })
   await line.run(['run', '-d', '--name', 'without', '-c', script], { env })
   expect(filesWith(folder, CANARY)).toEqual([])
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   expect(filesWith(folder, CANARY)).toEqual([])
   writeFileSync(go, '')
   await line.run(['wait', 'with', 'without'])
@@ -72,7 +72,7 @@ test('the setting inheritEnv makes --inherit-env the default', async () => {
 
 test('a restart policy keeps the environment in a private file until the last end', async () => {
   const line = new CommandLine()
-  const { folder, commands } = line.dwelling.home
+  const { folder, commands } = line.temp.home
   const kept = join(commands, 'inherited')
   const started = join(folder, 'started')
   mkdirSync(started)
@@ -82,7 +82,7 @@ test('a restart policy keeps the environment in a private file until the last en
   const files = () => filesWith(folder, CANARY)
   expect(files().map((path) => path.slice(0, kept.length))).toEqual([kept])
   for (const path of files()) expect(statSync(path).mode & 0o777).toBe(0o600)
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   const first = await line.json<Shown>('show', 'again')
   for (const osPid of readdirSync(started)) writeFileSync(join(folder, `end-${osPid}`), '')
   await until('the successor runs', () => readdirSync(started).length === 2)
@@ -97,15 +97,15 @@ test('a restart policy keeps the environment in a private file until the last en
 
 test('a damaged file of an environment is removed, and keeps no daemon from starting', async () => {
   const line = new CommandLine()
-  const kept = join(line.dwelling.home.commands, 'inherited')
+  const kept = join(line.temp.home.commands, 'inherited')
   const asked = ['run', '-d', '--name', 'again', '--restart', 'failure', '--inherit-env']
   await line.run([...asked, '-c', 'sleep 300'], { env: { MY_SETTING: CANARY } })
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   const [name = ''] = readdirSync(kept)
   writeFileSync(join(kept, name), `{"env":{"MY_SETTING":"${CANARY}`)
   expect((await line.json<Shown>('show', 'again')).status).toBe('running')
   expect(readdirSync(kept)).toEqual([])
-  expect(filesWith(line.dwelling.home.folder, CANARY)).toEqual([])
+  expect(filesWith(line.temp.home.folder, CANARY)).toEqual([])
 })
 
 test('a restart takes the environment of the shell that asks for it', async () => {
@@ -120,7 +120,7 @@ test('a restart takes the environment of the shell that asks for it', async () =
 
 test('--env-file gives variables in the background that are stored nowhere, and a missing file is an error', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const elsewhere = join(folder, 'project')
   mkdirSync(elsewhere)
   writeFileSync(join(elsewhere, '.env'), `# a comment\nMY_SETTING="${CANARY}"\nOTHER=2\n`)
@@ -137,7 +137,7 @@ test('--env-file gives variables in the background that are stored nowhere, and 
 
 test('a restart keeps the variables of --env-file, and is refused before anything is ended when they are lost', async () => {
   const line = new CommandLine()
-  const elsewhere = join(line.dwelling.home.folder, 'project')
+  const elsewhere = join(line.temp.home.folder, 'project')
   mkdirSync(elsewhere)
   writeFileSync(join(elsewhere, '.env'), 'OF_FILE=kept\n')
   const script = `printf '%s\\n' "$OF_FILE $MY_SETTING"; exec sleep 300`
@@ -152,7 +152,7 @@ test('a restart keeps the variables of --env-file, and is refused before anythin
   await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
   await until('it has printed', async () => (await logged('part')) === 'kept \n')
   // A program that runs still has them; one that ended under an earlier daemon does not.
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   expect(await line.run(['restart', 'whole'], again)).toMatchObject({ code: 0 })
   await until('it has printed', async () => (await logged('whole')) === 'kept two\n')
   for (const name of ['whole', 'part']) await line.run(['kill', name])
@@ -179,7 +179,7 @@ testIf(hasPrlimit, NEEDS_PRLIMIT)('umask and resource limits are those of the sh
 test('a token cannot send an environment', async () => {
   const line = new CommandLine()
   await line.run(['run', 'true'])
-  const token = readFileSync(line.dwelling.home.token, 'utf8').trim()
+  const token = readFileSync(line.temp.home.token, 'utf8').trim()
   const refused = await line.run(['run', '-d', '--inherit-env', 'true'], { env: { REEVE_TOKEN: token } })
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toContain('--inherit-env')
@@ -197,18 +197,18 @@ test('a secret of the environment that is passed by name is masked in the log of
   const logged = async () => (await line.run(['logs', 'keyed'])).stdout
   await until('it has printed', async () => (await logged()).includes('x'))
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
   await line.run(['kill', 'keyed'])
   await line.run(['down'])
   expect(await logged()).toBe(`${'*'.repeat(23)}x\n`)
-  const files = filesWith(line.dwelling.home.folder, 'correct-horse')
+  const files = filesWith(line.temp.home.folder, 'correct-horse')
   expect(files.every((path) => path.includes('/output/') || path.includes('/passed/'))).toBe(true)
 })
 
 test('a secret that a command printed stays masked when it has ended and the daemon was started again; one that it did not print is in no file', async () => {
   const line = new CommandLine()
-  const { folder, commands } = line.dwelling.home
+  const { folder, commands } = line.temp.home
   const env = { ACME_API_KEY: 'correct-horse-battery-9', OTHER_API_KEY: 'quiet-donkey-battery-4' }
   const prints = 'printf %s "$ACME_API_KEY" | sed s/-9/-9x/; echo'
   const logged = async (name: string) => (await line.run(['logs', name])).stdout
@@ -219,7 +219,7 @@ test('a secret that a command printed stays masked when it has ended and the dae
   const long = ['run', '-d', '--name', 'long', '--inherit-env', '-c', `${prints}; exec sleep 300`]
   await line.run(long, { env })
   await until('it has printed', async () => (await logged('long')) === masked)
-  await line.dwelling.killDaemon()
+  await line.temp.killDaemon()
   expect(await logged('long')).toBe(masked)
   await line.run(['kill', 'long'])
   await line.run(['down'])
@@ -231,7 +231,7 @@ test('a secret that a command printed stays masked when it has ended and the dae
 })
 
 test('a daemon takes an environment on its own socket alone', async () => {
-  const { url, token } = await new Dwelling().up()
+  const { url, token } = await new TempReeve().up()
   const body = { kind: 'command', spec: { argv: ['true'], inheritEnv: 'whole' }, inherited: { env: {} } }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   for (const [path, sent] of [

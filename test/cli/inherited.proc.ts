@@ -22,7 +22,7 @@ interface Status {
 
 test('a descriptor of the shell that starts a daemon reaches neither it, nor its keeper, nor a command', async () => {
   const line = new CommandLine()
-  const file = join(line.dwelling.home.folder, 'left-open')
+  const file = join(line.temp.home.folder, 'left-open')
   writeFileSync(file, 'x')
   const run = (words: string) =>
     execFileSync('bash', ['-c', `exec 200<"${file}" 9<"${file}"; ${line.called} ${words}`], {
@@ -41,7 +41,7 @@ test('a descriptor of the shell that starts a daemon reaches neither it, nor its
 
 test('every file that a daemon and its keeper make is for its owner alone, whatever the umask', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   execFileSync('bash', ['-c', `umask 000; ${line.called} run -d --name web sleep 300`], { env: line.env })
   const open = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map(({ parentPath, name }) => join(parentPath, name))

@@ -46,7 +46,7 @@ test('an unfinished last line of one of several logs is shown at once, although 
 
 test('with -f lines of all commands that run are shown as they come, each once and whole', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const go = join(folder, 'go')
   const script = (text: string) => `echo begin; printf '${text} '; ${awaits(go)}; echo later; echo last`
   await line.run(['run', '-d', '--name', 'one', '-c', script('first')])
@@ -63,7 +63,7 @@ test('with -f lines of all commands that run are shown as they come, each once a
 
 test('with -f and --stream each line comes once, also where the other stream printed in the middle of one', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const other = join(folder, 'other')
   const more = join(folder, 'more')
   const go = join(folder, 'go')
@@ -125,7 +125,7 @@ test('-f goes on with the process that a restart policy starts', async () => {
 
 test('--since and --until take times; what was printed before or later is left out', async () => {
   const line = new CommandLine()
-  const { folder } = line.dwelling.home
+  const { folder } = line.temp.home
   const go = join(folder, 'go')
   const script = `echo early; ${awaits(go)}; echo late >&2; sleep 300`
   await line.run(['run', '-d', '--split', '--name', 'job', '-c', script])
@@ -160,14 +160,14 @@ test('--since and --until take times; what was printed before or later is left o
 
 test('--output writes a log into a file, byte for byte, and nothing to standard output', async () => {
   const line = new CommandLine()
-  const file = join(line.dwelling.home.folder, 'export.log')
+  const file = join(line.temp.home.folder, 'export.log')
   await line.run(['run', '-d', '--name', 'job', '-c', `printf 'a\\033[1mb\\000c\\n'; echo two`])
   await line.run(['wait', 'job'])
   expect(await line.run(['logs', 'job', '--output', file])).toMatchObject({ code: 0, stdout: '', stderr: '' })
   expect(readFileSync(file, 'latin1')).toBe('a\u001b[1mb\0c\ntwo\n')
   await line.run(['logs', 'job', '-n', '1', '-o', file])
   expect(readFileSync(file, 'utf8')).toBe('two\n')
-  const nowhere = join(line.dwelling.home.folder, 'no-folder', 'export.log')
+  const nowhere = join(line.temp.home.folder, 'no-folder', 'export.log')
   const refused = await line.run(['logs', 'job', '-o', nowhere])
   expect(refused.code).toBe(2)
   expect(refused.stderr).toContain('cannot be written')

@@ -14,7 +14,7 @@ const ended = async (reeve: CommandLine, name: string) => {
   await reeve.run(['wait', pid])
   return pid
 }
-const outputOf = (reeve: CommandLine) => readdirSync(join(reeve.dwelling.home.commands, 'output'))
+const outputOf = (reeve: CommandLine) => readdirSync(join(reeve.temp.home.commands, 'output'))
 
 test('rm removes an ended process with its output, and refuses one that runs until it is forced', async () => {
   const reeve = new CommandLine()
@@ -61,10 +61,10 @@ test('output whose process was pruned by a daemon that was killed then is remove
   const reeve = new CommandLine()
   const pid = await ended(reeve, 'done')
   await reeve.run(['down'])
-  const { dwelling } = reeve
-  const output = join(dwelling.home.commands, 'output', pid)
+  const { temp } = reeve
+  const output = join(temp.home.commands, 'output', pid)
   // As a kill between the commit and the removal leaves it: the store does not know the process any more.
-  const other = await embed({ store: dwelling.home.store })
+  const other = await embed({ store: temp.home.store })
   expect(await other.prune({ pids: [pid] })).toEqual({ pruned: [pid], kept: [] })
   await other.close()
   expect(existsSync(output)).toBe(true)

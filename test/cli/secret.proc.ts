@@ -25,7 +25,7 @@ function contentOf(path: string): Buffer {
 
 test('a secret reaches a command by name, and is in no file of the home but its own', async () => {
   const reeve = new CommandLine()
-  const { folder, secrets } = reeve.dwelling.home
+  const { folder, secrets } = reeve.temp.home
   expect(await reeve.run(['secret', 'set', 'npm'], { input: `${CANARY}\n` })).toMatchObject({
     ...{ code: 0, stdout: '', stderr: '' },
   })
@@ -122,7 +122,7 @@ test('at a terminal the value is asked for, and nothing of what is typed at the 
 
 test('the doctor looks at the file, and one that others can read is not used', async () => {
   const reeve = new CommandLine()
-  const { secrets } = reeve.dwelling.home
+  const { secrets } = reeve.temp.home
   const looked = async () => {
     const { stdout } = await reeve.run(['doctor', '--json'])
     const checks = JSON.parse(stdout) as { name: string; state: string; found: string; fix?: string }[]

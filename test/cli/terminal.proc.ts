@@ -175,7 +175,7 @@ test('the key that lets go is heard also where the daemon does not answer', asyn
 test('what is sent elsewhere at a terminal goes there: the streams are apart', async () => {
   const reeve = new CommandLine()
   const shell = reeve.shell()
-  const errors = join(reeve.dwelling.home.folder, 'errors')
+  const errors = join(reeve.temp.home.folder, 'errors')
   shell.type(`${reeve.called} run -- sh -c 'echo out; echo err >&2; exit 4' 2>${errors}; echo "code $?"\r`)
   await shell.until(/^out\r\n.*^code 4/ms)
   expect(readFileSync(errors, 'utf8')).toBe('err\n')
@@ -200,7 +200,7 @@ test('behind the launcher of an older Node one Ctrl-C is one', async () => {
   at.type('\u0003')
   expect(await at.ended).toBe(0)
   expect(at.shown).toContain('Stopped.')
-  expect(reeve.dwelling.announced()).toBeNull()
+  expect(reeve.temp.announced()).toBeNull()
 })
 
 /** The launcher looks at this alone to find out what it runs under. */

@@ -21,10 +21,10 @@ async function seen(at: AtTerminal, { cols, rows } = SIZE): Promise<string[]> {
 }
 
 /** Longer than anything takes, and shorter than a test may: then the screen says more than that it took too long. */
-const MOST_MS = 45_000
+const MAX_MS = 45_000
 
 async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): Promise<string> {
-  const until = Date.now() + MOST_MS
+  const until = Date.now() + MAX_MS
   while (true) {
     const more = at.heard()
     const lines = await seen(at, size)
@@ -37,7 +37,7 @@ async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): 
   }
 }
 
-async function estate(): Promise<CommandLine> {
+async function temp(): Promise<CommandLine> {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web', '--', 'sh', '-c', 'while :; do echo tick; sleep 0.05; done'])
   await reeve.run(['run', '-d', '--name', 'shell', '--pty', '--', 'sh', '-c', 'echo ready; read x; read y'])
@@ -48,7 +48,7 @@ const up = '\u001b[A'
 const down = '\u001b[B'
 
 test('what runs is shown with what it uses, and what starts and ends meanwhile', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> +[\d.]+% +[\d.]+ [KM]iB +[\d.]+ B\/s {2}running +\d+m?s {2}web {2}sh -c/)
   await untilSeen(at, /^reeve top · 2 running · CPU [\d.]+% · memory [\d.]+ MiB/)
@@ -59,7 +59,7 @@ test('what runs is shown with what it uses, and what starts and ends meanwhile',
 })
 
 test('k kills what is chosen when the answer is yes, p pauses and resumes it', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type('p')
@@ -83,7 +83,7 @@ test('k kills what is chosen when the answer is yes, p pauses and resumes it', a
 })
 
 test('Enter sits down at the terminal of a command, and Ctrl-] comes back', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type(down)
@@ -108,7 +108,7 @@ test('Enter sits down at the terminal of a command, and Ctrl-] comes back', asyn
 })
 
 test('who quits after sitting down at a terminal is at a clean one, with what the shell showed above it', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const size = { cols: 200, rows: 24 }
   const at = reeve.shell()
   at.type(`echo be''fore; ${reeve.called} top\r`)
@@ -126,7 +126,7 @@ test('who quits after sitting down at a terminal is at a clean one, with what th
 })
 
 test('l shows what a command prints, as it comes', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type('l')
@@ -139,7 +139,7 @@ test('l shows what a command prints, as it comes', async () => {
 })
 
 test('a filter shows what fits, and the picture follows the size of the terminal', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /shell {2}sh -c/)
   at.type('/tick')
@@ -161,11 +161,11 @@ test('a filter shows what fits, and the picture follows the size of the terminal
 })
 
 test('a daemon that is killed is named and followed by the next; one that is stopped is waited for', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   // What it uses is asked of a daemon that has said who it is.
   await untilSeen(at, /^> +[\d.]+% .* web /)
-  const first = reeve.dwelling.announced()!.osPid
+  const first = reeve.temp.announced()!.osPid
   await endForCertain({ osPid: first, startTime: startTimeOf(first) })
   await untilSeen(at, /The daemon was replaced; the new one has the PID \d+\./)
   await untilSeen(at, /^> .* running .* web /)
@@ -186,9 +186,9 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('the terminal is the shell’s again after %j', async (end, code) => {
-  const reeve = await estate()
+  const reeve = await temp()
   const shell = reeve.shell()
-  shell.type(`stty -a > ${reeve.dwelling.home.folder}/before; ${reeve.called} top; echo "code $?"\r`)
+  shell.type(`stty -a > ${reeve.temp.home.folder}/before; ${reeve.called} top; echo "code $?"\r`)
   await shell.until('? help')
   if (end.startsWith('SIG')) process.kill(topUnder(shell.osPid), end as NodeJS.Signals)
   else shell.type(end)
@@ -196,14 +196,14 @@ test.each([
   const left = shell.shown.lastIndexOf('\u001b[?1049l')
   expect(left).toBeGreaterThan(shell.shown.lastIndexOf('\u001b[?1049h'))
   expect(shell.shown.lastIndexOf('\u001b[?25h')).toBeGreaterThan(shell.shown.lastIndexOf('\u001b[?25l'))
-  shell.type(`stty -a | diff - ${reeve.dwelling.home.folder}/before && echo "sa""me"\r`)
+  shell.type(`stty -a | diff - ${reeve.temp.home.folder}/before && echo "sa""me"\r`)
   await shell.until('same')
   shell.type('exit\r')
   await shell.ended
 })
 
 test('Ctrl-Z gives the terminal back, and fg goes on', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const shell = reeve.shell()
   shell.type(`${reeve.called} top\r`)
   await shell.until('? help')
@@ -219,7 +219,7 @@ test('Ctrl-Z gives the terminal back, and fg goes on', async () => {
 })
 
 test('in a pipe it is a table, with --json a document, with --jsonl a line for each second', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   const table = await reeve.run(['top', '--sort', 'name'])
   expect(table.code).toBe(0)
   expect(table.stdout).toMatch(
@@ -259,7 +259,7 @@ test('the ports that a command listens on are shown', async () => {
 })
 
 test('who may see one session alone sees that', async () => {
-  const reeve = await estate()
+  const reeve = await temp()
   await reeve.run(['session', 'open', 's1'])
   await reeve.run(['run', '-d', '--name', 'mine', '--session', 's1', '--', 'sleep', '1000'])
   const { token } = await reeve.json<{ token: string }>(

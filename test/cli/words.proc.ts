@@ -10,13 +10,13 @@ import { CommandLine } from './command-line.ts'
 
 test('a command in the background prints its pid, and outlives kill -9 of the daemon with every line and its exit code', async () => {
   const reeve = new CommandLine()
-  const go = join(reeve.dwelling.home.folder, 'go')
+  const go = join(reeve.temp.home.folder, 'go')
   const line = `echo line 1; echo line 2; while [ ! -e ${go} ]; do sleep 0.02; done; echo line 3; exit 3`
   const { code, stdout, stderr } = await reeve.run(['run', '-d', '--name', 'job', '-c', line])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
   const status = await reeve.json<{ daemon: { osPid: number }; keeper: { osPid: number } }>('status')
-  await reeve.dwelling.killDaemon()
+  await reeve.temp.killDaemon()
   // Starts the next one. The keeper waits for it, however long that takes: it has a command to keep.
   expect((await reeve.run(['ps', '-q'])).stdout).toBe(stdout)
   const after = await reeve.json<typeof status>('status')
@@ -32,13 +32,13 @@ test('without a daemon, --no-start and status say so and start none', async () =
   const refused = await reeve.run(['ps', '--no-start'])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr.split('\n')).toEqual([
-    `reeve: No daemon answers at ${reeve.dwelling.home.socket}.`,
+    `reeve: No daemon answers at ${reeve.temp.home.socket}.`,
     'Start one with reeve up, or say where it is with REEVE_HOME.',
     '',
   ])
   expect((await reeve.run(['status'])).code).toBe(3)
   expect(await reeve.json('status')).toMatchObject({ daemon: null, keeper: null })
-  expect(reeve.dwelling.announced()).toBeNull()
+  expect(reeve.temp.announced()).toBeNull()
 })
 
 test('processes are listed as a table, as JSON, as JSON lines and as pids', async () => {
@@ -158,21 +158,21 @@ test('many that find no daemon at once start one between them', async () => {
 
 test('a daemon elsewhere is reached by its address and a token, and is not started', async () => {
   const reeve = new CommandLine()
-  const daemon = await reeve.dwelling.up()
+  const daemon = await reeve.temp.up()
   const elsewhere = new CommandLine()
   const env = { REEVE_URL: daemon.url ?? '', REEVE_TOKEN: daemon.token }
   expect(await elsewhere.run(['run', '--', 'echo', 'hi'], { env })).toMatchObject({ code: 0, stdout: 'hi\n' })
   expect((await elsewhere.run(['ps'], { env: { ...env, REEVE_TOKEN: 'wrong' } })).code).toBe(4)
   expect((await elsewhere.run(['ps', '--url', 'http://127.0.0.1:1', '--token', 'x'])).code).toBe(1)
   expect((await elsewhere.run(['status'], { env })).stdout).toContain(daemon.url)
-  expect(elsewhere.dwelling.announced()).toBeNull()
+  expect(elsewhere.temp.announced()).toBeNull()
 })
 
 test.each(['ps', 'mcp'])(
   'reeve %s with a wrong token names the variable and the option it may come from',
   async (word) => {
     const reeve = new CommandLine()
-    await reeve.dwelling.up()
+    await reeve.temp.up()
     const { code, stderr } = await reeve.run([word], { env: { REEVE_TOKEN: 'wrong' } })
     expect(code).toBe(4)
     expect(stderr).toContain('REEVE_TOKEN')
@@ -220,7 +220,7 @@ test('whoever follows output does not bring back a daemon that somebody stopped'
   await following.printed('ready')
   await reeve.run(['down'])
   expect(await following.ended).toMatchObject({ code: 1 })
-  expect(reeve.dwelling.announced()).toBeNull()
+  expect(reeve.temp.announced()).toBeNull()
 })
 
 test('up in the foreground says where it is and what to try, and goes at SIGTERM', async () => {
@@ -239,7 +239,7 @@ test('up in the foreground says where it is and what to try, and goes at SIGTERM
   expect(stdout).toContain('--lifetime detached')
   expect(stdout).toMatch(/address {2}http:\/\/127\.0\.0\.1:\d+\n/)
   // Copied into another shell, each line leads to this home.
-  const { folder } = reeve.dwelling.home
+  const { folder } = reeve.temp.home
   expect(stdout).toMatch(new RegExp(`claude mcp add reeve -- \\S+ --home ${folder} mcp\n`))
   expect(stdout.match(new RegExp(`^ {2}\\S+ --home ${folder} (run|logs|ps)`, 'gm'))).toHaveLength(3)
   await reeve.run(['kill', 'free'])
@@ -316,7 +316,7 @@ test('the doctor looks at what there is, with and without a daemon', async () =>
 
 test('a password of the store is on no command line, on no screen, and in no environment of a command', async () => {
   const reeve = new CommandLine()
-  const store = join(reeve.dwelling.home.folder, 'own.db')
+  const store = join(reeve.temp.home.folder, 'own.db')
   const { osPid } = await reeve.json<{ osPid: number }>('up', '-d', '--store', store)
   expect(existsSync(store)).toBe(true)
   expect(readFileSync(`/proc/${osPid}/cmdline`, 'utf8')).not.toContain('own.db')
@@ -341,12 +341,12 @@ test('what a word says as JSON is one text, however many it was asked about', as
 
 test('while a daemon stops every word says so', async () => {
   const reeve = new CommandLine()
-  const cwd = reeve.dwelling.home.folder
+  const cwd = reeve.temp.home.folder
   const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done'
   await reeve.run(['run', '-d', '--name', 'slow', '--grace', '60s', '-c', line], { cwd })
   await reeve.run(['wait', 'slow', '--until', 'up'])
   const down = reeve.run(['down'])
-  await until('it is stopping', () => reeve.dwelling.announced()?.stopping === true)
+  await until('it is stopping', () => reeve.temp.announced()?.stopping === true)
   expect(await reeve.run(['status'])).toMatchObject({
     code: 3,
     stdout: expect.stringContaining('is stopping'),
@@ -360,7 +360,7 @@ test('while a daemon stops every word says so', async () => {
 
 test("the home's token is shown to the home's daemon, and to nobody else", async () => {
   const reeve = new CommandLine()
-  const daemon = await reeve.dwelling.up()
+  const daemon = await reeve.temp.up()
   const heard: (string | undefined)[] = []
   const stranger = createServer((request, response) => {
     heard.push(request.headers.authorization)
@@ -390,7 +390,7 @@ test('settings for a daemon that runs already are refused, and none is as good a
 test('a daemon that a command starts outlives the command', async () => {
   const outer = new CommandLine()
   const inner = new CommandLine()
-  const line = `REEVE_HOME=${inner.dwelling.home.folder} ${inner.called} up -d --json; sleep 300`
+  const line = `REEVE_HOME=${inner.temp.home.folder} ${inner.called} up -d --json; sleep 300`
   const pid = (await outer.run(['run', '-d', '-c', line])).stdout.trim()
   await outer.run(['wait', pid, '--until', 'startedAt'])
   const before = await inner.json<{ daemon: { osPid: number } }>('status')

@@ -10,7 +10,7 @@ test('a workflow is started, listed and shown with its steps; who serves nothing
   expect(unserved.stderr).toContain(
     "Nobody serves the workflow publsh now, so it waits for somebody who does: reeve.workflow('publsh', …).",
   )
-  const worker = await connect({ home: reeve.dwelling.home.folder })
+  const worker = await connect({ home: reeve.temp.home.folder })
   onTestFinished(() => worker.close())
   await worker.workflow('publish', async (ctx, input) => {
     const draft = await ctx.step('draft', () => `a text on ${(input as { title: string }).title}`)
@@ -50,7 +50,7 @@ test('a workflow is started, listed and shown with its steps; who serves nothing
 test('the list counts every step that is behind a workflow, sleeps and signals too', async () => {
   const reeve = new CommandLine()
   await reeve.run(['ps'])
-  const worker = await connect({ home: reeve.dwelling.home.folder })
+  const worker = await connect({ home: reeve.temp.home.folder })
   onTestFinished(() => worker.close())
   await worker.workflow('wander', async (ctx) => {
     await ctx.step('one', () => 1)
@@ -73,7 +73,7 @@ test('workflow start --wait prints the result, and fails as the function does', 
   const reeve = new CommandLine()
   // Starts a daemon.
   await reeve.run(['ps'])
-  const worker = await connect({ home: reeve.dwelling.home.folder })
+  const worker = await connect({ home: reeve.temp.home.folder })
   onTestFinished(() => worker.close())
   await worker.workflow('double', async (_, input) => {
     if (typeof input !== 'number') throw new Error('not a number')

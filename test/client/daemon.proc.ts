@@ -1,13 +1,13 @@
 import { connect } from 'reeve'
 import { expect, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const line = (run: string, more: object = {}) => ({ kind: 'command', spec: { run, ...more } }) as const
 
 test('over the socket and over TCP a client does what an embedded kernel does', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  for (const where of [{ home: dwelling.home.folder }, { url: daemon.url ?? '', token: daemon.token }]) {
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  for (const where of [{ home: temp.home.folder }, { url: daemon.url ?? '', token: daemon.token }]) {
     const reeve = await connect(where)
     expect(reeve.kernel).toBe(daemon.reeve.kernel)
     const { record } = await reeve.spawn(line('printf "héllo\\n"; exit 3', { output: 'tagged' }))
@@ -25,9 +25,9 @@ test('over the socket and over TCP a client does what an embedded kernel does', 
 })
 
 test('a refusal is the same error with the same words on either side', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const reeve = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const reeve = await connect({ home: temp.home.folder })
   const [here, there] = await Promise.all(
     [daemon.reeve, reeve].map((side) => side.show({ pid: 'nobody' }).catch((error: unknown) => error)),
   )
@@ -36,9 +36,9 @@ test('a refusal is the same error with the same words on either side', async () 
 })
 
 test('a client may act as a session, which reaches its own processes alone', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const reeve = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const reeve = await connect({ home: temp.home.folder })
   await reeve.openSession({ session: 's1' })
   const other = await reeve.spawn(line('exec sleep 60'))
   const own = await reeve.as('session:s1').spawn({ ...line('exec sleep 60'), owner: { session: 's1' } })
@@ -53,9 +53,9 @@ test('a client may act as a session, which reaches its own processes alone', asy
 })
 
 test('a terminal is typed into, resized and read to its end', async () => {
-  const dwelling = new Dwelling()
-  await dwelling.up()
-  const reeve = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  await temp.up()
+  const reeve = await connect({ home: temp.home.folder })
   const { record } = await reeve.spawn(
     line('printf "name? "; read name; stty size; echo "hi $name"', { pty: true }),
   )
@@ -76,9 +76,9 @@ test('a terminal is typed into, resized and read to its end', async () => {
 })
 
 test('output, events and a terminal are followed through kill -9 of the daemon: nothing missing, nothing twice', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const reeve = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const reeve = await connect({ home: temp.home.folder })
   const loop = 'n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo $n; sleep 0.01; done'
   const plain = await reeve.spawn(line(loop))
   const inTerminal = await reeve.spawn(line(loop, { pty: true }))
@@ -100,7 +100,7 @@ test('output, events and a terminal are followed through kill -9 of the daemon: 
   const watching = numbers(await reeve.attach({ pid: inTerminal.record.pid }))
   await reeve.wait({ pid: plain.record.pid, until: { text: '50' } })
   await first.kill()
-  await dwelling.start()
+  await temp.start()
   const all = Array.from({ length: 300 }, (_, index) => index + 1)
   expect(await reading).toEqual(all)
   expect(await watching).toEqual(all)

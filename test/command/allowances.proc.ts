@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, ended, Household, start } from './household.ts'
+import { codeOf, ended, TempReeve, start } from './commands.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a plan' } } as const
 
 test('a command’s output and CPU time are charged with its end, and what is unused is back', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const allowance = { outputBytes: 1_000, cpuSeconds: 100 }
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance })
   const { record } = await reeve.spawn({
@@ -28,8 +28,8 @@ test('a command’s output and CPU time are charged with its end, and what is un
 })
 
 test('what a command without an allowance used is in the sums of its session, and in its own', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const one = await start(reeve, 'printf 12345', { owner: { session: 's1' } })
   const other = await start(reeve, 'printf 123')
@@ -40,8 +40,8 @@ test('what a command without an allowance used is in the sums of its session, an
 })
 
 test('a command that prints more than its allowance is ended, and that is why', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record } = await reeve.spawn({
     kind: 'command',
     spec: { run: 'while :; do echo more; done' },
@@ -52,8 +52,8 @@ test('a command that prints more than its allowance is ended, and that is why', 
 })
 
 test('a command that is charged for more than it may use is ended with the name of the limit', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record } = await reeve.spawn({
     kind: 'command',
     spec: { argv: ['sleep', '1000'] },
@@ -65,8 +65,8 @@ test('a command that is charged for more than it may use is ended with the name 
 })
 
 test('what a keeper counts of a command nobody else charges', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] }, { allowance: { outputBytes: 1_000 } })
   for (const amounts of [{ outputBytes: 1 }, { cpuSeconds: 0.5, toolCalls: 1 }])
     expect(await codeOf(reeve.charge({ pid, amounts }))).toBe('invalid_input')
@@ -74,8 +74,8 @@ test('what a keeper counts of a command nobody else charges', async () => {
 })
 
 test('a command that a limit ended is not started again by its policy', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const spec = { argv: ['yes'], restart: { on: 'always', delayMs: 1 } } as const
   const { pid } = await start(
     reeve,
@@ -88,8 +88,8 @@ test('a command that a limit ended is not started again by its policy', async ()
 })
 
 test('a command runs no longer than a ceiling above it allows', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, limits: { runMs: 300 } })
   const { record } = await reeve.spawn({
     kind: 'command',
@@ -102,8 +102,8 @@ test('a command runs no longer than a ceiling above it allows', async () => {
 })
 
 test('a command that is started again by its policy has what the one before it had, less what that used', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1', allowance: { tokensIn: 10, outputBytes: 100 } })
   const { record } = await reeve.spawn({
     kind: 'command',
@@ -121,12 +121,12 @@ test('a command that is started again by its policy has what the one before it h
   ])
   expect(processes.map((one) => one.record.outcome?.exitCode)).toEqual([1, 1, 1])
   expect((await reeve.budget({ session: 's1' })).left).toEqual({ tokensIn: 10, outputBytes: 91 })
-  expect(house.troubles).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('one child that may live at a time is started again by its policy', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, limits: { liveChildren: 1 } })
   const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
   const { pid } = await start(reeve, spec, { parent: root.pid })
@@ -135,19 +135,19 @@ test('one child that may live at a time is started again by its policy', async (
 })
 
 test('a restart that no allowance is left for is not begun, and somebody hears of it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { children: 1 } })
   const spec = { run: 'exit 1', restart: { on: 'failure', limit: 2, delayMs: 1 } } as const
   const { pid } = await start(reeve, spec, { parent: root.pid })
   await endedInARow(reeve, pid, 1)
-  expect(house.troubles).toEqual([expect.stringContaining(`restarting ${pid}: RefusedError: limit:children`)])
+  expect(temp.troubles).toEqual([expect.stringContaining(`restarting ${pid}: RefusedError: limit:children`)])
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
 test('a command that would get no output or CPU time at all is refused, and nothing is registered', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { outputBytes: 10, cpuSeconds: 5 } })
   const { record: other } = await reeve.spawn({
     ...OUTSIDE,
@@ -170,8 +170,8 @@ test('a command that would get no output or CPU time at all is refused, and noth
 })
 
 test('a command that gave half of its allowance to a child prints no more than the rest', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { outputBytes: 1_000 } })
   const one = await start(
     reeve,
@@ -187,8 +187,8 @@ test('a command that gave half of its allowance to a child prints no more than t
 })
 
 test('what a child did not print may be printed by the command that gave it, also after a daemon was killed', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const spec = { run: 'read x; head -c 900 /dev/zero', stdin: 'pipe' } as const
   const one = await start(reeve, spec, {
     allowance: { outputBytes: 1_000, cpuSeconds: 60 },
@@ -197,7 +197,7 @@ test('what a child did not print may be printed by the command that gave it, als
   const below = { parent: one.pid, allowance: { outputBytes: 900 }, lifetime: 'detached' } as const
   const other = await start(reeve, { run: 'read x', stdin: 'pipe' }, below)
   await reeve.close({ keep: true })
-  const next = await house.open()
+  const next = await temp.embed()
   await next.submit({ pid: other.pid, text: 'go' })
   await ended(next, other.pid)
   await next.submit({ pid: one.pid, text: 'go' })
@@ -205,24 +205,24 @@ test('what a child did not print may be printed by the command that gave it, als
 })
 
 test('a command that gave its CPU time away is ended for what it uses itself', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const one = await start(reeve, 'while :; do :; done', { allowance: { cpuSeconds: 600 } })
   await start(reeve, 'sleep 1000', { parent: one.pid, allowance: { cpuSeconds: 600 } })
   expect((await ended(reeve, one.pid)).outcome).toMatchObject({ reason: 'limit:cpuSeconds' })
 })
 
 test('a command is told what it may use again when its keeper died', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const one = await start(
     reeve,
     { argv: ['sh', '-c', 'while [ ! -e go ]; do sleep 0.05; done; head -c 600 /dev/zero; sleep 1000'] },
-    { allowance: { outputBytes: 1_000 }, cwd: house.folder },
+    { allowance: { outputBytes: 1_000 }, cwd: temp.folder },
   )
   await start(reeve, 'sleep 1000', { parent: one.pid, allowance: { outputBytes: 500 } })
-  await house.killKeeper()
-  writeFileSync(join(house.folder, 'go'), '')
+  await temp.killKeeper()
+  writeFileSync(join(temp.folder, 'go'), '')
   // Nobody sees how an orphan ends: that it does is what counts.
   expect((await ended(reeve, one.pid)).status).toBe('abandoned')
 })

@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, Household, printed, start } from './household.ts'
+import { codeOf, TempReeve, printed, start } from './commands.ts'
 
 /** Whatever can be done with a command, by somebody. */
 async function codes(door: ReeveVerbs, pid: string): Promise<{ reading: Set<string>; acting: Set<string> }> {
@@ -32,8 +32,8 @@ async function codes(door: ReeveVerbs, pid: string): Promise<{ reading: Set<stri
 }
 
 test('a session does nothing with the command of another, and may only look at one that it was shown', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 'own' })
   await reeve.openSession({ session: 'other' })
   const { pid } = await start(reeve, { run: 'echo ready; cat', pty: true }, { owner: { session: 'own' } })

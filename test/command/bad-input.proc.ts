@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { embed, type Reeve, ReeveError } from 'reeve'
 import { expect, test } from 'vitest'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, Household, runs, start } from './household.ts'
+import { codeOf, TempReeve, runs, start } from './commands.ts'
 
 const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }
 
@@ -34,9 +34,9 @@ async function codes(reeve: Reeve, pid: string): Promise<Record<string, string>>
 const all = (code: string) => Object.fromEntries(Object.keys(COMMAND_VERBS).map((name) => [name, code]))
 
 test('a missing folder or program is a failed start that says what to do, and no ghost', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const file = join(house.folder, 'not-a-program')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const file = join(temp.folder, 'not-a-program')
   writeFileSync(file, 'just text')
   const tried = [
     [SLEEPER, { cwd: '/no/such/folder' }, /\/no\/such\/folder/],
@@ -59,7 +59,7 @@ test('a missing folder or program is a failed start that says what to do, and no
     expect(record.program).toBeNull()
     expect(await reeve.poll({ pid: record.pid })).toMatchObject({ text: '', more: false })
   }
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
   // A shell that finds no such program says so itself, with the code that shells have for it.
   expect((await runs(reeve, 'no-such-program-anywhere')).outcome).toMatchObject({
     exitCode: 127,
@@ -68,8 +68,8 @@ test('a missing folder or program is a failed start that says what to do, and no
 })
 
 test('a spec that makes no sense is refused before anything is registered', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const specs: object[] = [
     {},
     { run: 'true', argv: ['true'] },
@@ -103,8 +103,8 @@ test('a spec that makes no sense is refused before anything is registered', asyn
 })
 
 test('a signal that does not exist is refused, by its form or by its name', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, SLEEPER)
   for (const signal of ['SIGNONE', 'TERM', 'sigterm', '15', ''])
     expect(await codeOf(reeve.signal({ pid, signal } as never)), signal).toBe('invalid_input')
@@ -113,16 +113,16 @@ test('a signal that does not exist is refused, by its form or by its name', asyn
 })
 
 test('every verb of commands says so when there is no such process', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   expect(await codes(reeve, 'p_nobody00000')).toEqual(all('unknown_pid'))
   expect(await codeOf(reeve.kill({ pid: 'p_nobody00000' }))).toBe('unknown_pid')
   expect(await codeOf(reeve.restart({ pid: 'p_nobody00000' }))).toBe('unknown_pid')
 })
 
 test('a command that has ended can be read for ever, and is written to no more', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await runs(reeve, { run: 'echo x', pty: true })
   const read = {
     poll: 'accepted',
@@ -144,8 +144,8 @@ test('a command that has ended can be read for ever, and is written to no more',
 })
 
 test('what only commands have, other processes say they have not', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { tools: { hang: () => new Promise(() => {}) } })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { tools: { hang: () => new Promise(() => {}) } })
   const { record: elsewhere } = await reeve.spawn({ kind: 'external', spec: { description: 'elsewhere' } })
   const { record: tool } = await reeve.spawn({ kind: 'tool', spec: { tool: 'hang' } })
   for (const { pid } of [elsewhere, tool]) expect(await codes(reeve, pid)).toEqual(all('not_command'))
@@ -153,9 +153,9 @@ test('what only commands have, other processes say they have not', async () => {
 })
 
 test('a program that runs no commands says how it would, and leaves commands to one that does', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const without = await embed({ store: house.store })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const without = await embed({ store: temp.store })
   const { pid } = await start(reeve, SLEEPER)
   expect(await codes(without, pid)).toEqual(all('not_served'))
   expect((await without.status()).keeper).toBeNull()
@@ -168,11 +168,11 @@ test('a program that runs no commands says how it would, and leaves commands to 
 })
 
 test('a second daemon on the same folder is refused with the PID of the first', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const refused = await embed({
-    store: join(house.folder, 'other.db'),
-    commands: { home: house.home.folder, environment: 'inherit' },
+    store: join(temp.folder, 'other.db'),
+    commands: { home: temp.keeperHome.folder, environment: 'inherit' },
   }).then(
     () => null,
     (error: unknown) => error,
@@ -187,19 +187,19 @@ test('a second daemon on the same folder is refused with the PID of the first', 
   const { record } = await daemon.call('spawn', { kind: 'command', spec: { run: 'echo fine' } })
   expect((await daemon.call('wait', { pid: record.pid })).type).toBe('ended')
   await daemon.close()
-  await house.open()
+  await temp.embed()
 })
 
 test('a second daemon within the same program is refused as well', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  expect(await codeOf(house.open())).toBe('daemon_already_running')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  expect(await codeOf(temp.embed())).toBe('daemon_already_running')
   expect((await runs(reeve, 'echo fine')).text).toBe('fine\n')
 })
 
 test('one command too many is refused, unless it is there already', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ most: 2 })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ most: 2 })
   const one = await start(reeve, SLEEPER, { idempotencyKey: 'one' })
   await start(reeve, SLEEPER)
   expect(await codeOf(start(reeve, SLEEPER))).toBe('too_many_commands')
@@ -212,8 +212,8 @@ test('one command too many is refused, unless it is there already', async () => 
 })
 
 test('the same command of the same owner, twice within seconds, is warned of', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const spawn = (spec: object, more: object = {}) =>
     reeve.spawn({ kind: 'command', spec: spec as typeof SLEEPER, ...more })
   const first = await spawn({ argv: ['sleep', '1000'] })

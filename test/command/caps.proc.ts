@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { ended, Household, start } from './household.ts'
+import { ended, TempReeve, start } from './commands.ts'
 
 const LINE = 16
 const FIRST = 100_000_000_000_000
@@ -68,11 +68,11 @@ test.each([
     timeout: 300_000,
   },
   async (_, output) => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const total = 1_000_000_000
     const { pid } = await start(reeve, { ...flood(total), output })
-    const folder = join(house.home.output, pid)
+    const folder = join(temp.keeperHome.output, pid)
     const most = { segments: 0, index: 0 }
     let done = false
     const whenEnded = ended(reeve, pid).finally(() => {
@@ -126,8 +126,8 @@ test.each([
 )
 
 test('a limit of output ends the command, and says so', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['yes'], limits: { outputBytes: 100_000 } })
   expect((await ended(reeve, pid)).outcome).toMatchObject({
     status: 'cancelled',
@@ -136,8 +136,8 @@ test('a limit of output ends the command, and says so', async () => {
 })
 
 test('a command that printed more than its limit and was gone before that was seen is told so, with its exit code', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['seq', '100'], limits: { outputBytes: 20 } })
   expect((await ended(reeve, pid)).outcome).toMatchObject({
     ...{ status: 'cancelled', reason: 'limit:outputBytes' },
@@ -146,8 +146,8 @@ test('a command that printed more than its limit and was gone before that was se
 })
 
 test('a reader that never comes does not slow the command down, nor a slow one', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, flood(16_000_000))
   const following = reeve.followOutput({ pid })[Symbol.asyncIterator]()
   await following.next()

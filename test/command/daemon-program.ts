@@ -1,8 +1,8 @@
 import type { InputOf, OutputOf, VerbName } from 'reeve'
 import { type Program, startProgram } from '../crash/program.ts'
-import type { Household } from './household.ts'
+import type { TempReeve } from './commands.ts'
 
-/** A daemon that a test can kill: in an OS process of its own, on a household's folder. */
+/** A daemon that a test can kill: in an OS process of its own, on a temp's folder. */
 export interface DaemonProgram extends Program {
   call<Name extends VerbName>(verb: Name, input: InputOf<Name>): Promise<OutputOf<Name>>
   /** In order, and gone when it comes back. */
@@ -10,13 +10,13 @@ export interface DaemonProgram extends Program {
 }
 
 export async function startDaemon(
-  house: Household,
+  temp: TempReeve,
   commands: object = {},
   more: object = {},
 ): Promise<DaemonProgram> {
-  const options = { home: house.home.folder, environment: 'inherit', shell: '/bin/sh', ...commands }
-  const program = await startProgram('daemon', [house.store, JSON.stringify(options), JSON.stringify(more)])
-  house.keeper()
+  const options = { home: temp.keeperHome.folder, environment: 'inherit', shell: '/bin/sh', ...commands }
+  const program = await startProgram('daemon', [temp.store, JSON.stringify(options), JSON.stringify(more)])
+  temp.keeper()
   let asked = 0
   const call = async (verb: string, input: unknown) => {
     asked += 1

@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { codeOf, Household, runs } from './household.ts'
+import { codeOf, TempReeve, runs } from './commands.ts'
 
 test('a data folder that cannot be one is refused with what to do about it', async () => {
-  await using house = new Household()
-  const file = join(house.folder, 'file')
+  await using temp = new TempReeve()
+  const file = join(temp.folder, 'file')
   writeFileSync(file, 'mine')
   for (const home of [file, join(file, 'below')])
-    await expect(house.open({ home }), home).rejects.toMatchObject({
+    await expect(temp.embed({ home }), home).rejects.toMatchObject({
       code: 'keeper_unavailable',
       message: expect.stringContaining(home),
       remedy: expect.stringContaining('commands.home'),
@@ -16,19 +16,19 @@ test('a data folder that cannot be one is refused with what to do about it', asy
 })
 
 test('a folder with somebody else’s files is left as it is', async () => {
-  await using house = new Household()
-  const home = join(house.folder, 'project')
+  await using temp = new TempReeve()
+  const home = join(temp.folder, 'project')
   mkdirSync(home)
   writeFileSync(join(home, 'package.json'), '{}')
-  await expect(house.open({ home })).rejects.toThrow(/project .*package\.json/)
+  await expect(temp.embed({ home })).rejects.toThrow(/project .*package\.json/)
   expect(readdirSync(home)).toEqual(['package.json'])
 })
 
 test('a folder that is empty, or was only half made when its daemon was killed, is used', async () => {
-  await using house = new Household()
-  mkdirSync(house.home.folder)
-  await (await house.open()).close()
-  await using other = new Household()
+  await using temp = new TempReeve()
+  mkdirSync(temp.keeperHome.folder)
+  await (await temp.embed()).close()
+  await using other = new TempReeve()
   mkdirSync(other.home.live, { recursive: true })
   writeFileSync(`${other.home.identity}.123.abcd`, '')
   const reeve = await other.open()

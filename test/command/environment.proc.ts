@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { loginEnvironment } from '../../src/command/environment/login.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
-import { codeOf, ended, Household, printed, runs, start } from './household.ts'
+import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
 
 /** For the time of one test, what this daemon itself has. */
 function daemonHas(name: string, value: string): void {
@@ -29,8 +29,8 @@ function variablesIn(text: string): Record<string, string> {
 test('keys of the daemon are not passed on unless they are named, and what a command brings itself wins', async () => {
   daemonHas('FAKE_API_KEY', 'sk-fake')
   daemonHas('REEVE_TEST_PLAIN', 'plain')
-  await using house = new Household()
-  const reeve = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { redact: false })
   const seen = async (spec: object) => variablesIn((await runs(reeve, { run: 'env', ...spec })).text)
   const plain = await seen({})
   expect(plain).toMatchObject({ REEVE_TEST_PLAIN: 'plain', PYTHONUNBUFFERED: '1' })
@@ -42,8 +42,8 @@ test('keys of the daemon are not passed on unless they are named, and what a com
 
 test('a terminal program gets no key of the daemon either, and the name of its terminal', async () => {
   daemonHas('FAKE_API_KEY', 'sk-fake')
-  await using house = new Household()
-  const reeve = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { redact: false })
   const { text } = await runs(reeve, { run: 'env', pty: true })
   expect(text).toContain('PATH=')
   expect(text).toContain('TERM=xterm-256color')
@@ -52,8 +52,8 @@ test('a terminal program gets no key of the daemon either, and the name of its t
 
 test('an environment that was stored is used, and the spec wins over it', async () => {
   daemonHas('REEVE_TEST_SECRET', 'from the daemon')
-  await using house = new Household()
-  const reeve = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { redact: false })
   const { envRef } = await reeve.putEnvironment({
     variables: { ONE: '1', TWO: '2', KEY: { secret: 'REEVE_TEST_SECRET' } },
     policy: {},
@@ -64,8 +64,8 @@ test('an environment that was stored is used, and the spec wins over it', async 
 })
 
 test('a login shell’s environment is what the user knows, without what its start-up files print', async () => {
-  await using house = new Household()
-  const homeOfUser = join(house.folder, 'user')
+  await using temp = new TempReeve()
+  const homeOfUser = join(temp.folder, 'user')
   mkdirSync(homeOfUser)
   const profile = [
     'echo "Welcome back"',
@@ -75,15 +75,15 @@ test('a login shell’s environment is what the user knows, without what its sta
   ]
   writeFileSync(join(homeOfUser, '.profile'), profile.join('\n'))
   daemonHas('HOME', homeOfUser)
-  const reeve = await house.open({ environment: 'login', shell: '/bin/sh' })
+  const reeve = await temp.embed({ environment: 'login', shell: '/bin/sh' })
   const { text } = await runs(reeve, 'echo "$PATH|$FROM_PROFILE|$PROFILE_API_KEY|"; command -v ls')
   expect(text).toMatch(/^\/opt\/known-to-the-user:[^|]+\|a b\|\|\n\/.*ls\n$/)
-  expect(house.troubles).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('a command begins in the folder it was given, and in the daemon’s if it was given none', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   expect((await runs(reeve, 'pwd -P', { cwd: '/usr' })).text).toBe('/usr\n')
   expect((await runs(reeve, 'pwd -P')).text).toBe(`${process.cwd()}\n`)
 })
@@ -91,8 +91,8 @@ test('a command begins in the folder it was given, and in the daemon’s if it w
 test('a command’s folder is on record, and a restart from elsewhere begins in the same one', async () => {
   const here = process.cwd()
   onTestFinished(() => process.chdir(here))
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const spec = { run: 'pwd -P; exec sleep 1000' }
   const { pid } = await start(reeve, spec, { name: 'server', idempotencyKey: 'server' })
   process.chdir('/')
@@ -109,8 +109,8 @@ test('a command’s folder is on record, and a restart from elsewhere begins in 
 
 test('a variable that is to be passed on and is not there is warned of by name', async () => {
   daemonHas('FAKE_API_KEY', 'sk-fake')
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const passing = (passEnv: string[]) => reeve.spawn({ kind: 'command', spec: { run: 'true', passEnv } })
   expect(await passing(['FAKE_API_KEY'])).not.toHaveProperty('warning')
   expect((await passing(['FAKE_API_KEY', 'FAKE_APY_KEY'])).warning).toEqual({
@@ -119,8 +119,8 @@ test('a variable that is to be passed on and is not there is warned of by name',
 })
 
 test('a login shell has a session of its own, so that it takes nobody’s terminal', async () => {
-  await using house = new Household()
-  const [seen, shell] = [join(house.folder, 'seen'), join(house.folder, 'shell')]
+  await using temp = new TempReeve()
+  const [seen, shell] = [join(temp.folder, 'seen'), join(temp.folder, 'shell')]
   const script = `#!/bin/sh\necho "$$ $(ps -o sid= -p $$)" > ${seen}\nexec /bin/sh "$@"\n`
   writeFileSync(shell, script, { mode: 0o700 })
   expect(await loginEnvironment(shell)).toHaveProperty('PATH')
@@ -129,8 +129,8 @@ test('a login shell has a session of its own, so that it takes nobody’s termin
 })
 
 test('a login shell that does not come to an end is ended, with what it started', async () => {
-  await using house = new Household()
-  const [seen, shell] = [join(house.folder, 'seen'), join(house.folder, 'shell')]
+  await using temp = new TempReeve()
+  const [seen, shell] = [join(temp.folder, 'seen'), join(temp.folder, 'shell')]
   const script = `#!/bin/sh\nsleep 1000 &\necho $! > ${seen}\nwait\n`
   writeFileSync(shell, script, { mode: 0o700 })
   await expect(loginEnvironment(shell, 500)).rejects.toThrow('did not print its environment')
@@ -139,18 +139,18 @@ test('a login shell that does not come to an end is ended, with what it started'
 })
 
 /** The file with the values that were passed for a process. */
-function passedFile(house: Household, pid: string): string {
-  return join(house.home.passed, passedFiles(house).find((name) => name.startsWith(pid)) ?? pid)
+function passedFile(temp: TempReeve, pid: string): string {
+  return join(temp.keeperHome.passed, passedFiles(temp).find((name) => name.startsWith(pid)) ?? pid)
 }
 
-function passedFiles(house: Household): string[] {
-  return existsSync(house.home.passed) ? readdirSync(house.home.passed) : []
+function passedFiles(temp: TempReeve): string[] {
+  return existsSync(temp.keeperHome.passed) ? readdirSync(temp.keeperHome.passed) : []
 }
 
 test('secrets that are passed with a request reach the command and its restarts, and are nowhere but in a file of their own', async () => {
   daemonHas('FAKE_API_KEY', 'of-the-daemon')
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const spec = { run: 'printf %s "$FAKE_API_KEY" | wc -c; echo "$FAKE_API_KEY"', passEnv: ['FAKE_API_KEY'] }
   const secrets = { FAKE_API_KEY: 'of-the-caller-itself' }
   const { record } = await reeve.spawn({ kind: 'command', spec, secrets, idempotencyKey: 'once' })
@@ -165,19 +165,19 @@ test('secrets that are passed with a request reach the command and its restarts,
   expect(JSON.stringify([events, await reeve.show({ pid: record.pid, reveal: true })])).not.toContain(
     secrets.FAKE_API_KEY,
   )
-  expect(statSync(passedFile(house, record.pid)).mode & 0o777).toBe(0o600)
+  expect(statSync(passedFile(temp, record.pid)).mode & 0o777).toBe(0o600)
   // The same request once more is the same process, whatever it passes.
   const other = { FAKE_API_KEY: 'another-value-altogether' }
   expect(await reeve.spawn({ kind: 'command', spec, secrets: other, idempotencyKey: 'once' })).toMatchObject({
     type: 'existing',
     record: { pid: record.pid },
   })
-  expect(readFileSync(passedFile(house, record.pid), 'utf8')).toContain(secrets.FAKE_API_KEY)
+  expect(readFileSync(passedFile(temp, record.pid), 'utf8')).toContain(secrets.FAKE_API_KEY)
 
   const unnamed = reeve.spawn({ kind: 'command', spec: { run: 'true' }, secrets })
   expect(await codeOf(unnamed)).toBe('invalid_input')
   await reeve.prune({ keep: 0 })
-  expect(readdirSync(house.home.passed)).toEqual([])
+  expect(readdirSync(temp.keeperHome.passed)).toEqual([])
 })
 
 /** A store whose next write waits: `held` resolves when it is asked for, and `release` lets it go on. */
@@ -204,11 +204,11 @@ function holding(store: Store) {
 }
 
 test('a spawn that is refused never changes what a command of another session is given', async () => {
-  await using house = new Household()
-  await using store = await openSqlite(house.store).then((opened) =>
+  await using temp = new TempReeve()
+  await using store = await openSqlite(temp.store).then((opened) =>
     Object.assign(holding(opened), { [Symbol.asyncDispose]: () => opened.close() }),
   )
-  const reeve = await house.open({}, { store: store.store })
+  const reeve = await temp.embed({}, { store: store.store })
   for (const session of ['victim', 'attacker']) await reeve.openSession({ session })
   const [victim, attacker] = [reeve.as('session:victim'), reeve.as('session:attacker')]
   const pid = 'p_0123456789ab'
@@ -228,13 +228,13 @@ test('a spawn that is refused never changes what a command of another session is
   store.release()
   expect(await refused).toBe('denied')
   expect((await victim.poll({ pid })).text).toBe('probe: [] other: []\n')
-  expect(passedFiles(house)).toEqual([])
+  expect(passedFiles(temp)).toEqual([])
   await reeve.close()
 })
 
 test('a process that names a process of another session as the one it restarts gets none of its secrets', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { redact: false })
   for (const session of ['victim', 'attacker']) await reeve.openSession({ session })
   const [victim, attacker] = [reeve.as('session:victim'), reeve.as('session:attacker')]
   const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
@@ -253,13 +253,13 @@ test('a process that names a process of another session as the one it restarts g
 })
 
 test('a repeat of a request keeps no secrets of its own, and repeats at the same time start one command with them', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { redact: false })
   const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
   const without = { kind: 'command', spec, idempotencyKey: 'without' } as const
   await reeve.spawn(without)
   expect(await reeve.spawn({ ...without, secrets: { PROBE: 'late' } })).toMatchObject({ type: 'existing' })
-  expect(passedFiles(house)).toEqual([])
+  expect(passedFiles(temp)).toEqual([])
 
   const repeated = { kind: 'command', spec, idempotencyKey: 'repeated', secrets: { PROBE: 'given' } } as const
   const answers = await Promise.all(Array.from({ length: 8 }, () => reeve.spawn(repeated)))
@@ -267,17 +267,17 @@ test('a repeat of a request keeps no secrets of its own, and repeats at the same
   const [pid = ''] = new Set(answers.map(({ record }) => record.pid))
   await ended(reeve, pid)
   expect((await reeve.poll({ pid })).text).toBe('probe: [given]\n')
-  expect(passedFiles(house)).toHaveLength(1)
+  expect(passedFiles(temp)).toHaveLength(1)
 })
 
 test('a daemon that starts removes passed secrets that belong to no process, and keeps the others', async () => {
-  await using house = new Household()
-  const first = await house.open({}, { redact: false })
+  await using temp = new TempReeve()
+  const first = await temp.embed({}, { redact: false })
   const spec = { run: 'echo "probe: [$PROBE]"', passEnv: ['PROBE'] }
   const { record } = await first.spawn({ kind: 'command', spec, secrets: { PROBE: 'given' } })
   await ended(first, record.pid)
   await first.close()
-  const [kept = ''] = passedFiles(house)
+  const [kept = ''] = passedFiles(temp)
   // As a crash leaves them: before the registration, and before the file was complete.
   for (const name of [
     kept.replace(record.pid, 'p_0123456789ab'),
@@ -285,9 +285,9 @@ test('a daemon that starts removes passed secrets that belong to no process, and
     `${record.pid}.0`,
     '.unfinished',
   ])
-    writeFileSync(join(house.home.passed, name), '{"PROBE":"left-behind"', { mode: 0o600 })
-  const next = await house.open({}, { redact: false })
-  expect(passedFiles(house)).toEqual([kept])
+    writeFileSync(join(temp.keeperHome.passed, name), '{"PROBE":"left-behind"', { mode: 0o600 })
+  const next = await temp.embed({}, { redact: false })
+  expect(passedFiles(temp)).toEqual([kept])
   const { pid } = (await next.restart({ pid: record.pid })).record
   await ended(next, pid)
   expect((await next.poll({ pid })).text).toBe('probe: [given]\n')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import { ReeveError } from '../../src/core/errors.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 
 const OPEN_FILES = 256
@@ -47,9 +47,9 @@ test.each([
   'with few descriptors, %s commands are refused before none is left for ending those that run',
   { timeout: 300_000 },
   async (_, spec, least) => {
-    const dwelling = new Dwelling()
-    await dwelling.start(['--listen', 'off'], {}, { openFiles: OPEN_FILES })
-    const reeve = await connect({ socket: dwelling.home.socket })
+    const temp = new TempReeve()
+    await temp.start(['--listen', 'off'], {}, { openFiles: OPEN_FILES })
+    const reeve = await connect({ socket: temp.home.socket })
     const { pids, refused } = await spawnSome(reeve, spec, SPAWNS)
     expect(pids.length).toBeGreaterThanOrEqual(least)
     expect(new Set(refused)).toEqual(new Set(refused.length === 0 ? [] : ['too_many_commands']))

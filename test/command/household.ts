@@ -27,11 +27,11 @@ export type CommandRequest = Omit<Extract<InputOf<'spawn'>, { kind: 'command' }>
  * A store and a data folder, in which daemons follow one another. At its end it looks whether anything was left behind:
  * a keeper with nothing to keep, a program, a pipe, a descriptor, a cgroup. What is, fails the test.
  */
-export class Household implements AsyncDisposable {
+export class TempReeve implements AsyncDisposable {
   readonly folder = mkdtempSync(join(quickFolder, 'reeve-commands-'))
   readonly store = join(this.folder, 'reeve.db')
   readonly home: Home = homeAt(join(this.folder, 'home'), PROTOCOL)
-  /** What went wrong in work that nobody waited for, over all daemons of this household. */
+  /** What went wrong in work that nobody waited for, over all daemons of this temp. */
   readonly troubles: string[] = []
   readonly #open = new Set<Reeve>()
   readonly #keepers = new Map<number, KeeperIdentity>()

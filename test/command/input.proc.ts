@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { bytesOf, codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
+import { bytesOf, codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
 
 test('given text is the whole input', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const text = 'two\nlines, é✓ and no newline'
   expect((await runs(reeve, { argv: ['cat'], stdin: { text } })).text).toBe(text)
   expect((await runs(reeve, { argv: ['cat'], stdin: { text: '' } })).text).toBe('')
@@ -14,12 +14,12 @@ test('given text is the whole input', async () => {
     outcome: { status: 'completed' },
     text: 'xxx',
   })
-  expect(house.troubles).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('a pipe takes text, bytes and lines, reports the bytes, and ends when it is closed', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
   expect(await reeve.write({ pid, text: 'abc' })).toMatchObject({ answer: 'written', bytes: 3 })
   expect(await reeve.write({ pid, text: 'é' })).toMatchObject({ answer: 'written', bytes: 2 })
@@ -37,8 +37,8 @@ test('a pipe takes text, bytes and lines, reports the bytes, and ends when it is
 })
 
 test('a sequence number that was written before types nothing again', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
   expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ answer: 'written', bytes: 1 })
   expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ answer: 'replayed', bytes: 1 })
@@ -51,8 +51,8 @@ test('a sequence number that was written before types nothing again', async () =
 })
 
 test('where there is no input, or no longer any, the answer says which', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid: without } = await start(reeve, 'sleep 1000')
   expect(await codeOf(reeve.write({ pid: without, text: 'x' }))).toBe('no_input')
   expect(await codeOf(reeve.submit({ pid: without, text: 'x' }))).toBe('no_input')
@@ -67,8 +67,8 @@ test('where there is no input, or no longer any, the answer says which', async (
 })
 
 test('a program that has closed its own input is answered for, and lives on', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: 'exec 0<&-; echo shut; sleep 1000', stdin: 'pipe' })
   await printed(reeve, pid, 'shut')
   let code = 'accepted'
@@ -79,8 +79,8 @@ test('a program that has closed its own input is answered for, and lives on', as
 })
 
 test('a program that does not read is given no more than a bound, and loses none of it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, {
     run: 'trap "go=1" USR1; go=; echo waits; while [ -z "$go" ]; do sleep 0.02; done; wc -c',
     stdin: 'pipe',
@@ -101,8 +101,8 @@ test('a program that does not read is given no more than a bound, and loses none
 })
 
 test('raw bytes have the bound that text has, also through an attachment, and nothing is typed of more', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
   const tooMuch = new Uint8Array(1024 * 1024 + 1)
   expect(await codeOf(reeve.write({ pid, text: tooMuch }))).toBe('invalid_input')

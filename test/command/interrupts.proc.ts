@@ -1,6 +1,6 @@
 import type { Reeve, ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, ended, Household, printed, runs, start } from './household.ts'
+import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
 
 const hang: ToolHandler = ({ abortSignal: signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -18,8 +18,8 @@ async function twoCalls(reeve: Reeve) {
 const statusOf = async (reeve: Reeve, pid: string) => (await reeve.show({ pid })).status
 
 test('an interrupt of one tool call touches the commands of that one alone', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { one, two } = await twoCalls(reeve)
   expect(
     await reeve.interrupt({ scope: { session: 's', turn: 't', toolCall: 'one' }, reason: 'no' }),
@@ -30,12 +30,12 @@ test('an interrupt of one tool call touches the commands of that one alone', asy
     ...{ status: 'cancelled', reason: 'interrupted', signal: 'SIGINT', exitCode: null, source: 'host' },
   })
   expect(await statusOf(reeve, two)).toBe('running')
-  expect(house.programs(two)).toHaveLength(1)
+  expect(temp.programs(two)).toHaveLength(1)
 })
 
 test('a session’s scope reaches its commands and its tools, and counts what had ended before', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { tools: { hang } })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { tools: { hang } })
   const { one, two } = await twoCalls(reeve)
   const { record: tool } = await reeve.spawn({
     kind: 'tool',
@@ -57,8 +57,8 @@ test('a session’s scope reaches its commands and its tools, and counts what ha
 })
 
 test('every selector must match; an empty scope is an error, and so is one that matches nothing', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { one, two } = await twoCalls(reeve)
   expect(await codeOf(reeve.interrupt({ scope: {} }))).toBe('empty_scope')
   expect(await codeOf(reeve.interrupt({ scope: { session: 's', toolCall: 'three' } }))).toBe('not_found')
@@ -68,8 +68,8 @@ test('every selector must match; an empty scope is an error, and so is one that 
 })
 
 test('descendants are left alone unless the whole tree was asked for', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const top = await start(reeve, { argv: ['sleep', '1001'] })
   const below = await start(reeve, { argv: ['sleep', '1002'] }, { parent: top.pid, lifetime: 'detached' })
   expect(await reeve.interrupt({ scope: { pid: top.pid } })).toMatchObject({
@@ -93,8 +93,8 @@ test('descendants are left alone unless the whole tree was asked for', async () 
 })
 
 test('an interrupt is answered by a program as it likes, and its own code is on record', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(
     reeve,
     "trap 'echo stopped; exit 9' INT; echo ready; while :; do sleep 0.02; done",
@@ -107,8 +107,8 @@ test('an interrupt is answered by a program as it likes, and its own code is on 
 })
 
 test('a session interrupts what is its own, and nothing else', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { one } = await twoCalls(reeve)
   await reeve.openSession({ session: 'other' })
   const other = await start(
@@ -124,12 +124,12 @@ test('a session interrupts what is its own, and nothing else', async () => {
 })
 
 test('commands that another daemon started are interrupted by the one that took them over', async () => {
-  await using house = new Household()
-  const first = await house.open()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
   await first.openSession({ session: 's' })
   const { pid } = await start(first, 'exec sleep 1000', { owner: { session: 's', toolCall: 'one' } })
   await first.close()
-  const second = await house.open()
+  const second = await temp.embed()
   expect(await second.interrupt({ scope: { toolCall: 'one' } })).toMatchObject({
     matched: 1,
     signalled: [pid],

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { whileUp } from '../../src/command/keeper-answer.ts'
 import { KeeperRefused } from '../../src/command/keeper-link.ts'
 import { until } from '../keeper/client.ts'
-import { codeOf, Household, runs, start } from './household.ts'
+import { codeOf, TempReeve, runs, start } from './commands.ts'
 
 test('a command whose program is not there yet says so to whoever types or signals, and takes it later', async () => {
-  await using house = new Household()
-  const [go, shell] = [join(house.folder, 'go'), join(house.folder, 'slow-shell')]
+  await using temp = new TempReeve()
+  const [go, shell] = [join(temp.folder, 'go'), join(temp.folder, 'slow-shell')]
   writeFileSync(shell, `#!/bin/sh\nwhile [ ! -e ${go} ]; do sleep 0.02; done\nexec /bin/sh "$@"\n`)
   chmodSync(shell, 0o700)
-  const reeve = await house.open({ environment: 'login', shell })
+  const reeve = await temp.embed({ environment: 'login', shell })
   const starting = start(reeve, { argv: ['cat'], stdin: 'pipe' }, { name: 'slow' })
   await until('it is registered', async () => (await reeve.list()).processes.length === 1)
   expect(await codeOf(reeve.write({ pid: 'slow', text: 'x' }))).toBe('not_begun')
@@ -23,8 +23,8 @@ test('a command whose program is not there yet says so to whoever types or signa
 })
 
 test('what a keeper says no to has a code that callers know', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const record = await start(reeve, { argv: ['sleep', '1000'] })
   const said = (code: 'unknown_pid' | 'failed' | 'bad_ask') =>
     Promise.reject(new KeeperRefused({ code, message: 'No.' }))

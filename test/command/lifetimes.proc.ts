@@ -3,7 +3,7 @@ import type { Lifetime, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
 import { startDaemon } from './daemon-program.ts'
-import { ended, Household, start } from './household.ts'
+import { ended, TempReeve, start } from './commands.ts'
 import { isAlive } from './os-processes.ts'
 
 const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }
@@ -37,8 +37,8 @@ async function live(reeve: Reeve, pids: Record<Lifetime, string>): Promise<strin
 const byLifetime = { status: 'cancelled', reason: 'lifetime', source: expect.stringMatching(/^kernel:/) }
 
 test('the end of a turn, a session and a parent ends what lives as long, and nothing else', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const pids = await oneOfEach(reeve)
   await reeve.endTurn(owner)
   expect((await ended(reeve, pids.turn)).outcome).toMatchObject(byLifetime)
@@ -53,28 +53,28 @@ test('the end of a turn, a session and a parent ends what lives as long, and not
 })
 
 test('a parent that ends by itself ends what lives as long', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const parent = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
   const child = await start(reeve, 'sleep 1000', { parent: parent.pid })
   expect(child.lifetime).toBe('parent')
   await reeve.closeInput({ pid: parent.pid })
   expect((await ended(reeve, parent.pid)).outcome).toMatchObject({ status: 'completed' })
   expect((await ended(reeve, child.pid)).outcome).toMatchObject(byLifetime)
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('a daemon that is closed ends what lives as long as it does; the rest goes on, and the next daemon has it', async () => {
-  await using house = new Household()
-  const first = await house.open()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
   const pids = await oneOfEach(first)
-  const keeper = house.keeper().id
+  const keeper = temp.keeper().id
   await first.close()
-  expect(house.programs(pids.daemon)).toEqual([])
+  expect(temp.programs(pids.daemon)).toEqual([])
   for (const lifetime of ['turn', 'session', 'parent', 'detached'] as const)
-    expect(house.programs(pids[lifetime]), lifetime).toHaveLength(1)
-  const second = await house.open()
-  expect(house.keeper().id).toBe(keeper)
+    expect(temp.programs(pids[lifetime]), lifetime).toHaveLength(1)
+  const second = await temp.embed()
+  expect(temp.keeper().id).toBe(keeper)
   expect((await second.show({ pid: pids.daemon })).outcome).toMatchObject(byLifetime)
   expect(await live(second, pids)).toEqual(['turn', 'session', 'parent', 'detached'])
   const { boot } = await second.status()
@@ -84,20 +84,20 @@ test('a daemon that is closed ends what lives as long as it does; the rest goes 
 })
 
 test('a daemon that is closed with keep leaves everything as it is', async () => {
-  await using house = new Household()
-  const first = await house.open()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
   const pids = await oneOfEach(first)
   await first.close({ keep: true })
-  for (const pid of Object.values(pids)) expect(house.programs(pid)).toHaveLength(1)
-  const second = await house.open()
+  for (const pid of Object.values(pids)) expect(temp.programs(pid)).toHaveLength(1)
+  const second = await temp.embed()
   expect(await live(second, pids)).toEqual(['turn', 'session', 'parent', 'daemon', 'detached'])
   for (const pid of Object.values(pids)) expect((await second.show({ pid })).status).toBe('running')
 })
 
 test('what ends while no daemon is there is known to the next, with its real code and all its output', async () => {
-  await using house = new Household()
-  const first = await house.open()
-  const go = `${house.folder}/go`
+  await using temp = new TempReeve()
+  const first = await temp.embed()
+  const go = `${temp.folder}/go`
   const { pid } = await start(
     first,
     `echo before; while [ ! -e ${go} ]; do sleep 0.02; done; echo after; exit 6`,
@@ -106,7 +106,7 @@ test('what ends while no daemon is there is known to the next, with its real cod
   await first.wait({ pid, until: { text: 'before' } })
   await first.close()
   writeFileSync(go, '')
-  const second = await house.open()
+  const second = await temp.embed()
   expect((await ended(second, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 6, evidence: null })
   expect((await second.log({ pid })).lines.map(({ text }) => text)).toEqual(['before', 'after'])
   const { events } = await second.events({ pid })
@@ -114,24 +114,24 @@ test('what ends while no daemon is there is known to the next, with its real cod
 })
 
 test('a daemon that is killed ends nothing, whatever its lifetime', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', { kind: 'command', spec: SLEEPER })
   expect(record.lifetime).toBe('daemon')
   await daemon.kill()
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect((await reeve.show({ pid: record.pid })).status).toBe('running')
-  expect(house.programs(record.pid)).toHaveLength(1)
+  expect(temp.programs(record.pid)).toHaveLength(1)
 })
 
 test('closing a daemon with nothing to keep lets its keeper go, and the next daemon starts another', async () => {
-  await using house = new Household()
-  const first = await house.open()
-  const before = house.keeper()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
+  const before = temp.keeper()
   await start(first, 'sleep 1000')
   await first.close()
   await until('the keeper is gone', () => !isAlive(before))
-  const second = await house.open()
-  expect(house.keeper().id).not.toBe(before.id)
-  expect((await second.status()).keeper).toMatchObject({ available: true, osPid: house.keeper().osPid })
+  const second = await temp.embed()
+  expect(temp.keeper().id).not.toBe(before.id)
+  expect((await second.status()).keeper).toMatchObject({ available: true, osPid: temp.keeper().osPid })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
+import { codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
 import { stateOf } from './os-processes.ts'
 
 const MiB = 1024 * 1024
@@ -13,16 +13,16 @@ const HUNGRY = [
 ]
 
 test('a command that runs longer than it may is ended, and that is why', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { outcome } = await runs(reeve, { run: 'echo x; exec sleep 1000', timeoutMs: 300 })
   expect(outcome).toMatchObject({ status: 'failed', reason: 'timeout', signal: 'SIGTERM', source: null })
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('a command that prints nothing for longer than it may is ended, and output keeps it alive', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const quiet = await runs(reeve, { run: 'echo x; sleep 1000', idleTimeoutMs: 300 })
   expect(quiet.outcome).toMatchObject({ status: 'failed', reason: 'idle' })
   const busy = await runs(reeve, {
@@ -33,8 +33,8 @@ test('a command that prints nothing for longer than it may is ended, and output 
 })
 
 test('a timeout that is not heeded is forced after the grace', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { outcome } = await runs(reeve, {
     run: "trap '' TERM; while :; do sleep 0.05; done",
     // Long enough for a busy machine to set the trap.
@@ -47,8 +47,8 @@ test('a timeout that is not heeded is forced after the grace', async () => {
 test.each(['auto', 'marker'] as const)(
   'with tree: %s, a command that takes more memory than it may is ended',
   async (tree) => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { pid, program } = await start(reeve, {
       argv: HUNGRY as [string, ...string[]],
       limits: { memoryBytes: 100 * MiB },
@@ -69,16 +69,16 @@ test.each(['auto', 'marker'] as const)(
 test.each(['auto', 'marker'] as const)(
   'with tree: %s, a command that takes more CPU time than it may is ended',
   async (tree) => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { outcome } = await runs(reeve, { run: 'sh -c "while :; do :; done"', limits: { cpuSeconds: 0.5 } })
     expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:cpuSeconds' })
   },
 )
 
 test('a limit of open files holds for the program and what it starts', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { text } = await runs(reeve, { run: 'ulimit -n; sh -c "ulimit -n"', limits: { openFiles: 50 } })
   expect(text).toBe('50\n50\n')
   const { text: inTerminal } = await runs(reeve, { run: 'ulimit -n', limits: { openFiles: 50 }, pty: true })
@@ -86,8 +86,8 @@ test('a limit of open files holds for the program and what it starts', async () 
 })
 
 test('what a command has used is measured, also after its end', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, {
     run: 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exec sleep 1000',
   })
@@ -102,8 +102,8 @@ test('what a command has used is measured, also after its end', async () => {
 })
 
 test('a paused command stands still, goes on when it is resumed, and says which it is', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid, program } = await start(reeve, SLEEPER)
   const osPid = program?.osPid ?? 0
   expect(await codeOf(reeve.signal({ pid, signal: 'resume' }))).toBe('not_paused')
@@ -117,14 +117,14 @@ test('a paused command stands still, goes on when it is resumed, and says which 
 })
 
 test('a command that was paused before its daemon was closed is still paused for the next, and can go on', async () => {
-  await using house = new Household()
-  const first = await house.open()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
   const { pid, program } = await start(first, SLEEPER, { lifetime: 'detached' })
   const osPid = program?.osPid ?? 0
   await first.signal({ pid, signal: 'pause' })
   await until('it stands still', () => stateOf(osPid) === 'T')
   await first.close()
-  const second = await house.open()
+  const second = await temp.embed()
   expect((await second.show({ pid })).status).toBe('paused')
   expect(stateOf(osPid)).toBe('T')
   await second.signal({ pid, signal: 'resume' })
@@ -133,8 +133,8 @@ test('a command that was paused before its daemon was closed is still paused for
 })
 
 test('a restart is a new process with the same name, and says which one it follows', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const old = await start(reeve, 'echo "$WORD"; sleep 1000', { name: 'server', cwd: '/usr', label: 'serve' })
   const { record } = await reeve.restart({ pid: 'server' })
   expect(record.pid).not.toBe(old.pid)

@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, Household, printed, start } from './household.ts'
+import { codeOf, TempReeve, printed, start } from './commands.ts'
 
 /** Each ends with an error when access is lost, and says when it has begun. */
 const LASTING: Readonly<
@@ -20,8 +20,8 @@ const LASTING: Readonly<
 
 for (const [name, last] of Object.entries(LASTING))
   test(`${name} on a command is denied when the command moves to another session`, async () => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     for (const session of ['s1', 's2']) await reeve.openSession({ session })
     const spec = { run: 'echo ready; sleep 300', pty: true }
     const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
@@ -34,8 +34,8 @@ for (const [name, last] of Object.entries(LASTING))
   })
 
 test('who observes an own command types nothing into it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const { pid } = await start(reeve, { run: 'echo ready; cat', pty: true }, { owner: { session: 's1' } })
   await printed(reeve, pid, 'ready')

@@ -2,11 +2,11 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { bytesOf, codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
+import { bytesOf, codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
 
 test('scripts write to /dev/stderr, and through tee, as in a terminal', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { outcome, text } = await runs(
     reeve,
     'echo a; echo x > /dev/stderr; echo y | tee /dev/stderr; echo z > /dev/stdout; echo b',
@@ -16,21 +16,21 @@ test('scripts write to /dev/stderr, and through tee, as in a terminal', async ()
 })
 
 test('a command ends at once with its own code while a descendant holds its output, and kill ends that too', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid, outcome, text } = await runs(reeve, 'sleep 30 & echo x; exit 3')
   expect([outcome?.status, outcome?.exitCode, text]).toEqual(['failed', 3, 'x\n'])
   expect(outcome?.result).toMatchObject({ leftBehind: 1 })
-  expect(house.programs(pid)).toHaveLength(1)
+  expect(temp.programs(pid)).toHaveLength(1)
   const { answer, record } = await reeve.kill({ pid })
   expect([answer, record.outcome]).toEqual(['already_ended', outcome])
-  expect(house.programs(pid)).toEqual([])
+  expect(temp.programs(pid)).toEqual([])
 })
 
 test('what descendants print after the end goes to the log, behind where the output ended', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const go = join(temp.folder, 'go')
   const { pid, outcome, text } = await runs(
     reeve,
     `(while [ ! -e ${go} ]; do sleep 0.02; done; echo late) & echo early`,
@@ -43,9 +43,9 @@ test('what descendants print after the end goes to the log, behind where the out
 })
 
 test('a letter whose bytes come apart is one letter for every reader', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const go = join(temp.folder, 'go')
   const { pid } = await start(
     reeve,
     `printf 'caf\\303'; while [ ! -e ${go} ]; do sleep 0.02; done; printf '\\251\\n'`,
@@ -63,16 +63,16 @@ test('a letter whose bytes come apart is one letter for every reader', async () 
 })
 
 test('a program that looks at its input finds none, and does not wait for any', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   expect(await runs(reeve, { argv: ['cat'] })).toMatchObject({ outcome: { exitCode: 0 }, text: '' })
   const looks = '[ -p /dev/stdin ] && echo pipe; [ -t 0 ] && echo terminal; read x || echo nothing'
   expect((await runs(reeve, looks)).text).toBe('nothing\n')
 })
 
 test('arguments reach a program byte for byte, without any shell', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const args = ['', ' a  b ', "it's", '"q"', '$HOME `id` \\ * ? ~', 'new\nline', 'é✓\t', '-n', '&', '<<EOF']
   const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
   const { text } = await runs(reeve, { argv: [process.execPath, '-e', script, '--', ...args] })
@@ -80,8 +80,8 @@ test('arguments reach a program byte for byte, without any shell', async () => {
 })
 
 test('a line for the shell reaches it byte for byte: heredocs, quotes, ampersands, spaces at its end', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const line = [
     "cat /proc/$$/cmdline; cat <<'EOF' && true & wait",
     '\tit\'s "here" \\ $HOME `id` é✓',
@@ -97,8 +97,8 @@ test('a line for the shell reaches it byte for byte: heredocs, quotes, ampersand
 })
 
 test('standard output and error can be told apart where that was asked for', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid, outcome } = await runs(reeve, {
     run: 'echo one; echo two >&2; echo three | tee /dev/stderr',
     output: 'tagged',
@@ -118,8 +118,8 @@ test('standard output and error can be told apart where that was asked for', asy
 })
 
 test('a program may write its log by itself, and it is read, watched and ended like any other', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: 'echo begun; exec sleep 1000', output: 'direct' })
   await printed(reeve, pid, 'begun')
   expect((await reeve.poll({ pid })).text).toBe('begun\n')
@@ -133,8 +133,8 @@ test('a program may write its log by itself, and it is read, watched and ended l
 })
 
 test('a poll goes on where the same caller stopped, another caller begins at the start, and a cursor decides', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const { pid } = await start(reeve, 'echo one; read x; echo two', { owner: { session: 's1' } })
   await ended(reeve, pid)
@@ -146,14 +146,14 @@ test('a poll goes on where the same caller stopped, another caller begins at the
   expect(await session.poll({ pid })).toMatchObject({ text: 'one\ntwo\n' })
   expect(await reeve.poll({ pid, cursor: first.cursor })).toMatchObject({ text: 'two\n' })
   await reeve.close()
-  const next = await house.open()
+  const next = await temp.embed()
   expect(await next.poll({ pid })).toMatchObject({ text: '' })
   expect(await next.poll({ pid, cursor: 'o0' })).toMatchObject({ text: 'one\ntwo\n' })
 })
 
 test('whoever follows the output sees every byte once, from any offset, and is done when the command is', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done')
   const whole = Array.from({ length: 2000 }, (_, index) => `line ${index + 1}\n`).join('')
   const followed = async (offset: number) => {
@@ -167,25 +167,25 @@ test('whoever follows the output sees every byte once, from any offset, and is d
   const both = await Promise.all([followed(0), followed(700)])
   expect(both).toEqual([whole, whole.slice(700)])
   expect(await followed(0)).toBe(whole)
-  expect(house.troubles).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('logs can be read by their user alone', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await runs(reeve, 'echo secret')
-  const folder = join(house.home.output, pid)
-  const modes = [house.home.folder, folder, ...readdirSync(folder).map((name) => join(folder, name))]
+  const folder = join(temp.keeperHome.output, pid)
+  const modes = [temp.keeperHome.folder, folder, ...readdirSync(folder).map((name) => join(folder, name))]
     .map((path) => statSync(path).mode & 0o077)
     .filter((others) => others !== 0)
   expect(modes).toEqual([])
 })
 
 test('the output of a process that was pruned is gone with it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await runs(reeve, 'echo x')
   expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [pid], kept: [] })
-  expect(readdirSync(house.home.output)).toEqual([])
+  expect(readdirSync(temp.keeperHome.output)).toEqual([])
   expect(await codeOf(reeve.poll({ pid }))).toBe('pruned_pid')
 })

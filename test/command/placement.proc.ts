@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startDaemon } from './daemon-program.ts'
-import { ended, Household, start } from './household.ts'
+import { ended, TempReeve, start } from './commands.ts'
 
 /** How many commands are started in each of two data folders, and how often each is started again. */
 const COMMANDS = 8
 const RESTARTS = 2
 
 test('two programs on one file: every command and every restart of it runs in the data folder where it was asked for', async () => {
-  await using one = new Household()
-  await using two = new Household()
+  await using one = new TempReeve()
+  await using two = new TempReeve()
   const reeve = await one.open()
   const other = await startDaemon(two, {}, { store: one.store })
   const restart = { on: 'failure', delayMs: 1, limit: RESTARTS } as const
@@ -24,11 +24,11 @@ test('two programs on one file: every command and every restart of it runs in th
     const { processes } = await reeve.list({ filter: { name: [name], status: 'any' } })
     return processes.map(({ record }) => record)
   }
-  for (const [label, house] of [
+  for (const [label, temp] of [
     ['one', one],
     ['two', two],
   ] as const) {
-    const keeper = house.keeper().id
+    const keeper = temp.keeper().id
     for (const name of names(label)) {
       await expect
         .poll(async () => (await runs(name)).filter(({ outcome }) => outcome !== null).length, {
@@ -37,11 +37,11 @@ test('two programs on one file: every command and every restart of it runs in th
         .toBe(1 + RESTARTS)
       for (const { pid, placement, firstStarted, outcome } of await runs(name)) {
         expect([placement, firstStarted?.holder, outcome?.exitCode]).toEqual([
-          `folder:${house.id}`,
+          `folder:${temp.id}`,
           keeper,
           3,
         ])
-        expect(readdirSync(house.home.output)).toContain(pid)
+        expect(readdirSync(temp.keeperHome.output)).toContain(pid)
       }
     }
   }
@@ -49,8 +49,8 @@ test('two programs on one file: every command and every restart of it runs in th
 })
 
 test('a command that another program restarts, or places elsewhere, runs in the data folder that is named', async () => {
-  await using one = new Household()
-  await using two = new Household()
+  await using one = new TempReeve()
+  await using two = new TempReeve()
   const reeve = await one.open()
   const other = await startDaemon(two, {}, { store: one.store })
   const { pid } = await start(reeve, 'exit 0')

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ProcessRecord, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { Random } from '../simulation/random.ts'
-import { bytesOf, ended, Household, start } from './household.ts'
+import { bytesOf, ended, TempReeve, start } from './commands.ts'
 
 const AT_ONCE = 16
 
@@ -35,8 +35,8 @@ async function once(reeve: Reeve, pids: readonly string[]): Promise<void> {
 }
 
 test('exit 7, five hundred times: five hundred outcomes with code 7 and all their output', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const lines = await each(500, async (index) => {
     const { pid } = await start(reeve, `echo out ${index}; echo err ${index} >&2; exit 7`)
     const { outcome } = await ended(reeve, pid)
@@ -50,16 +50,16 @@ test('exit 7, five hundred times: five hundred outcomes with code 7 and all thei
     lines.map(({ pid }) => pid),
   )
   expect((await reeve.list()).processes).toEqual([])
-  expect(house.programs()).toEqual([])
-  expect(house.troubles).toEqual([])
+  expect(temp.programs()).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('a kill that races the natural exit, a thousand times: one end each, and the reply agrees with it', {
   timeout: 300_000,
 }, async () => {
   const seed = 20_260_101
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const random = new Random(seed)
   const delays = Array.from({ length: 1_000 }, () => random.between(0, 9))
   const seen = { ended: 0, already_ended: 0, asked: 0, unrecorded: 0 }
@@ -79,16 +79,16 @@ test('a kill that races the natural exit, a thousand times: one end each, and th
     reeve,
     replies.map(({ pid }) => pid),
   )
-  expect(house.programs()).toEqual([])
-  expect(house.troubles).toEqual([])
+  expect(temp.programs()).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 test('an interrupt that races completion, a thousand times: no ended state is left, and the reply agrees', {
   timeout: 300_000,
 }, async () => {
   const seed = 20_260_102
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const random = new Random(seed)
   const delays = Array.from({ length: 1_000 }, () => random.between(0, 9))
   const replies = await each(delays.length, async (index) => {
@@ -108,8 +108,8 @@ test('an interrupt that races completion, a thousand times: no ended state is le
     reeve,
     replies.map(({ pid }) => pid),
   )
-  expect(house.programs()).toEqual([])
-  expect(house.troubles).toEqual([])
+  expect(temp.programs()).toEqual([])
+  expect(temp.troubles).toEqual([])
 })
 
 /** Replies that say something else than the record does now, or a record that could not have come about. */

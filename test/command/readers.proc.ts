@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ended, Household, start } from './household.ts'
+import { ended, TempReeve, start } from './commands.ts'
 
 const MANY = 80
 
 test('any number of readers leaves at most 32 files beside the position of the session', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const agent = reeve.as('session:s1')
   const { pid } = await start(reeve, { run: 'echo one' }, { owner: { session: 's1' } })
@@ -16,15 +16,15 @@ test('any number of readers leaves at most 32 files beside the position of the s
     const { text } = await agent.poll({ pid, reader: { id: `r${count}`, since: 0 } })
     expect(text).toBe('one\n')
   }
-  expect(readdirSync(join(house.home.cursors, pid))).toHaveLength(33)
+  expect(readdirSync(join(temp.keeperHome.cursors, pid))).toHaveLength(33)
   const last = { id: `r${MANY - 1}`, since: 0 }
   expect((await agent.poll({ pid, reader: last })).text).toBe('')
   expect((await agent.poll({ pid })).text).toBe('')
 })
 
 test('a reader begins where its session is in older processes, and at the beginning of newer ones', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const agent = reeve.as('session:s1')
   const { pid, createdAt } = await start(reeve, { run: 'echo one' }, { owner: { session: 's1' } })

@@ -7,21 +7,21 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { pidFrom } from '../../src/core/process/pid.ts'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, Household, printed, start } from './household.ts'
+import { codeOf, ended, TempReeve, printed, start } from './commands.ts'
 
 const SERVER = (port: string) =>
   `const s = require('node:http').createServer((_, a) => a.end('hi')); s.listen(${port}, '127.0.0.1', () => console.log('port', s.address().port))`
 
 test('a command is ready when a line says so, a port accepts, a URL answers or a line for the shell succeeds', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const scout = await start(reeve, { argv: [process.execPath, '-e', SERVER('0')] })
   await printed(reeve, scout.pid, 'port')
   const [line] = (await reeve.log({ pid: scout.pid })).lines
   const port = Number(line?.text.split(' ')[1])
   await reeve.kill({ pid: scout.pid })
-  const flag = join(house.folder, 'flag')
+  const flag = join(temp.folder, 'flag')
   const server = [process.execPath, '-e', SERVER(String(port))]
   const specs = [
     { run: `printf 'now rea'; sleep 0.1; printf dy; exec sleep 1000`, ready: { log: 'ready$' } },
@@ -48,9 +48,9 @@ test('a command is ready when a line says so, a port accepts, a URL answers or a
 test('a ready command has the folder and the environment of its command, and no secret of the daemon', async () => {
   process.env['FAKE_API_KEY'] = 'sk-fake'
   onTestFinished(() => void delete process.env['FAKE_API_KEY'])
-  await using house = new Household()
-  const reeve = await house.open()
-  const cwd = join(house.folder, 'there')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const cwd = join(temp.folder, 'there')
   mkdirSync(cwd)
   const spec = {
     run: 'exec sleep 1000',
@@ -63,14 +63,14 @@ test('a ready command has the folder and the environment of its command, and no 
 })
 
 test('nothing that a ready command started outlives its try, the process, or a daemon that is killed', async () => {
-  await using house = new Household()
-  const mark = (name: string) => join(house.folder, name)
+  await using temp = new TempReeve()
+  const mark = (name: string) => join(temp.folder, name)
   const left = (name: string) => alive(mark(name))
   // Each program that is left has the file as an argument.
   const leaves = (name: string) =>
     `sh -c 'sleep 1000; : "$0"' ${mark(name)} & sh -c 'sleep 1000; : "$0"' ${mark(name)}`
   const { startDaemon } = await import('./daemon-program.ts')
-  const daemon = await startDaemon(house)
+  const daemon = await startDaemon(temp)
   const spawn = async (ready: string) => {
     const spec = { run: 'exec sleep 1000', ready: { command: ready } }
     return (await daemon.call('spawn', { kind: 'command', spec, lifetime: 'detached' })).record
@@ -86,12 +86,12 @@ test('nothing that a ready command started outlives its try, the process, or a d
   await until('it is tried', () => left('killed').length === 2)
   await daemon.kill()
   await until('nothing is left of it', () => left('killed').length === 0)
-  await house.open()
+  await temp.embed()
 })
 
 test('what is not ready in its time is said once, and a wait for it ends with the process', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const spec = { run: 'exec sleep 1000', ready: { log: 'never', timeoutMs: 50 } }
   const { pid } = await start(reeve, spec, { owner: { session: 's1' } })
@@ -108,8 +108,8 @@ test('what is not ready in its time is said once, and a wait for it ends with th
 })
 
 test('a timeout says how the last try failed, and a port that another one has is said to be', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const server = createServer((_, answer) => answer.writeHead(503).end()).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -136,11 +136,11 @@ test('a timeout says how the last try failed, and a port that another one has is
 })
 
 test('what became ready while no daemon was there is ready for the next, however late that comes', async () => {
-  await using house = new Household()
+  await using temp = new TempReeve()
   const { startDaemon } = await import('./daemon-program.ts')
-  const daemon = await startDaemon(house)
+  const daemon = await startDaemon(temp)
   await daemon.call('openSession', { session: 's1' })
-  const go = join(house.folder, 'go')
+  const go = join(temp.folder, 'go')
   const run = `while [ ! -e ${go} ]; do sleep 0.02; done; echo server ready; touch ${go}.said; exec sleep 1000`
   const timeoutMs = 3_000
   const { record } = await daemon.call('spawn', {
@@ -150,22 +150,22 @@ test('what became ready while no daemon was there is ready for the next, however
   writeFileSync(go, '')
   await until('it has said so', () => existsSync(`${go}.said`))
   await until('its time is up', () => Date.now() > record.createdAt + timeoutMs + 1_000)
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect(await reeve.wait({ pid: record.pid, ready: true })).toMatchObject({ type: 'ready' })
   const { notices } = await reeve.notices({ scope: 'session:s1' })
   expect(notices.map(({ text }) => text)).toEqual([expect.stringContaining('is ready since')])
 })
 
 test('the last words before the end are readiness too, without a newline', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: 'printf ready', ready: { log: '^ready$' } })
   expect((await ended(reeve, pid)).readiness).toMatchObject({ ready: true })
 })
 
 test('a command that failed is started again under its name, with a limit, and one that was killed is not', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const restart = { on: 'failure', delayMs: 1, limit: 2 } as const
   const first = await start(reeve, { run: 'exit 3', restart }, { name: 'job' })
   await ended(reeve, first.pid)
@@ -198,8 +198,8 @@ test('a command that failed is started again under its name, with a limit, and o
 })
 
 test('an end under a restart policy says which process follows, or why none does', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const restart = { on: 'failure', delayMs: 1, limit: 1 } as const
   const first = await start(reeve, { run: 'exit 3', restart }, { owner: { session: 's1' } })
@@ -219,10 +219,10 @@ test('an end under a restart policy says which process follows, or why none does
 })
 
 test('nobody can take the place of the process that follows a command', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   for (const session of ['victim', 'thief']) await reeve.openSession({ session })
-  const go = join(house.folder, 'go')
+  const go = join(temp.folder, 'go')
   const first = await start(
     reeve,
     {
@@ -243,10 +243,10 @@ test('nobody can take the place of the process that follows a command', async ()
 })
 
 test('a restart that was due while no daemon was there comes with the next, once', async () => {
-  await using house = new Household()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const go = join(temp.folder, 'go')
   const { startDaemon } = await import('./daemon-program.ts')
-  const daemon = await startDaemon(house)
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', {
     kind: 'command',
     name: 'job',
@@ -257,7 +257,7 @@ test('a restart that was due while no daemon was there comes with the next, once
   })
   await daemon.kill()
   writeFileSync(go, '')
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   await ended(reeve, record.pid)
   const { processes } = await reeve.list({ filter: { name: 'job' } })
   expect(processes.map(({ record: { restartOf } }) => restartOf)).toEqual([record.pid])

@@ -2,7 +2,7 @@ import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { Attempt } from '../../src/kernel/attempt.ts'
 import { WorkingRows } from '../../src/kernel/working-rows.ts'
-import { Household, runs } from './household.ts'
+import { TempReeve, runs } from './commands.ts'
 
 /** What is still referred to, after a collection. */
 function counted(): { attempts: number; rows: number; controllers: number } {
@@ -12,8 +12,8 @@ function counted(): { attempts: number; rows: number; controllers: number } {
 }
 
 test('nothing is kept in memory for each command that has ended', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const some = async (count: number) => {
     for (let at = 0; at < count; at += 8)
       await Promise.all(Array.from({ length: 8 }, () => runs(reeve, { argv: ['true'] })))

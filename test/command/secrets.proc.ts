@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { ended, Household, runs } from './household.ts'
+import { ended, TempReeve, runs } from './commands.ts'
 
 const CANARY = 'canary-93ab41fe0c7d2586'
 
@@ -8,9 +8,9 @@ function named(variables: Record<string, { secret: string }>) {
 }
 
 test('a command is given the secret that its environment names, and its output is shown with the value masked', async () => {
-  await using house = new Household()
+  await using temp = new TempReeve()
   const values: Record<string, string> = { npm: CANARY }
-  const reeve = await house.open({}, { secrets: { read: () => values } })
+  const reeve = await temp.embed({}, { secrets: { read: () => values } })
   const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))
   const shown = await runs(reeve, { run: 'printf %s "$TOKEN" | wc -c; echo $TOKEN' }, { envRef })
   expect(shown.text).toBe(`${CANARY.length}\n${'*'.repeat(CANARY.length)}\n`)
@@ -20,12 +20,12 @@ test('a command is given the secret that its environment names, and its output i
 })
 
 test('a command that names a secret which is not set does not run, and says which and what to do', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { secrets: { read: () => ({}) } })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { secrets: { read: () => ({}) } })
   const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))
   const { record } = await reeve.spawn({
     kind: 'command',
-    spec: { run: `touch ${house.folder}/ran` },
+    spec: { run: `touch ${temp.folder}/ran` },
     envRef,
   })
   const { outcome } = await ended(reeve, record.pid)
@@ -37,7 +37,7 @@ test('a command that names a secret which is not set does not run, and says whic
       remedy: 'Run reeve secret set npm, and start it again.',
     },
   })
-  expect((await runs(reeve, { run: `ls ${house.folder}` })).text.split('\n')).not.toContain('ran')
+  expect((await runs(reeve, { run: `ls ${temp.folder}` })).text.split('\n')).not.toContain('ran')
 })
 
 test('an empty variable of the daemon is no secret, and secrets of the home come before its variables', async () => {
@@ -47,8 +47,8 @@ test('an empty variable of the daemon is no secret, and secrets of the home come
     delete process.env['REEVE_TEST_EMPTY']
     delete process.env['REEVE_TEST_BOTH']
   })
-  await using house = new Household()
-  const reeve = await house.open(
+  await using temp = new TempReeve()
+  const reeve = await temp.embed(
     {},
     { redact: false, secrets: { read: () => ({ REEVE_TEST_BOTH: 'of the home' }) } },
   )

@@ -3,46 +3,46 @@ import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, Household, printed, runs, start } from './household.ts'
+import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
 
 const STUBBORN = "trap '' TERM; while :; do sleep 0.02; done"
 
 /** A command that has ended, and has left behind a program that does not mind SIGTERM. */
-async function leaves(house: Household, reeve: Reeve, spec: object = {}, traps = ''): Promise<string> {
-  const READY = join(house.folder, randomUUID())
+async function leaves(temp: TempReeve, reeve: Reeve, spec: object = {}, traps = ''): Promise<string> {
+  const READY = join(temp.folder, randomUUID())
   const SCRIPT = `trap '' TERM; ${traps} : > "$READY"; while :; do sleep 0.02; done`
   const run = 'sh -c "$SCRIPT" >/dev/null 2>&1 & while [ ! -e "$READY" ]; do sleep 0.02; done; exit 0'
   const { pid } = await runs(reeve, { run, env: { SCRIPT, READY }, ...spec })
-  expect(house.programs(pid)).not.toEqual([])
+  expect(temp.programs(pid)).not.toEqual([])
   return pid
 }
 
 test('what a command left behind is forced after the grace of the call, whatever the setting is', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ graceMs: 0 })
-  const pid = await leaves(house, reeve)
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ graceMs: 0 })
+  const pid = await leaves(temp, reeve)
   expect((await reeve.kill({ pid, graceMs: 50 })).answer).toBe('already_ended')
-  expect(house.programs(pid)).toEqual([])
+  expect(temp.programs(pid)).toEqual([])
 })
 
 test('what a command left behind is asked by the signal and with the grace of its spec', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ graceMs: 60_000 })
-  const asked = await leaves(house, reeve, { endSignal: 'SIGUSR1' }, "trap 'exit' USR1;")
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ graceMs: 60_000 })
+  const asked = await leaves(temp, reeve, { endSignal: 'SIGUSR1' }, "trap 'exit' USR1;")
   expect((await reeve.kill({ pid: asked })).answer).toBe('already_ended')
-  expect(house.programs(asked)).toEqual([])
-  const forced = await leaves(house, reeve, { graceMs: 50 })
+  expect(temp.programs(asked)).toEqual([])
+  const forced = await leaves(temp, reeve, { graceMs: 50 })
   expect((await reeve.kill({ pid: forced })).answer).toBe('already_ended')
-  expect(house.programs(forced)).toEqual([])
+  expect(temp.programs(forced)).toEqual([])
 })
 
 test('what a command left behind and is never forced has been asked, and the kill is answered', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ graceMs: 0 })
-  const pid = await leaves(house, reeve)
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ graceMs: 0 })
+  const pid = await leaves(temp, reeve)
   const { answer, record } = await reeve.kill({ pid })
   expect([answer, record.status]).toEqual(['asked', 'completed'])
-  expect(house.programs(pid)).not.toEqual([])
+  expect(temp.programs(pid)).not.toEqual([])
   expect(await reeve.killAll({ filter: { status: 'any' }, graceMs: 0 })).toMatchObject({
     ...{ asked: [pid], stale: [], signalled: [], failed: [] },
   })
@@ -50,29 +50,29 @@ test('what a command left behind and is never forced has been asked, and the kil
 })
 
 test('a kill whose grace is long answers ended when the whole tree is gone, and not before', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: `sh -c "echo ready; ${STUBBORN}" & wait`, graceMs: 9_000 })
   await printed(reeve, pid, 'ready')
   const killing = reeve.kill({ pid })
   expect((await ended(reeve, pid)).status).toBe('cancelled')
   expect((await killing).answer).toBe('ended')
-  expect(house.programs(pid)).toEqual([])
+  expect(temp.programs(pid)).toEqual([])
 })
 
 test('a kill that never forces answers asked while something of the tree lives, though its program has ended', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: `sh -c "echo ready; ${STUBBORN}" & wait`, graceMs: 0 })
   await printed(reeve, pid, 'ready')
   expect((await reeve.kill({ pid })).answer).toBe('asked')
-  expect(house.programs(pid)).not.toEqual([])
+  expect(temp.programs(pid)).not.toEqual([])
   await reeve.kill({ pid, graceMs: 50 })
 })
 
 test('a restart starts no second one beside a first that was only asked to end', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: `echo ready; ${STUBBORN}`, graceMs: 0 }, { name: 'service' })
   await printed(reeve, pid, 'ready')
   expect(await codeOf(reeve.restart({ pid: 'service' }))).toBe('stopping')
@@ -80,18 +80,18 @@ test('a restart starts no second one beside a first that was only asked to end',
   expect(processes.map(({ record }) => [record.pid, record.status])).toEqual([[pid, 'stopping']])
   const { record } = await reeve.restart({ pid: 'service', graceMs: 50 })
   expect([record.restartOf, record.status]).toEqual([pid, 'running'])
-  expect(house.programs(pid)).toEqual([])
+  expect(temp.programs(pid)).toEqual([])
 })
 
 test('one that cannot be killed, because the keeper goes away, keeps nobody else from being killed', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid: before } = await runs(reeve, 'true')
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
-  process.kill(house.keeper().osPid, 'SIGSTOP')
+  process.kill(temp.keeper().osPid, 'SIGSTOP')
   const killing = reeve.killAll({ filter: { status: 'any' }, graceMs: 5_000 })
   await until('it is asked to end', async () => (await reeve.show({ pid })).status === 'stopping')
-  await house.killKeeper()
+  await temp.killKeeper()
   const report = await killing
   expect(report).toMatchObject({
     matched: 2,
@@ -101,8 +101,8 @@ test('one that cannot be killed, because the keeper goes away, keeps nobody else
 })
 
 test('a kill of all ends a command at once that 400 externals were registered before', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ graceMs: 30_000 })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ graceMs: 30_000 })
   const externals = Array.from(
     { length: 400 },
     () => ({ kind: 'external', spec: { description: 'x' } }) as const,
@@ -120,8 +120,8 @@ test('a kill of all ends a command at once that 400 externals were registered be
 }, 120_000)
 
 test('an interrupt of a wide scope asks its commands before everything else', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
   const owner = { session: 's1' }
   const externals = Array.from(

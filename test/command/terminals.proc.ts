@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
 import { testIf } from '../reporting/test-if.ts'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, ended, Household, runs, start, textOf } from './household.ts'
+import { codeOf, ended, TempReeve, runs, start, textOf } from './commands.ts'
 
 const FULL_SCREEN = [
   process.execPath,
@@ -37,8 +37,8 @@ const showing = (reeve: Pick<Reeve, 'screen'>, pid: string, text: string) =>
 const has = (program: string) => spawnSync('which', [program]).status === 0
 
 test('a full-screen program is driven by what is typed and read as a screen', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: FULL_SCREEN, pty: { cols: 80, rows: 24 } })
   const first = await showing(reeve, pid, 'size 80x24')
   expect([first.cols, first.rows, first.lines.length, first.alternate]).toEqual([80, 24, 24, true])
@@ -61,8 +61,8 @@ test('a full-screen program is driven by what is typed and read as a screen', as
 })
 
 test('a terminal outlives kill -9 of its daemon: the screen, the keys, the size and the exit code', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', {
     kind: 'command',
     spec: { argv: FULL_SCREEN, pty: { cols: 80, rows: 24 } },
@@ -79,7 +79,7 @@ test('a terminal outlives kill -9 of its daemon: the screen, the keys, the size 
   )
   await daemon.kill()
 
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect((await reeve.status()).boot.adopted).toEqual([pid])
   expect(await reeve.screen({ pid })).toEqual(before)
   expect(await reeve.write({ pid, text: 'ab', seq: 1 })).toMatchObject({ answer: 'replayed', bytes: 2 })
@@ -94,16 +94,16 @@ test('a terminal outlives kill -9 of its daemon: the screen, the keys, the size 
 })
 
 test('a command has a terminal of 120 × 30, or of the size it asked for, as its input and output', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const looks = 'stty size; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; echo err >&2'
   expect((await runs(reeve, { run: looks, pty: true })).text).toBe('30 120\r\nall\r\nerr\r\n')
   expect((await runs(reeve, { run: looks, pty: { cols: 40 } })).text).toMatch(/^30 40\r\n/)
 })
 
 test('what a terminal program prints right before its end is not lost, a hundred times', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const whole = Array.from({ length: 300 }, (_, index) => `${index + 1}\r\n`).join('')
   const wrong: string[] = []
   const next = Array.from({ length: 100 }).keys()
@@ -118,8 +118,8 @@ test('what a terminal program prints right before its end is not lost, a hundred
 })
 
 test('Ctrl-C interrupts and Ctrl-D ends the input, as in any terminal', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid: one } = await start(reeve, { argv: ['cat'], pty: true })
   await reeve.submit({ pid: one, text: 'hello' })
   // The terminal says it first, and then the program, which is there by then.
@@ -140,16 +140,16 @@ test('Ctrl-C interrupts and Ctrl-D ends the input, as in any terminal', async ()
 })
 
 test('a program that closes its terminal before it ends is not hung up on', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const run = 'exec 0<&- 1>&- 2>&-; sleep 0.3; exit 5'
   const { outcome } = await runs(reeve, { run, pty: true })
   expect(outcome).toMatchObject({ exitCode: 5, signal: null })
 })
 
 test('a killed terminal program leaves no member of its tree', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, {
     run: "trap '' TERM HUP; sh -c 'trap \"\" TERM HUP; echo inner; while :; do sleep 0.1; done' & while :; do sleep 0.1; done",
     pty: true,
@@ -157,12 +157,12 @@ test('a killed terminal program leaves no member of its tree', async () => {
   await reeve.wait({ pid, until: { text: 'inner' } })
   const { answer, record } = await reeve.kill({ pid, graceMs: 200 })
   expect([answer, record.outcome?.signal]).toEqual(['ended', 'SIGKILL'])
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('two are attached at once: both see all of it, either may type, and one that lets go changes nothing', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: 'stty -echo; echo ready; cat', pty: true })
   await reeve.wait({ pid, until: { text: 'ready' } })
   const watch = async () => {
@@ -197,8 +197,8 @@ test('two are attached at once: both see all of it, either may type, and one tha
 })
 
 test('screen and resize are for terminals', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, 'sleep 1000')
   expect(await codeOf(reeve.screen({ pid }))).toBe('no_terminal')
   expect(await codeOf(reeve.resize({ pid, cols: 10, rows: 10 }))).toBe('no_terminal')
@@ -208,9 +208,9 @@ test('screen and resize are for terminals', async () => {
 
 // What the machine does not have is skipped, and the name of the test says what it needs.
 testIf(has('vi'), 'needs vi')('vi edits and saves a file', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const file = join(house.folder, 'edited.txt')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const file = join(temp.folder, 'edited.txt')
   writeFileSync(file, 'old line\n')
   const { pid } = await start(reeve, { argv: ['vi', file], pty: { cols: 60, rows: 12 }, env: { EXINIT: '' } })
   const opened = await showing(reeve, pid, 'old line')
@@ -223,8 +223,8 @@ testIf(has('vi'), 'needs vi')('vi edits and saves a file', async () => {
 })
 
 testIf(has('less'), 'needs less')('less turns pages', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, {
     run: 'seq 1 500 | less',
     pty: { cols: 40, rows: 10 },
@@ -240,8 +240,8 @@ testIf(has('less'), 'needs less')('less turns pages', async () => {
 })
 
 testIf(has('top'), 'needs top')('top shows itself', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['top'], pty: { cols: 100, rows: 20 } })
   await shows(reeve, pid, ({ lines }) => lines.some((line) => /PID +USER/.test(line)))
   await reeve.write({ pid, text: 'q' })
@@ -249,8 +249,8 @@ testIf(has('top'), 'needs top')('top shows itself', async () => {
 })
 
 testIf(has('python3'), 'needs python3')('python3 -i is talked to', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['python3', '-i', '-q'], pty: true })
   await showing(reeve, pid, '>>>')
   await reeve.submit({ pid, text: 'print(6 * 7, input())' })

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_CGROUP, testIf } from '../reporting/test-if.ts'
-import { codeOf, ended, Household, printed, runs, start, textOf } from './household.ts'
+import { codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
 import { standsStill } from './os-processes.ts'
 
 const TREE = ['sh', fileURLToPath(new URL('../fixtures/tree.sh', import.meta.url))]
@@ -55,8 +55,8 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
   const expected = tree === 'auto' && hasCgroups ? 'cgroup' : 'marker'
 
   test('a tree that ignores SIGTERM, left its session and forked twice has no survivors', async () => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { pid, program } = await start(reeve, { argv: TREE })
     expect(program?.tree).toBe(expected)
     const tried = await members(reeve, pid)
@@ -67,35 +67,35 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
       ...{ status: 'cancelled', reason: 'killed', signal: 'SIGKILL', exitCode: null, source: 'host' },
     })
     expect([...tried].filter(([, osPid]) => startTimeOf(osPid) !== '')).toEqual([])
-    expect(house.programs()).toEqual([])
+    expect(temp.programs()).toEqual([])
   })
 
   test('what a tree left behind when its first program ended is ended by a kill', async () => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { pid, outcome } = await runs(
       reeve,
       'setsid sh -c "trap \'\' TERM; while :; do sleep 0.1; done" & (sleep 1000 &) ; exit 4',
     )
     expect(outcome?.exitCode).toBe(4)
-    await until('both are there', () => house.programs(pid).length >= 2)
+    await until('both are there', () => temp.programs(pid).length >= 2)
     expect((await reeve.kill({ pid })).answer).toBe('already_ended')
-    expect(house.programs(pid)).toEqual([])
+    expect(temp.programs(pid)).toEqual([])
   })
 
   test('what was left behind without its output is ended by a kill too', async () => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { pid, outcome } = await runs(reeve, 'setsid sleep 1000 >/dev/null 2>&1 </dev/null & exit 4')
     expect(outcome?.exitCode).toBe(4)
-    await until('it is there', () => house.programs(pid).length === 1)
+    await until('it is there', () => temp.programs(pid).length === 1)
     expect((await reeve.kill({ pid })).answer).toBe('already_ended')
-    expect(house.programs(pid)).toEqual([])
+    expect(temp.programs(pid)).toEqual([])
   })
 
   test('a paused tree stands still, goes on when it is resumed, and can be killed while it is paused', async () => {
-    await using house = new Household()
-    const reeve = await house.open({ tree })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({ tree })
     const { pid } = await start(reeve, { argv: TREE })
     const tried = await members(reeve, pid)
     const stopped = () => [...tried.values()].filter(standsStill).length
@@ -114,8 +114,8 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
 testIf(hasCgroups, NEEDS_CGROUP)(
   'where there are cgroups even one that cleaned its environment does not escape',
   async () => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const { pid } = await start(reeve, 'env -i setsid sh -c \'echo "clean $$"; sleep 1000\' & sleep 1000')
     await printed(reeve, pid, 'clean')
     const osPid = Number(/clean (\d+)/.exec(await textOf(reeve, pid))?.[1])
@@ -126,8 +126,8 @@ testIf(hasCgroups, NEEDS_CGROUP)(
 )
 
 test('a program that ends within its grace ends as it likes, and that is on record', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const tidy = "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; done"
   const { pid } = await start(reeve, tidy)
   await printed(reeve, pid, 'ready')
@@ -140,32 +140,32 @@ test('a program that ends within its grace ends as it likes, and that is on reco
 })
 
 test('a shell that ends because its child was ended first has been ended all the same, thirty times', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   for (let times = 0; times < 30; times++) {
     const { pid } = await start(reeve, 'sleep 1000; exit 9')
-    await until('its child is there', () => house.programs(pid).length === 2)
+    await until('its child is there', () => temp.programs(pid).length === 2)
     const { outcome } = (await reeve.kill({ pid })).record
     expect(outcome, `the time after ${times}`).toMatchObject({ status: 'cancelled', reason: 'killed' })
   }
 })
 
 test('a grace of 0 never forces: it was asked, and goes on', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, "trap 'echo no' TERM; echo ready; while :; do sleep 0.02; done")
   await printed(reeve, pid, 'ready')
   const { answer, record } = await reeve.kill({ pid, graceMs: 0 })
   expect([answer, record.status, record.outcome]).toEqual(['asked', 'stopping', null])
   await printed(reeve, pid, 'no')
-  expect(house.programs(pid)).not.toEqual([])
+  expect(temp.programs(pid)).not.toEqual([])
   const forced = await reeve.kill({ pid, graceMs: 100 })
   expect([forced.answer, forced.record.outcome?.signal]).toEqual(['ended', 'SIGKILL'])
 })
 
 test('the signal that asks a command to end is the one its spec names', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, {
     run: "trap 'echo quit; exit 6' QUIT; trap '' TERM; echo ready; while :; do sleep 0.02; done",
     endSignal: 'SIGQUIT',
@@ -176,8 +176,8 @@ test('the signal that asks a command to end is the one its spec names', async ()
 })
 
 test('two kills at once end one process once, and agree', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: TREE })
   await members(reeve, pid)
   const [one, two] = await Promise.all([
@@ -190,8 +190,8 @@ test('two kills at once end one process once, and agree', async () => {
 })
 
 test('kill all ends what a filter selects, counts it, and leaves the rest', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const some = [
     await start(reeve, 'sleep 1000', { label: 'a' }),
     await start(reeve, 'sleep 1001', { label: 'a' }),
@@ -209,8 +209,8 @@ test('kill all ends what a filter selects, counts it, and leaves the rest', asyn
 })
 
 test('an OS signal reaches the program, or its whole group, as it is', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(
     reeve,
     "trap 'echo outer' USR1; sh -c \"trap 'echo inner' USR1; echo ready; while :; do sleep 0.02; done\" & while :; do wait; done",

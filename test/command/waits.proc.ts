@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { codeOf, ended, Household, start } from './household.ts'
+import { codeOf, ended, TempReeve, start } from './commands.ts'
 
 test('a wait for a line answers with it, printed before or after, also when it came in pieces', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const go = join(temp.folder, 'go')
   const { pid } = await start(
     reeve,
     `echo listening on 8080; while [ ! -e ${go} ]; do sleep 0.02; done; printf 're'; sleep 0.1; printf 'ady\\nrest\\n'; sleep 1000`,
@@ -26,8 +26,8 @@ test('a wait for a line answers with it, printed before or after, also when it c
 })
 
 test('a wait for a line ends with the process, whose last line counts without a newline', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, 'echo some; printf last; exit 2')
   expect(await reeve.wait({ pid, until: { text: 'other' } })).toMatchObject({
     type: 'ended',
@@ -40,8 +40,8 @@ test('a wait for a line ends with the process, whose last line counts without a 
 })
 
 test('a wait that takes too long says so, and what it was cut down to; the process lives on', async () => {
-  await using house = new Household()
-  const reeve = await house.open({}, { waits: { defaultMs: 30, mostMs: 60 } })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({}, { waits: { defaultMs: 30, mostMs: 60 } })
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
   expect(await reeve.wait({ pid })).toEqual({ type: 'timed_out', record: await reeve.show({ pid }) })
   expect(await reeve.wait({ pid, timeoutMs: 10 })).not.toHaveProperty('clampedToMs')
@@ -54,8 +54,8 @@ test('a wait that takes too long says so, and what it was cut down to; the proce
 })
 
 test('a wait that is called off answers at once, and the process lives on', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
   for (const until of [{}, { until: { text: 'x' } }]) {
     const caller = new AbortController()
@@ -74,8 +74,8 @@ test('a wait that is called off answers at once, and the process lives on', asyn
 })
 
 test('many wait for one end, and all of them hear the same', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
   const waiting = Array.from({ length: 20 }, () => ended(reeve, pid))
   await reeve.closeInput({ pid })
@@ -84,8 +84,8 @@ test('many wait for one end, and all of them hear the same', async () => {
 })
 
 test('a pattern that cannot be used is refused', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] })
   expect(await codeOf(reeve.wait({ pid, until: { pattern: '(' } }))).toBe('invalid_input')
   expect(await codeOf(reeve.search({ pid, pattern: '(' }))).toBe('invalid_input')
@@ -94,8 +94,8 @@ test('a pattern that cannot be used is refused', async () => {
 })
 
 test('a wait from where the log ended at a write hears the next prompt, and not the one before', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const run = 'while printf "> " && read -r line; do echo "$line is done"; done'
   const { pid } = await start(reeve, { run, stdin: 'pipe' })
   const prompt = { pattern: '^> $' }
@@ -117,8 +117,8 @@ test('a wait from where the log ended at a write hears the next prompt, and not 
 })
 
 test('a wait for a line tells which part of the output it could not look at', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ output: { headBytes: 1_000, tailBytes: 4_000 } })
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ output: { headBytes: 1_000, tailBytes: 4_000 } })
   const { pid } = await start(reeve, 'seq 1 20000; echo behind; exec sleep 1000')
   const gap = async () => (await reeve.log({ pid })).truncated
   await reeve.wait({ pid, until: { text: 'behind' } })

@@ -4,13 +4,13 @@ import type { InboxNotice, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, ended, Household, printed, start } from './household.ts'
+import { codeOf, ended, TempReeve, printed, start } from './commands.ts'
 
 const SCOPE = 'session:s1'
 const IN_S1 = { owner: { session: 's1' } } as const
 
-async function opened(house: Household, flood: object = {}): Promise<Reeve> {
-  const reeve = await house.open({}, { flood })
+async function opened(temp: TempReeve, flood: object = {}): Promise<Reeve> {
+  const reeve = await temp.embed({}, { flood })
   await reeve.openSession({ session: 's1' })
   return reeve
 }
@@ -35,9 +35,9 @@ function short({ kind, payload }: InboxNotice): unknown[] {
 }
 
 test('a line that comes in three pieces is one match, and the last one counts without a newline', async () => {
-  await using house = new Household()
-  const reeve = await opened(house, { everyMs: 0 })
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await opened(temp, { everyMs: 0 })
+  const go = join(temp.folder, 'go')
   const wait = `while [ ! -e ${go} ]; do sleep 0.02; done`
   const run = `echo first; printf 'ER'; ${wait}; printf 'RO'; sleep 0.1; printf 'R x\\n'; printf 'last ERROR'`
   const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }] }, IN_S1)
@@ -55,9 +55,9 @@ test('a line that comes in three pieces is one match, and the last one counts wi
 })
 
 test('what is told of one watch is limited, the rest is counted, and too much of it disables the watch', async () => {
-  await using house = new Household()
-  const reeve = await opened(house, { everyMs: 3_600_000, strikes: 1 })
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await opened(temp, { everyMs: 3_600_000, strikes: 1 })
+  const go = join(temp.folder, 'go')
   const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2; echo ERROR 3; echo fine`
   const watch = [{ text: 'ERROR' }, { pattern: '^fi.e$', name: 'fine' }]
   const { pid } = await start(reeve, { run, watch, notify: 'none' }, IN_S1)
@@ -79,9 +79,9 @@ test('what is told of one watch is limited, the rest is counted, and too much of
 })
 
 test('matches that are held back when a command ends are counted by its completion, also with notify none', async () => {
-  await using house = new Household()
-  const reeve = await opened(house, { everyMs: 3_600_000 })
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await opened(temp, { everyMs: 3_600_000 })
+  const go = join(temp.folder, 'go')
   const wait = `while [ ! -e ${go} ]; do sleep 0.02; done`
   const run = `echo ERROR 1; ${wait}; echo ERROR 2; echo ERROR 3; echo ERROR 4`
   const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }], notify: 'none' }, IN_S1)
@@ -98,9 +98,9 @@ test('matches that are held back when a command ends are counted by its completi
 })
 
 test('lines that were printed while no daemon was there are told by the next, once', async () => {
-  await using house = new Household()
-  const go = join(house.folder, 'go')
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const go = join(temp.folder, 'go')
+  const daemon = await startDaemon(temp)
   await daemon.call('openSession', { session: 's1' })
   const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2; exec sleep 1000`
   const { record } = await daemon.call('spawn', {
@@ -109,7 +109,7 @@ test('lines that were printed while no daemon was there are told by the next, on
   await daemon.call('notices', { scope: SCOPE, waitMs: 20_000 })
   await daemon.kill()
   writeFileSync(go, '')
-  const reeve = await house.open({}, { flood: { everyMs: 0 } })
+  const reeve = await temp.embed({}, { flood: { everyMs: 0 } })
   await printed(reeve, record.pid, 'ERROR 2')
   expect((await notices(reeve, 2)).map(short)).toEqual([
     ['watch_match', 0, ['ERROR 1'], 0],
@@ -118,10 +118,10 @@ test('lines that were printed while no daemon was there are told by the next, on
 })
 
 test('a watch that meets a gap says so', async () => {
-  await using house = new Household()
+  await using temp = new TempReeve()
   const small = { output: { headBytes: 10, tailBytes: 2_000 } }
-  const daemon = await startDaemon(house, small)
-  const go = join(house.folder, 'go')
+  const daemon = await startDaemon(temp, small)
+  const go = join(temp.folder, 'go')
   await daemon.call('openSession', { session: 's1' })
   const run = `while [ ! -e ${go} ]; do sleep 0.02; done; seq 1 20000; echo ERROR at last`
   const { record } = await daemon.call('spawn', {
@@ -129,8 +129,8 @@ test('a watch that meets a gap says so', async () => {
   })
   await daemon.kill()
   writeFileSync(go, '')
-  await until('it has ended', () => house.programs().length === 0)
-  const reeve = await house.open(small, { flood: { everyMs: 0 } })
+  await until('it has ended', () => temp.programs().length === 0)
+  const reeve = await temp.embed(small, { flood: { everyMs: 0 } })
   await ended(reeve, record.pid)
   const told = await notices(reeve, 3)
   expect(told.map(({ kind }) => kind)).toEqual(['watch_match', 'watch_match', 'completion'])
@@ -140,26 +140,26 @@ test('a watch that meets a gap says so', async () => {
 })
 
 test('a disk that fails for a while keeps no line from being told', async () => {
-  await using house = new Household()
-  const reeve = await opened(house, { everyMs: 0 })
-  const step = (name: string) => join(house.folder, name)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp, { everyMs: 0 })
+  const step = (name: string) => join(temp.folder, name)
   const wait = (name: string) => `while [ ! -e ${step(name)} ]; do echo noise; sleep 0.05; done`
   const run = `echo ERROR 1; ${wait('b')}; echo ERROR 2; ${wait('c')}; echo ERROR 3`
   const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }] }, IN_S1)
   await notices(reeve, 1)
   // Neither how far it has looked can be noted,
-  const cursors = join(house.home.cursors, readdirSync(house.home.cursors)[0] ?? '')
+  const cursors = join(temp.keeperHome.cursors, readdirSync(temp.keeperHome.cursors)[0] ?? '')
   rmSync(cursors, { recursive: true })
   writeFileSync(cursors, '')
-  await until('it could not be noted', () => house.troubles.some((text) => text.startsWith('noting how far')))
+  await until('it could not be noted', () => temp.troubles.some((text) => text.startsWith('noting how far')))
   writeFileSync(step('b'), '')
   await notices(reeve, 2)
   // nor can the log be read.
-  const log = join(house.home.output, pid)
+  const log = join(temp.keeperHome.output, pid)
   const segment = join(log, readdirSync(log).find((name) => /^\d+$/.test(name)) ?? '')
   renameSync(segment, step('away'))
   mkdirSync(segment)
-  await until('it could not be read', () => house.troubles.some((text) => text.startsWith('watching')))
+  await until('it could not be read', () => temp.troubles.some((text) => text.startsWith('watching')))
   rmdirSync(segment)
   renameSync(step('away'), segment)
   writeFileSync(step('c'), '')
@@ -171,32 +171,32 @@ test('a disk that fails for a while keeps no line from being told', async () => 
     ['ERROR 3'],
     undefined,
   ])
-  expect(house.troubles.filter((text) => text.startsWith('noting how far'))).toHaveLength(1)
+  expect(temp.troubles.filter((text) => text.startsWith('noting how far'))).toHaveLength(1)
 })
 
 test('what could not be read until the end is said by the end, whatever notify says', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
+  const go = join(temp.folder, 'go')
   const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2`
   const { pid } = await start(reeve, { run, watch: [{ text: 'ERROR' }], notify: 'none' }, IN_S1)
   await notices(reeve, 1)
-  const log = join(house.home.output, pid)
+  const log = join(temp.keeperHome.output, pid)
   const segment = join(log, readdirSync(log).find((name) => /^\d+$/.test(name)) ?? '')
-  renameSync(segment, join(house.folder, 'away'))
+  renameSync(segment, join(temp.folder, 'away'))
   mkdirSync(segment)
   writeFileSync(go, '')
   const { outcome } = await ended(reeve, pid)
   expect(outcome).toMatchObject({ exitCode: 0, result: { missed: { ERROR: { from: 8, to: 16 } } } })
   rmdirSync(segment)
-  renameSync(join(house.folder, 'away'), segment)
+  renameSync(join(temp.folder, 'away'), segment)
   const told = await notices(reeve, 2)
   expect(told[1]?.text).toContain('The watch ERROR missed output between byte 8 and byte 16.')
 })
 
 test('no more than 20 lines and 2,000 characters are shown, and the rest is counted', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
   const { pid } = await start(reeve, { run: 'seq -f "E%g" 1 50', watch: [{ text: 'E' }] }, IN_S1)
   await ended(reeve, pid)
   const [match] = await notices(reeve, 2)
@@ -212,8 +212,8 @@ test('no more than 20 lines and 2,000 characters are shown, and the rest is coun
 })
 
 test('a watch that cannot be is refused, and nothing is started', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
   for (const watch of [
     [{ pattern: '(' }],
     [{}],
@@ -231,16 +231,16 @@ test('a watch that cannot be is refused, and nothing is started', async () => {
 })
 
 test('the notice of a program that could not be started says why, and what to do', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
   await start(reeve, { argv: ['no-such-program'] }, IN_S1)
   const [told] = await notices(reeve, 1)
   expect(told?.text).toMatch(/failed \(reason failed_start.*There is no program no-such-program in PATH/s)
 })
 
 test('an end is told as notify says: always, when it failed, or never', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
   for (const notify of ['complete', 'failure', 'none'] as const)
     for (const run of ['exit 0', 'exit 3']) {
       const { pid } = await start(reeve, { run, notify }, { ...IN_S1, name: `${notify}${run.at(-1)}` })
@@ -251,8 +251,8 @@ test('an end is told as notify says: always, when it failed, or never', async ()
 })
 
 test('a poll leaves the end out of the same turn of the same caller, and reading to the end out of all', async () => {
-  await using house = new Household()
-  const reeve = await opened(house)
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
   const agent = reeve.as('session:s1')
   const { pid } = await start(reeve, 'echo done', IN_S1)
   await ended(reeve, pid)

@@ -3,12 +3,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ownersOwn, type Right } from '../../src/core/authority/authorize.ts'
 import { visibilityOf } from '../../src/core/authority/visibility.ts'
 import type { Actor } from '../../src/core/process/record.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const RIGHTS: readonly Right[] = ['read', 'write', 'execute', 'signal', 'grant', 'admin']
 
 async function processOf(session: string) {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session })
   const owner = { session }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { InputOf, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { type DaemonProgram, startDaemon } from '../command/daemon-program.ts'
-import { ended, Household, textOf } from '../command/household.ts'
+import { ended, TempReeve, textOf } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { counting, expectWhole } from './counted.ts'
@@ -15,8 +15,8 @@ async function endEvents(reeve: Reeve, pid: string): Promise<number> {
 }
 
 test('commands and terminals outlive a daemon that is killed again and again: no byte lost, the real codes, one end each', async () => {
-  await using house = new Household()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const go = join(temp.folder, 'go')
   const kinds: Readonly<Record<string, Partial<CommandSpec>>> = {
     pipe: {},
     tagged: { output: 'tagged' },
@@ -24,8 +24,8 @@ test('commands and terminals outlive a daemon that is killed again and again: no
     input: { stdin: 'pipe' },
     terminal: { pty: true },
   }
-  let daemon: DaemonProgram = await startDaemon(house)
-  const keeper = house.keeper().id
+  let daemon: DaemonProgram = await startDaemon(temp)
+  const keeper = temp.keeper().id
   const started: { name: string; pid: string; code: number }[] = []
   for (let round = 0; round < 4; round++) {
     for (const [name, spec] of Object.entries(kinds)) {
@@ -38,10 +38,10 @@ test('commands and terminals outlive a daemon that is killed again and again: no
       started.push({ name: `${name} of round ${round}`, pid: record.pid, code })
     }
     await daemon.kill()
-    daemon = await startDaemon(house)
+    daemon = await startDaemon(temp)
   }
   await daemon.kill()
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   const { boot } = await reeve.status()
   expect([...boot.adopted].sort()).toEqual(started.map(({ pid }) => pid).sort())
   writeFileSync(go, '')
@@ -54,15 +54,15 @@ test('commands and terminals outlive a daemon that is killed again and again: no
     expectWhole(await textOf(reeve, pid), name)
     expect(await endEvents(reeve, pid), name).toBe(1)
   }
-  expect(house.keeper().id).toBe(keeper)
-  expect(house.programs()).toEqual([])
+  expect(temp.keeper().id).toBe(keeper)
+  expect(temp.programs()).toEqual([])
 })
 
 test('a daemon that is killed amid its spawns has begun each of them at most once, and repeating them begins the rest', async () => {
   const seed = 20_260_103
   const random = new Random(seed)
-  await using house = new Household()
-  const ran = join(house.folder, 'ran')
+  await using temp = new TempReeve()
+  const ran = join(temp.folder, 'ran')
   writeFileSync(ran, '')
   const keys = Array.from({ length: 120 }, (_, index) => `k${index}`)
   const request = (key: string): InputOf<'spawn'> => ({
@@ -72,7 +72,7 @@ test('a daemon that is killed amid its spawns has begun each of them at most onc
     idempotencyKey: key,
   })
   for (let round = 0; round < 8; round++) {
-    const daemon = await startDaemon(house)
+    const daemon = await startDaemon(temp)
     const enough = random.between(0, 40)
     for (const [id, key] of keys.entries())
       daemon.tell(JSON.stringify({ id, verb: 'spawn', input: request(key) }))
@@ -83,7 +83,7 @@ test('a daemon that is killed amid its spawns has begun each of them at most onc
     for (let turn = random.between(0, 20); turn > 0; turn--) await new Promise(setImmediate)
     await daemon.kill()
   }
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   for (const key of keys) {
     const { record } = await reeve.spawn(request(key))
     const { outcome, pid } = await ended(reeve, record.pid)
@@ -95,13 +95,13 @@ test('a daemon that is killed amid its spawns has begun each of them at most onc
 })
 
 test('standard input works on after kill -9 of the daemon, and what was typed before is not typed again', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', { kind: 'command', spec: { argv: ['cat'], stdin: 'pipe' } })
   const { pid } = record
   await daemon.call('submit', { pid, text: 'one', seq: 1 })
   await daemon.kill()
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect(await reeve.submit({ pid, text: 'one', seq: 1 })).toMatchObject({ answer: 'replayed', bytes: 4 })
   expect(await reeve.submit({ pid, text: 'two', seq: 2 })).toMatchObject({ answer: 'written', bytes: 4 })
   await reeve.closeInput({ pid })
@@ -110,8 +110,8 @@ test('standard input works on after kill -9 of the daemon, and what was typed be
 })
 
 test('a kill that was asked of a daemon which then dies is carried through', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', {
     kind: 'command',
     spec: { run: "trap 'echo asked' TERM; echo ready; while :; do sleep 0.02; done" },
@@ -121,18 +121,18 @@ test('a kill that was asked of a daemon which then dies is carried through', asy
   daemon.tell(JSON.stringify({ id: 0, verb: 'kill', input: { pid, graceMs: 1_500 } }))
   await daemon.call('wait', { pid, until: { text: 'asked' } })
   await daemon.kill()
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect((await ended(reeve, pid)).outcome).toMatchObject({
     ...{ status: 'cancelled', reason: 'killed', signal: 'SIGKILL', source: 'host' },
   })
   expect(await endEvents(reeve, pid)).toBe(1)
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('what ended while its daemon was dead is settled with its real code, and told once', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
+  const go = join(temp.folder, 'go')
   const pids: string[] = []
   for (let code = 1; code <= 20; code++) {
     const { record } = await daemon.call('spawn', {
@@ -143,8 +143,8 @@ test('what ended while its daemon was dead is settled with its real code, and to
   }
   await daemon.kill()
   writeFileSync(go, '')
-  await until('all of them have ended', () => house.programs().length === 0)
-  const reeve = await house.open()
+  await until('all of them have ended', () => temp.programs().length === 0)
+  const reeve = await temp.embed()
   for (const [index, pid] of pids.entries()) {
     expect((await ended(reeve, pid)).outcome).toMatchObject({ exitCode: index + 1, evidence: null })
     expectWhole(await textOf(reeve, pid), pid)

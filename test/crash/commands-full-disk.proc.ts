@@ -3,22 +3,22 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, onTestFinished } from 'vitest'
-import { ended, Household, start, textOf } from '../command/household.ts'
+import { ended, TempReeve, start, textOf } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount } from '../small-disk.ts'
 
 const MiB = 1024 * 1024
 
-/** A household whose data folder is a disk of its own; the store is not on it. */
-function onSmallDisk(bytes: number): Household {
-  const house = new Household()
-  const { folder } = house.home
+/** A temp whose data folder is a disk of its own; the store is not on it. */
+function onSmallDisk(bytes: number): TempReeve {
+  const temp = new TempReeve()
+  const { folder } = temp.keeperHome
   mkdirSync(folder)
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'reeve-test', folder])
   // Runs before the folder is removed. Lazily, because a test that failed may have left something there.
   onTestFinished(() => void spawnSync('umount', ['-l', folder]))
-  return house
+  return temp
 }
 
 const free = (folder: string) => {
@@ -27,9 +27,9 @@ const free = (folder: string) => {
 }
 
 /** Leaves about so much. */
-function fill(house: Household, leave: number): () => void {
-  const ballast = join(house.home.folder, 'ballast')
-  writeFileSync(ballast, Buffer.alloc(Math.max(0, free(house.home.folder) - leave)))
+function fill(temp: TempReeve, leave: number): () => void {
+  const ballast = join(temp.keeperHome.folder, 'ballast')
+  writeFileSync(ballast, Buffer.alloc(Math.max(0, free(temp.keeperHome.folder) - leave)))
   return () => rmSync(ballast)
 }
 
@@ -39,8 +39,8 @@ const COUNTING = { argv: ['seq', '1', String(LINES)] as [string, ...string[]] }
 const WHOLE = Array.from({ length: LINES }, (_, index) => `${index + 1}\n`).join('')
 
 /** The length of the log when the keeper has told that the disk holds the command back. */
-async function heldBack(house: Household, reeve: Reeve, pid: string): Promise<number> {
-  await until('the trouble is told', () => house.troubles.some((line) => /disk|space|free/i.test(line)))
+async function heldBack(temp: TempReeve, reeve: Reeve, pid: string): Promise<number> {
+  await until('the trouble is told', () => temp.troubles.some((line) => /disk|space|free/i.test(line)))
   return (await reeve.output({ pid, limit: 1 })).end
 }
 
@@ -49,12 +49,12 @@ for (const [name, minFreeBytes, leave] of [
   ['a disk that takes nothing any more holds a command back', 1, 600_000],
 ] as const) {
   testIf(canMount, NEEDS_MOUNT)(`${name}, nothing is lost when there is space again`, async () => {
-    await using house = onSmallDisk(8 * MiB)
-    const reeve = await house.open({ output: { minFreeBytes, tailBytes: 64 * MiB } })
+    await using temp = onSmallDisk(8 * MiB)
+    const reeve = await temp.embed({ output: { minFreeBytes, tailBytes: 64 * MiB } })
     const other = await start(reeve, { argv: ['sleep', '1000'] })
-    const makeRoom = fill(house, leave)
+    const makeRoom = fill(temp, leave)
     const { pid } = await start(reeve, COUNTING)
-    expect(await heldBack(house, reeve, pid)).toBeLessThan(WHOLE.length)
+    expect(await heldBack(temp, reeve, pid)).toBeLessThan(WHOLE.length)
     expect((await reeve.show({ pid })).status).toBe('running')
     expect((await reeve.show({ pid: other.pid })).status).toBe('running')
     const polled = await reeve.poll({ pid, cursor: 'o0' })
@@ -74,11 +74,11 @@ for (const [name, minFreeBytes, leave] of [
 testIf(canMount, NEEDS_MOUNT)(
   'a command that is held back by a full disk can be killed, and its record is kept',
   async () => {
-    await using house = onSmallDisk(8 * MiB)
-    const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
-    const makeRoom = fill(house, MiB + 600_000)
+    await using temp = onSmallDisk(8 * MiB)
+    const reeve = await temp.embed({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
+    const makeRoom = fill(temp, MiB + 600_000)
     const { pid } = await start(reeve, COUNTING)
-    await heldBack(house, reeve, pid)
+    await heldBack(temp, reeve, pid)
     const { answer, record } = await reeve.kill({ pid })
     expect([answer, record.outcome?.status, record.outcome?.reason]).toEqual(['ended', 'cancelled', 'killed'])
     expect(WHOLE.startsWith(await textOf(reeve, pid))).toBe(true)
@@ -90,9 +90,9 @@ testIf(canMount, NEEDS_MOUNT)(
 testIf(canMount, NEEDS_MOUNT)(
   'on a disk without room a command that prints little still ends with its code',
   async () => {
-    await using house = onSmallDisk(8 * MiB)
-    const reeve = await house.open({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
-    const makeRoom = fill(house, MiB - 100_000)
+    await using temp = onSmallDisk(8 * MiB)
+    const reeve = await temp.embed({ output: { minFreeBytes: MiB, tailBytes: 64 * MiB } })
+    const makeRoom = fill(temp, MiB - 100_000)
     const { pid } = await start(reeve, { argv: ['sh', '-c', 'exit 6'] })
     expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 6 })
     makeRoom()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { startDaemon } from '../command/daemon-program.ts'
-import { ended, Household, printed, start, textOf } from '../command/household.ts'
+import { ended, TempReeve, printed, start, textOf } from '../command/commands.ts'
 import { endForCertain, osProcess, signalOne } from '../command/os-processes.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
@@ -14,17 +14,17 @@ const unseen = {
 }
 
 /** The keeper that serves this daemon, once it is another one than before. */
-function anotherKeeper(reeve: Reeve, house: Household, before: string): Promise<unknown> {
+function anotherKeeper(reeve: Reeve, temp: TempReeve, before: string): Promise<unknown> {
   return until('another keeper has taken over', async () => {
     const { keeper } = await reeve.status()
-    return keeper?.available === true && keeper.id !== before && house.keeper().id === keeper.id
+    return keeper?.available === true && keeper.id !== before && temp.keeper().id === keeper.id
   })
 }
 
 test('a command without terminal and piped input lives on when its keeper is killed, and loses nothing', async () => {
-  await using house = new Household()
-  const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed({ output: { tailBytes: 256 * 1024 * 1024 } })
+  const go = join(temp.folder, 'go')
   // Not in a flood: one that is killed with a piece in its hands takes that along.
   const slowly = { code: 3, pause: '0.2' }
   const merged = await start(reeve, counting(go, slowly))
@@ -33,8 +33,8 @@ test('a command without terminal and piped input lives on when its keeper is kil
   const all = [merged, tagged, direct]
   for (let times = 0; times < 4; times++) {
     const lengths = await Promise.all(all.map(async ({ pid }) => (await reeve.output({ pid, limit: 1 })).end))
-    const former = await house.killKeeper()
-    await anotherKeeper(reeve, house, former.id)
+    const former = await temp.killKeeper()
+    await anotherKeeper(reeve, temp, former.id)
     for (const [index, { pid }] of all.entries())
       await until(
         'it prints on',
@@ -57,15 +57,15 @@ test('a command without terminal and piped input lives on when its keeper is kil
 })
 
 test('what is printed and ends before there is another keeper is in the log', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const go = join(temp.folder, 'go')
   const { pid, program } = await start(
     reeve,
     `echo before; while [ ! -e ${go} ]; do sleep 0.005; done; echo after; echo last`,
   )
   await printed(reeve, pid, 'before')
-  signalOne(house.keeper(), 'SIGKILL')
+  signalOne(temp.keeper(), 'SIGKILL')
   writeFileSync(go, '')
   expect(program?.osPid).toBeGreaterThan(0)
   expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
@@ -73,15 +73,15 @@ test('what is printed and ends before there is another keeper is in the log', as
 })
 
 test('a command that was taken over is read, watched, paused and ended like any other, its code is never made up', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { pid } = await start(
     reeve,
     "trap 'echo bye; exit 5' TERM; i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done",
   )
   await printed(reeve, pid, '3')
-  const former = await house.killKeeper()
-  await anotherKeeper(reeve, house, former.id)
+  const former = await temp.killKeeper()
+  await anotherKeeper(reeve, temp, former.id)
   await printed(reeve, pid, '60')
   expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
   expect((await reeve.signal({ pid, signal: 'pause' })).record.status).toBe('paused')
@@ -90,12 +90,12 @@ test('a command that was taken over is read, watched, paused and ended like any 
   expect(answer).toBe('ended')
   expect(record.outcome).toMatchObject(unseen)
   expect(await textOf(reeve, pid)).toContain('bye\n')
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('one with piped input sees its end, and a terminal program is ended for certain', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const piped = await start(reeve, { run: 'cat; echo end of input', stdin: 'pipe' })
   const stubborn = await start(reeve, {
     run: "trap '' HUP TERM INT; echo ready; while :; do sleep 0.05; done",
@@ -104,19 +104,19 @@ test('one with piped input sees its end, and a terminal program is ended for cer
   await reeve.submit({ pid: piped.pid, text: 'typed' })
   await printed(reeve, piped.pid, 'typed')
   await printed(reeve, stubborn.pid, 'ready')
-  await house.killKeeper()
+  await temp.killKeeper()
   expect((await ended(reeve, piped.pid)).outcome).toMatchObject(unseen)
   expect(await textOf(reeve, piped.pid)).toBe('typed\nend of input\n')
   expect((await ended(reeve, stubborn.pid)).outcome).toMatchObject(unseen)
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
   // And it goes on as if nothing had been.
   expect((await ended(reeve, (await start(reeve, 'exit 3')).pid)).outcome).toMatchObject({ exitCode: 3 })
 })
 
 test('daemon and keeper killed together: the next daemon finds what lives, and settles what does not', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house, { output: { tailBytes: 256 * 1024 * 1024 } })
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp, { output: { tailBytes: 256 * 1024 * 1024 } })
+  const go = join(temp.folder, 'go')
   const spawn = async (spec: object) =>
     (await daemon.call('spawn', { kind: 'command', spec: spec as { run: string } })).record.pid
   // Not in a flood, for the same reason.
@@ -126,12 +126,12 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
   await daemon.call('wait', { pid: counted, until: { text: 'line 5' } })
   // The daemon first: it would start another keeper.
   await daemon.kill()
-  const former = await house.killKeeper()
-  for (const osPid of house.programs(gone)) await endForCertain(osProcess(osPid))
-  await until('it is gone', () => house.programs(gone).length === 0)
+  const former = await temp.killKeeper()
+  for (const osPid of temp.programs(gone)) await endForCertain(osProcess(osPid))
+  await until('it is gone', () => temp.programs(gone).length === 0)
 
-  const reeve = await house.open({ output: { tailBytes: 256 * 1024 * 1024 } })
-  expect(house.keeper().id).not.toBe(former.id)
+  const reeve = await temp.embed({ output: { tailBytes: 256 * 1024 * 1024 } })
+  expect(temp.keeper().id).not.toBe(former.id)
   const { boot } = await reeve.status()
   expect(boot.adopted).toEqual([counted])
   expect(boot.abandoned.toSorted()).toEqual([gone, terminal].toSorted())
@@ -147,8 +147,8 @@ test('daemon and keeper killed together: the next daemon finds what lives, and s
 })
 
 test('the boot report of a daemon whose keeper and commands were killed counts every one of them as abandoned', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const kinds = [
     {},
     { output: 'tagged' },
@@ -165,10 +165,10 @@ test('the boot report of a daemon whose keeper and commands were killed counts e
     )
   // The daemon first: it would start another keeper.
   await daemon.kill()
-  await house.killKeeper()
-  for (const pid of pids) for (const osPid of house.programs(pid)) await endForCertain(osProcess(osPid))
-  await until('all of them are gone', () => house.programs().length === 0)
-  const reeve = await house.open()
+  await temp.killKeeper()
+  for (const pid of pids) for (const osPid of temp.programs(pid)) await endForCertain(osProcess(osPid))
+  await until('all of them are gone', () => temp.programs().length === 0)
+  const reeve = await temp.embed()
   const { boot } = await reeve.status()
   expect({ ...boot, abandoned: boot.abandoned.toSorted() }).toMatchObject({
     adopted: [],
@@ -181,9 +181,9 @@ test('the boot report of a daemon whose keeper and commands were killed counts e
 test('a keeper that is killed amid spawns begins none of them twice, and none is left without an outcome', async () => {
   const seed = 20_260_104
   const random = new Random(seed)
-  await using house = new Household()
-  const reeve = await house.open()
-  const ran = join(house.folder, 'ran')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const ran = join(temp.folder, 'ran')
   writeFileSync(ran, '')
   const count = 120
   let begun = 0
@@ -198,8 +198,8 @@ test('a keeper that is killed amid spawns begins none of them twice, and none is
     const from = begun
     const enough = from + random.between(5, 25)
     await until('some more have begun', () => begun >= Math.min(enough, count))
-    const former = await house.killKeeper()
-    await anotherKeeper(reeve, house, former.id)
+    const former = await temp.killKeeper()
+    await anotherKeeper(reeve, temp, former.id)
   }
   const lines = (await spawning).map(({ index, record }) => ({
     index,
@@ -219,14 +219,14 @@ test('a keeper that is killed amid spawns begins none of them twice, and none is
   }
   // What the keepers saw is far more than what they lost.
   expect(lines.filter(({ outcome }) => outcome?.status === 'failed').length).toBeGreaterThan(count / 2)
-  expect(house.programs()).toEqual([])
+  expect(temp.programs()).toEqual([])
 })
 
 test('a command that is spawned while the keeper is away begins when there is another', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await start(reeve, { argv: ['sleep', '1000'] })
-  signalOne(house.keeper(), 'SIGKILL')
+  signalOne(temp.keeper(), 'SIGKILL')
   const { pid } = await start(reeve, 'echo here; exit 4')
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'failed', exitCode: 4 })
   expect(await textOf(reeve, pid)).toBe('here\n')

@@ -4,13 +4,13 @@ import { type Store, StoreError } from 'reeve'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, test } from 'vitest'
 import { startDaemon } from '../command/daemon-program.ts'
-import { codeOf, ended, Household, printed, start, textOf } from '../command/household.ts'
+import { codeOf, ended, TempReeve, printed, start, textOf } from '../command/commands.ts'
 import { isAlive } from '../command/os-processes.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
 /** A store whose writes can be made to fail, or to wait. */
-async function troubled(house: Household) {
-  const inner = await openSqlite(house.store)
+async function troubled(temp: TempReeve) {
+  const inner = await openSqlite(temp.store)
   let before = (_nth: number): Promise<void> => Promise.resolve()
   let writes = 0
   const store = new Proxy<Store>(inner, {
@@ -39,9 +39,9 @@ async function troubled(house: Household) {
 const away = () => new StoreError('store_unavailable', 'The store is away.', 'Wait.')
 
 test('a store that is away while a command begins makes no outcome up, and the command goes on', async () => {
-  await using house = new Household()
-  const { store, beforeWrites, close } = await troubled(house)
-  const reeve = await house.open({}, { store })
+  await using temp = new TempReeve()
+  const { store, beforeWrites, close } = await troubled(temp)
+  const reeve = await temp.embed({}, { store })
   // The first registers it, the second would say that its program is there.
   beforeWrites(async (nth) => {
     if (nth === 2) throw away()
@@ -50,25 +50,25 @@ test('a store that is away while a command begins makes no outcome up, and the c
   await printed(reeve, pid, 'here')
   await until('its program is on record', async () => (await reeve.show({ pid })).program !== null)
   expect(await reeve.show({ pid })).toMatchObject({ status: 'running', outcome: null })
-  expect(house.programs(pid)).toHaveLength(1)
+  expect(temp.programs(pid)).toHaveLength(1)
   expect((await reeve.kill({ pid })).record.outcome).toMatchObject({ signal: 'SIGTERM' })
-  expect(house.troubles.length).toBeGreaterThan(0)
+  expect(temp.troubles.length).toBeGreaterThan(0)
   await reeve.close()
   await close()
 })
 
 test('a command that is registered while its keeper is replaced is begun by the next', async () => {
-  await using house = new Household()
-  const { store, beforeWrites, close } = await troubled(house)
-  const reeve = await house.open({}, { store })
+  await using temp = new TempReeve()
+  const { store, beforeWrites, close } = await troubled(temp)
+  const reeve = await temp.embed({}, { store })
   const replaced = Promise.withResolvers<void>()
-  const former = house.keeper()
+  const former = temp.keeper()
   beforeWrites(async (nth) => {
     if (nth === 1) await replaced.promise
   })
   const spawning = reeve.spawn({ kind: 'command', spec: { run: 'echo late; exit 4' } })
-  await house.killKeeper()
-  await until('there is another keeper', () => house.keeper().osPid !== former.osPid)
+  await temp.killKeeper()
+  await until('there is another keeper', () => temp.keeper().osPid !== former.osPid)
   await until('it has a row in the store', async () => (await reeve.status()).keeper !== null)
   replaced.resolve()
   const { record } = await spawning
@@ -79,9 +79,9 @@ test('a command that is registered while its keeper is replaced is begun by the 
 })
 
 test('a change of keeper that the store could not take is tried again', async () => {
-  await using house = new Household()
-  const { store, beforeWrites, close } = await troubled(house)
-  const reeve = await house.open({}, { store })
+  await using temp = new TempReeve()
+  const { store, beforeWrites, close } = await troubled(temp)
+  const reeve = await temp.embed({}, { store })
   const { pid } = await start(reeve, 'echo here; exec sleep 1000')
   await printed(reeve, pid, 'here')
   let refused = 0
@@ -89,7 +89,7 @@ test('a change of keeper that the store could not take is tried again', async ()
     refused += 1
     if (refused <= 3) throw away()
   })
-  await house.killKeeper()
+  await temp.killKeeper()
   await until('the lease is its successor’s', async () => {
     const { events } = await reeve.events({ pid })
     return events.some(({ type }) => type === 'taken_over')
@@ -101,16 +101,16 @@ test('a change of keeper that the store could not take is tried again', async ()
 })
 
 test('a command that is killed before its program was begun is never begun', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const mark = join(house.folder, 'mark')
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const mark = join(temp.folder, 'mark')
   // It hears of the spawn, and dies before it can do anything about it.
-  process.kill(house.keeper().osPid, 'SIGSTOP')
+  process.kill(temp.keeper().osPid, 'SIGSTOP')
   const spawning = reeve.spawn({ kind: 'command', name: 'x', spec: { run: `echo ran > ${mark}` } })
   await until('it is registered', async () => (await reeve.list()).processes.length > 0)
   const killing = reeve.kill({ pid: 'x' })
   await until('it is to stop', async () => (await reeve.show({ pid: 'x' })).stopRequest !== null)
-  await house.killKeeper()
+  await temp.killKeeper()
   const { record } = await killing
   expect(record).toMatchObject({
     program: null,
@@ -122,38 +122,38 @@ test('a command that is killed before its program was begun is never begun', asy
 })
 
 test('a daemon that is closed while its keeper is replaced leaves none behind', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
-  await house.killKeeper()
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
+  await temp.killKeeper()
   await daemon.close()
-  // The household sees to it that no keeper is left; that the daemon ends by itself is what `close` has waited for.
+  // The temp sees to it that no keeper is left; that the daemon ends by itself is what `close` has waited for.
   expect(startTimeOf(daemon.osPid)).toBe('')
   // The next one removes what a keeper that was killed could not.
-  await house.open()
+  await temp.embed()
 })
 
 test('a data folder that is opened with another store is refused, and its commands go on', async () => {
-  await using house = new Household()
-  const first = await house.open()
+  await using temp = new TempReeve()
+  const first = await temp.embed()
   const { record } = await first.spawn({
     ...{ kind: 'command', lifetime: 'detached' },
     spec: { run: 'echo here; exec sleep 1000' },
   })
   const { osPid, startTime } = record.program ?? { osPid: 0, startTime: '' }
   await first.close()
-  expect(await codeOf(house.open({}, { store: join(house.folder, 'other.db') }))).toBe('wrong_store')
+  expect(await codeOf(temp.embed({}, { store: join(temp.folder, 'other.db') }))).toBe('wrong_store')
   expect(isAlive({ osPid, startTime: startTime ?? '' })).toBe(true)
-  const again = await house.open()
+  const again = await temp.embed()
   expect(await again.show({ pid: record.pid })).toMatchObject({ status: 'running' })
   await again.kill({ pid: record.pid })
 })
 
 test('a daemon that is stopped keeps its folder, also when its keeper is dead', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   process.kill(daemon.osPid, 'SIGSTOP')
-  await house.killKeeper()
-  expect(await codeOf(house.open())).toBe('daemon_already_running')
+  await temp.killKeeper()
+  expect(await codeOf(temp.embed())).toBe('daemon_already_running')
   process.kill(daemon.osPid, 'SIGCONT')
   const { record } = await daemon.call('spawn', { kind: 'command', spec: { run: 'echo fine' } })
   expect((await daemon.call('wait', { pid: record.pid })).type).toBe('ended')
@@ -161,21 +161,21 @@ test('a daemon that is stopped keeps its folder, also when its keeper is dead', 
 })
 
 test('what ended while no daemon was there has ended for the first who asks', async () => {
-  await using house = new Household()
-  const daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', {
     ...{ kind: 'command', lifetime: 'detached' },
     spec: { run: 'exit 4' },
   })
   const { record: slow } = await daemon.call('spawn', {
     ...{ kind: 'command', lifetime: 'detached' },
-    spec: { run: `while [ ! -e ${house.folder}/go ]; do sleep 0.01; done; exit 5` },
+    spec: { run: `while [ ! -e ${temp.folder}/go ]; do sleep 0.01; done; exit 5` },
   })
   await daemon.kill()
-  writeFileSync(join(house.folder, 'go'), '')
+  writeFileSync(join(temp.folder, 'go'), '')
   const program = slow.program
   await until('it is gone', () => startTimeOf(program?.osPid ?? 0) !== program?.startTime)
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   const shown = await reeve.show({ pid: slow.pid })
   expect(shown.outcome).toMatchObject({ status: 'failed', exitCode: 5 })
   expect((await reeve.show({ pid: record.pid })).outcome).toMatchObject({ exitCode: 4 })

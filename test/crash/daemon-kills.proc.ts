@@ -13,10 +13,10 @@ async function killDaemons(reeve: CommandLine): Promise<void> {
   let last = 0
   for (let kills = 0; kills < KILLS; kills++) {
     await until('the next daemon is ready', () => {
-      const announced = reeve.dwelling.announced()
+      const announced = reeve.temp.announced()
       return announced !== null && announced.osPid !== last
     })
-    last = reeve.dwelling.announced()?.osPid ?? 0
+    last = reeve.temp.announced()?.osPid ?? 0
     const startTime = startTimeOf(last)
     // A PID that is gone, or no PID, is not signalled.
     if (last > 1 && startTime !== '') await endForCertain({ osPid: last, startTime })
@@ -25,7 +25,7 @@ async function killDaemons(reeve: CommandLine): Promise<void> {
 
 test('reeve wait and reeve run outlast daemons that are killed one after the other, and pass the exit code on', async () => {
   const reeve = new CommandLine()
-  const go = join(reeve.dwelling.home.folder, 'go')
+  const go = join(reeve.temp.home.folder, 'go')
   const line = `until [ -e ${go} ]; do sleep 0.05; done; echo done; exit 7`
   const web = (await reeve.run(['run', '-d', '--name', 'web', '-c', line])).stdout.trim()
   const waiting = reeve.start(['wait', 'web'])
@@ -35,7 +35,7 @@ test('reeve wait and reeve run outlast daemons that are killed one after the oth
   writeFileSync(go, '')
   expect(await waiting.ended).toMatchObject({ code: 7, stderr: '' })
   expect(await running.ended).toMatchObject({ code: 7, stdout: 'begun\ndone\n', stderr: '' })
-  const client = await connect({ home: reeve.dwelling.home.folder })
+  const client = await connect({ home: reeve.temp.home.folder })
   expect((await client.show({ pid: web })).outcome).toMatchObject({ status: 'failed', exitCode: 7 })
   await client.close()
 }, 300_000)

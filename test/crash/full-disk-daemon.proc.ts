@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain, isAlive } from '../command/os-processes.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const MiB = 1024 * 1024
 const TIMES = { timeout: 60_000 }
@@ -36,7 +36,7 @@ class OnSmallDisk {
   constructor() {
     // Runs after the daemons have ended, and before the folder is removed.
     onTestFinished(() => this.disk.unmount())
-    this.reeve = new CommandLine(new Dwelling({ parent: this.disk.folder }))
+    this.reeve = new CommandLine(new TempReeve({ parent: this.disk.folder }))
   }
 
   /** The pid of a command in the background. */
@@ -66,7 +66,7 @@ class OnSmallDisk {
 
   get reserveBytes(): number {
     try {
-      return readFileSync(join(this.reeve.dwelling.home.commands, 'reserve')).length
+      return readFileSync(join(this.reeve.temp.home.commands, 'reserve')).length
     } catch {
       // Given up, or not made yet.
       return 0

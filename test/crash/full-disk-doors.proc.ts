@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { textOf } from '../mcp/connected.ts'
 import { clientAtDaemon } from '../mcp/daemon-client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const MiB = 1024 * 1024
 const LINES = 400_000
@@ -19,9 +19,9 @@ testIf(canMount, NEEDS_MOUNT)(
     const outside = tempFolder()
     const disk = new SmallDisk(tempFolder(), 24 * MiB)
     onTestFinished(() => disk.unmount())
-    const dwelling = new Dwelling({ parent: disk.folder })
+    const temp = new TempReeve({ parent: disk.folder })
     const env = { REEVE_MIN_FREE_BYTES: '1', REEVE_OUTPUT_TAIL_BYTES: String(64 * MiB) }
-    const daemon = await dwelling.up({ env, times: { renewMs: 500, ttlMs: 5_000 } })
+    const daemon = await temp.up({ env, times: { renewMs: 500, ttlMs: 5_000 } })
     const { url, token } = daemon
     const { client } = await clientAtDaemon({ url: url ?? '', token, folder: outside, era: 'modern' })
     onTestFinished(() => client.close())

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { startProgram } from './program.ts'
 
 test('when files may not grow any more callers are told, and nothing that was acknowledged is lost', async () => {

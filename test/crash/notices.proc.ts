@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startDaemon } from '../command/daemon-program.ts'
-import { ended, Household } from '../command/household.ts'
+import { ended, TempReeve } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 
@@ -14,10 +14,10 @@ const FLOOD = { flood: { everyMs: 0, burst: 1_000 } }
 test('a daemon that is killed again and again between a line and its notice tells of each line once', async () => {
   const seed = 20_260_815
   const random = new Random(seed)
-  await using house = new Household()
-  const go = join(house.folder, 'go')
+  await using temp = new TempReeve()
+  const go = join(temp.folder, 'go')
   const run = `n=0; while [ ! -e ${go} ]; do n=$((n+1)); echo "MATCH $n"; sleep 0.005; done; printf "MATCH last"`
-  let daemon = await startDaemon(house, {}, FLOOD)
+  let daemon = await startDaemon(temp, {}, FLOOD)
   await daemon.call('openSession', { session: 's1' })
   const { record } = await daemon.call('spawn', { ...IN_S1, spec: { run, watch: [{ text: 'MATCH' }] } })
   for (let round = 0; round < 8; round++) {
@@ -28,11 +28,11 @@ test('a daemon that is killed again and again between a line and its notice tell
       return next >= before + told
     })
     await daemon.kill()
-    daemon = await startDaemon(house, {}, FLOOD)
+    daemon = await startDaemon(temp, {}, FLOOD)
   }
   writeFileSync(go, '')
   await daemon.kill()
-  const reeve = await house.open({}, FLOOD)
+  const reeve = await temp.embed({}, FLOOD)
   await ended(reeve, record.pid)
   const lines: string[] = []
   let counted = 0
@@ -58,9 +58,9 @@ test('a daemon that is killed again and again between a line and its notice tell
 })
 
 test('an end whose daemon was killed before anybody read of it is told once', async () => {
-  await using house = new Household()
+  await using temp = new TempReeve()
   for (let round = 0; round < 5; round++) {
-    const daemon = await startDaemon(house)
+    const daemon = await startDaemon(temp)
     await daemon.call('openSession', { session: 's1' })
     daemon.tell(
       JSON.stringify({ id: 0, verb: 'spawn', input: { ...IN_S1, spec: { run: 'echo x; exit 3' } } }),
@@ -68,7 +68,7 @@ test('an end whose daemon was killed before anybody read of it is told once', as
     await daemon.says('id', (said) => said['id'] === 0)
     await daemon.kill()
   }
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   const { processes } = await reeve.list({ filter: { status: 'any' } })
   for (const { record } of processes) await ended(reeve, record.pid)
   const { notices } = await reeve.notices({ scope: SCOPE })
@@ -76,8 +76,8 @@ test('an end whose daemon was killed before anybody read of it is told once', as
 })
 
 test('what was taken from a daemon that died before the acknowledgement is given again, and after it never', async () => {
-  await using house = new Household()
-  let daemon = await startDaemon(house)
+  await using temp = new TempReeve()
+  let daemon = await startDaemon(temp)
   await daemon.call('openSession', { session: 's1' })
   const { record } = await daemon.call('spawn', { ...IN_S1, spec: { run: 'true' } })
   await daemon.call('wait', { pid: record.pid })
@@ -85,13 +85,13 @@ test('what was taken from a daemon that died before the acknowledgement is given
   const first = await daemon.call('takeNotices', take)
   expect(first.notices.map(({ pid }) => pid)).toEqual([record.pid])
   await daemon.kill()
-  daemon = await startDaemon(house)
+  daemon = await startDaemon(temp)
   const again = await daemon.call('takeNotices', { ...take, waitMs: 10_000 })
   expect(again.notices.map(({ place }) => place)).toEqual(first.notices.map(({ place }) => place))
   const places = again.notices.map(({ place }) => place)
   await daemon.call('acknowledge', { scope: SCOPE, consumer: 'one', places })
   await daemon.kill()
-  const reeve = await house.open()
+  const reeve = await temp.embed()
   expect((await reeve.takeNotices(take)).notices).toEqual([])
   expect((await reeve.takeNotices({ ...take, consumer: 'two' })).notices).toEqual([])
   expect((await reeve.notices({ scope: SCOPE })).notices).toEqual([])

@@ -1,10 +1,10 @@
 import postgres from 'postgres'
 import { inject, onTestFinished } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 /** Where a test's store lies: a file, or a PostgreSQL database of its own. What is made here goes with the test. */
 export const places = {
-  SQLite: async () => tempFile(),
+  SQLite: async () => tempStore(),
   PostgreSQL: async () => {
     const name = `reeve_${crypto.randomUUID().replaceAll('-', '')}`
     const url = new URL(inject('postgresUrl'))

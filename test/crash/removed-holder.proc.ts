@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { PLACES } from './places.ts'
 import { startProgram } from './program.ts'
 

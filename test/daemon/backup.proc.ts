@@ -6,13 +6,13 @@ import { CommandLine } from '../cli/command-line.ts'
 
 test('a backup of a live home is restored into another with every ended process and its output', async () => {
   const reeve = new CommandLine()
-  const into = join(reeve.dwelling.home.folder, 'copy')
+  const into = join(reeve.temp.home.folder, 'copy')
   await reeve.run(['run', '--name', 'done', '-c', 'echo one; echo two >&2; exit 7'])
   const made = await reeve.json<{ folder: string; processes: number }>('backup', into)
   expect(made).toMatchObject({ folder: into, processes: 1 })
   const restored = new CommandLine()
   const report = await restored.json<{ processes: number; madeFrom: string }>('restore', into)
-  expect(report).toMatchObject({ processes: 1, madeFrom: reeve.dwelling.home.folder })
+  expect(report).toMatchObject({ processes: 1, madeFrom: reeve.temp.home.folder })
   expect((await restored.run(['logs', 'done'])).stdout).toBe('one\ntwo\n')
   expect(await restored.json<ProcessRecord[]>('ps', '-a')).toEqual([
     expect.objectContaining({ name: 'done', status: 'failed' }),
@@ -23,20 +23,20 @@ test('a backup of a live home is restored into another with every ended process 
 
 test('a backup is for its owner alone, and contains neither the admin token nor the key of MCP connections', async () => {
   const reeve = new CommandLine()
-  const into = join(reeve.dwelling.home.folder, 'copy')
+  const into = join(reeve.temp.home.folder, 'copy')
   await reeve.run(['run', '-c', 'true'])
   expect((await reeve.run(['backup', into])).code).toBe(0)
   expect(statSync(into).mode & 0o077).toBe(0)
   expect(readdirSync(into)).not.toContain('token')
   const files = readdirSync(into, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const token = readFileSync(reeve.dwelling.home.token, 'utf8').trim()
+  const token = readFileSync(reeve.temp.home.token, 'utf8').trim()
   for (const { parentPath, name } of files)
     expect(readFileSync(join(parentPath, name)).includes(token), name).toBe(false)
 })
 
 test('a backup that was changed is not restored, and nothing is written', async () => {
   const reeve = new CommandLine()
-  const into = join(reeve.dwelling.home.folder, 'copy')
+  const into = join(reeve.temp.home.folder, 'copy')
   const pid = (await reeve.run(['run', '-d', '-c', 'echo one'])).stdout.trim()
   await reeve.run(['wait', pid])
   await reeve.run(['backup', into])
@@ -46,12 +46,12 @@ test('a backup that was changed is not restored, and nothing is written', async 
   const refused = await restored.run(['restore', into])
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain(`output/${pid}/${segment} is not as it was when the backup was made`)
-  expect(existsSync(restored.dwelling.home.store)).toBe(false)
+  expect(existsSync(restored.temp.home.store)).toBe(false)
 })
 
 test('a folder that is no backup, a home in use and a full target folder are refused with a reason', async () => {
   const reeve = new CommandLine()
-  const { folder } = reeve.dwelling.home
+  const { folder } = reeve.temp.home
   const none = await reeve.run(['restore', join(folder, 'nothing')])
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('it has no readable manifest.json') })
   const empty = await reeve.run(['backup', join(folder, 'copy')])
@@ -67,7 +67,7 @@ test('a folder that is no backup, a home in use and a full target folder are ref
 
 test('a backup while commands print has whole lines up to the moment it was made', async () => {
   const reeve = new CommandLine()
-  const { folder } = reeve.dwelling.home
+  const { folder } = reeve.temp.home
   const stop = join(folder, 'stop')
   const line = `n=0; while [ ! -e ${stop} ]; do n=$((n+1)); echo line $n; sleep 0.001; done`
   const pid = (await reeve.run(['run', '-d', '--lifetime', 'detached', '-c', line])).stdout.trim()
@@ -84,7 +84,7 @@ test('a backup while commands print has whole lines up to the moment it was made
 
 test('commands that ran are abandoned in the restored home, their programs go on, and they can be restarted', async () => {
   const reeve = new CommandLine()
-  const { folder } = reeve.dwelling.home
+  const { folder } = reeve.temp.home
   const go = join(folder, 'go')
   const line = `while [ ! -e ${go} ]; do sleep 0.02; done; echo went; exit 4`
   const pid = (

@@ -6,7 +6,7 @@ import { ReeveError } from '../../src/core/errors.ts'
 import { configuration, type Flags } from '../../src/daemon/config.ts'
 import { SECRET_VARIABLES } from '../../src/daemon/run.ts'
 import { configurationJsonSchema, settings } from '../../src/daemon/settings.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 function configured(file: unknown, flags: Flags = {}, env: Record<string, string> = {}) {
   const home = homePaths(tempFolder())

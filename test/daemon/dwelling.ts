@@ -16,7 +16,7 @@ const UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** A home in which daemons follow one another. Whatever came of the test, nothing that it started outlives it. */
-export class Dwelling {
+export class TempReeve {
   readonly home: HomePaths
   /** What daemons of this OS process logged. */
   readonly logged: { readonly level: string; readonly facts: object; readonly words: string }[] = []

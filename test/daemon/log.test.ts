@@ -5,7 +5,7 @@ import { homePaths } from '../../src/client/home.ts'
 import { configuration } from '../../src/daemon/config.ts'
 import { logAt } from '../../src/daemon/log.ts'
 import { secretsOf } from '../../src/daemon/up.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 test('a log has no pattern, no password of the store, and no value in it that would be masked in an answer', () => {
   const folder = tempFolder()

@@ -7,21 +7,21 @@ import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/message
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
-import { Dwelling } from './dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
-function moveAway({ home }: Dwelling): void {
+function moveAway({ home }: TempReeve): void {
   const away = `${home.folder}.old`
   onTestFinished(() => rmSync(away, { recursive: true, force: true }))
   renameSync(home.folder, away)
 }
 
-function keeperOf({ home }: Dwelling): KeeperIdentity {
+function keeperOf({ home }: TempReeve): KeeperIdentity {
   const { keeper } = homeAt(home.commands, PROTOCOL)
   return JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
 }
 
 /** What carries the marker of one process, and is ended with the test. */
-function programsOf(pid: string, { home }: Dwelling): { osPid: number; startTime: string }[] {
+function programsOf(pid: string, { home }: TempReeve): { osPid: number; startTime: string }[] {
   const { id } = JSON.parse(readFileSync(homeAt(home.commands, PROTOCOL).identity, 'utf8')) as { id: string }
   const found = markedWith(`${pid}@${id}`).map((osPid) => ({ osPid, startTime: startTimeOf(osPid) }))
   onTestFinished(async () => {
@@ -31,7 +31,7 @@ function programsOf(pid: string, { home }: Dwelling): { osPid: number; startTime
 }
 
 /** It runs until the test is over. */
-async function sleeping({ home }: Dwelling): Promise<ProcessRecord> {
+async function sleeping({ home }: TempReeve): Promise<ProcessRecord> {
   const reeve = await connect({ socket: home.socket })
   const spec = { argv: ['sleep', '1000'] as [string, ...string[]] }
   const { record } = await reeve.spawn({ kind: 'command', spec, lifetime: 'detached' })
@@ -39,7 +39,7 @@ async function sleeping({ home }: Dwelling): Promise<ProcessRecord> {
   return record
 }
 
-async function shown({ home }: Dwelling, pid: string): Promise<ProcessRecord> {
+async function shown({ home }: TempReeve, pid: string): Promise<ProcessRecord> {
   const reeve = await connect({ socket: home.socket })
   try {
     return await reeve.show({ pid })
@@ -52,13 +52,13 @@ const LEAVES = 'setsid sleep 1000 & exit 0'
 
 test('after kill --all and down nothing is left of a home, also of what commands left behind', async () => {
   const line = new CommandLine()
-  const { dwelling } = line
+  const { temp } = line
   const started = await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sh', '-c', LEAVES])
   const pid = started.stdout.trim()
   await line.run(['wait', pid])
-  const left = programsOf(pid, dwelling)
+  const left = programsOf(pid, temp)
   expect(left).toHaveLength(1)
-  const keeper = keeperOf(dwelling)
+  const keeper = keeperOf(temp)
 
   const report = await line.json('kill', '--all')
   expect(report).toMatchObject({ matched: 1, signalled: [pid], failed: [] })
@@ -69,51 +69,51 @@ test('after kill --all and down nothing is left of a home, also of what commands
 })
 
 test('a home that was moved away, with programs left behind in it, takes nothing from the new one', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const reeve = await connect({ socket: dwelling.home.socket })
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const reeve = await connect({ socket: temp.home.socket })
   const { record } = await reeve.spawn({ kind: 'command', spec: { run: LEAVES }, lifetime: 'detached' })
   await reeve.wait({ pid: record.pid, timeoutMs: 30_000 })
   await reeve.close()
-  const left = programsOf(record.pid, dwelling)
+  const left = programsOf(record.pid, temp)
   expect(left).toHaveLength(1)
-  const formerKeeper = keeperOf(dwelling)
+  const formerKeeper = keeperOf(temp)
   first.signal('SIGTERM')
   await first.ended()
   expect(isAlive(formerKeeper)).toBe(true)
-  moveAway(dwelling)
+  moveAway(temp)
 
-  const second = await dwelling.start()
-  const { pid } = await sleeping(dwelling)
+  const second = await temp.start()
+  const { pid } = await sleeping(temp)
   for (const one of left) await endForCertain(one)
   await until('the former keeper is gone', () => !isAlive(formerKeeper))
-  expect(existsSync(homeAt(dwelling.home.commands, PROTOCOL).keeper.socket)).toBe(true)
+  expect(existsSync(homeAt(temp.home.commands, PROTOCOL).keeper.socket)).toBe(true)
   await second.kill()
-  await dwelling.start()
-  expect(await shown(dwelling, pid)).toMatchObject({ status: 'running' })
+  await temp.start()
+  expect(await shown(temp, pid)).toMatchObject({ status: 'running' })
 })
 
 test('a daemon whose home was moved away takes nothing from the daemon that has its path now', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.up()
-  const formerKeeper = keeperOf(dwelling)
-  moveAway(dwelling)
-  const second = await dwelling.start()
+  const temp = new TempReeve()
+  const first = await temp.up()
+  const formerKeeper = keeperOf(temp)
+  moveAway(temp)
+  const second = await temp.start()
   await first.close()
   await until('the former keeper is gone', () => !isAlive(formerKeeper))
-  expect(dwelling.announced()).toMatchObject({ osPid: second.osPid })
-  expect(dwelling.announced()?.stopping).toBeUndefined()
-  const reeve = await connect({ socket: dwelling.home.socket })
-  expect((await reeve.status()).keeper).toMatchObject({ available: true, osPid: keeperOf(dwelling).osPid })
+  expect(temp.announced()).toMatchObject({ osPid: second.osPid })
+  expect(temp.announced()?.stopping).toBeUndefined()
+  const reeve = await connect({ socket: temp.home.socket })
+  expect((await reeve.status()).keeper).toMatchObject({ available: true, osPid: keeperOf(temp).osPid })
   await reeve.close()
 })
 
 test('a daemon starts although the socket of its keeper was lost, and finds what runs', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const { pid } = await sleeping(dwelling)
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const { pid } = await sleeping(temp)
   await first.kill()
-  rmSync(homeAt(dwelling.home.commands, PROTOCOL).keeper.socket)
-  await dwelling.start()
-  expect(await shown(dwelling, pid)).toMatchObject({ status: 'running' })
+  rmSync(homeAt(temp.home.commands, PROTOCOL).keeper.socket)
+  await temp.start()
+  expect(await shown(temp, pid)).toMatchObject({ status: 'running' })
 })

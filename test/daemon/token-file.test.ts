@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { homePaths } from '../../src/client/home.ts'
 import { adminToken, TokenFile } from '../../src/daemon/token-file.ts'
 import { findToken } from '../../src/server/tokens.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 test('a token is found by its text and kept as a hash, until it is revoked', () => {
   const home = homePaths(tempFolder())

@@ -20,16 +20,16 @@ import { ReeveError } from '../../src/core/errors.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { isAlive, osProcess, signalOne } from '../command/os-processes.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
-import { Dwelling, quiet } from './dwelling.ts'
+import { TempReeve, quiet } from '../temp-reeve.ts'
 
 const program = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
-const background = (dwelling: Dwelling, args: readonly string[] = ['--listen', '127.0.0.1:0']) =>
-  detach({ home: dwelling.home.folder, env: { ...process.env, ...dwelling.env }, args, program })
+const background = (temp: TempReeve, args: readonly string[] = ['--listen', '127.0.0.1:0']) =>
+  detach({ home: temp.home.folder, env: { ...process.env, ...temp.env }, args, program })
 
 const run = (line: string, lifetime = 'detached') => ({
   body: { kind: 'command', spec: { run: line }, lifetime },
@@ -46,16 +46,16 @@ async function refusal(asked: Promise<unknown>): Promise<ReeveError> {
 }
 
 test('a daemon says that it is ready, and takes that back when it stops', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  expect(dwelling.announced()).toMatchObject({ osPid: process.pid, url: daemon.url, startTime: /^\d+$/ })
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  expect(temp.announced()).toMatchObject({ osPid: process.pid, url: daemon.url, startTime: /^\d+$/ })
   await daemon.close()
-  expect(existsSync(dwelling.home.daemon)).toBe(false)
-  expect(existsSync(dwelling.home.socket)).toBe(false)
+  expect(existsSync(temp.home.daemon)).toBe(false)
+  expect(existsSync(temp.home.socket)).toBe(false)
 })
 
 test('a daemon that ends because its home is gone is not started, and the error says so', async () => {
-  const { home } = new Dwelling()
+  const { home } = new TempReeve()
   const folder = join(home.folder, 'home')
   const movesItsHome = fileURLToPath(new URL('../fixtures/moves-its-home.ts', import.meta.url))
   const error = await refusal(detach({ home: folder, program: movesItsHome, timeoutMs: 60_000 }))
@@ -64,26 +64,26 @@ test('a daemon that ends because its home is gone is not started, and the error 
 })
 
 test('a daemon that is killed before it is ready is followed by another', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const killedAtFirst = fileURLToPath(new URL('../fixtures/killed-at-first.ts', import.meta.url))
   const { osPid } = await detach({
-    home: dwelling.home.folder,
-    env: { ...process.env, ...dwelling.env },
+    home: temp.home.folder,
+    env: { ...process.env, ...temp.env },
     args: ['--listen', '127.0.0.1:0'],
     program: killedAtFirst,
   })
-  expect(existsSync(join(dwelling.home.folder, 'was-killed'))).toBe(true)
-  expect(dwelling.announced()).toMatchObject({ osPid })
+  expect(existsSync(join(temp.home.folder, 'was-killed'))).toBe(true)
+  expect(temp.announced()).toMatchObject({ osPid })
 })
 
 test('a data folder of commands is no home, and is left as it was', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
-  const before = readdirSync(house.home.folder).sort()
-  const error = await refusal(up({ home: house.home.folder, env: {}, log: quiet }))
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const before = readdirSync(temp.keeperHome.folder).sort()
+  const error = await refusal(up({ home: temp.keeperHome.folder, env: {}, log: quiet }))
   expect(error.code).toBe('home_unusable')
-  expect(error.message).toContain(`${house.home.folder} is the data folder of commands`)
-  expect(readdirSync(house.home.folder).sort()).toEqual(before)
+  expect(error.message).toContain(`${temp.keeperHome.folder} is the data folder of commands`)
+  expect(readdirSync(temp.keeperHome.folder).sort()).toEqual(before)
   expect((await reeve.status()).keeper?.available).toBe(true)
 })
 
@@ -93,8 +93,8 @@ testIf(existsSync('/proc/self'), 'needs /proc')('a home below /proc is refused',
 })
 
 test('a daemon whose keeper is stopped is not ready, until the keeper goes on', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const { keeper } = await daemon.reeve.status()
   const stopped = osProcess(keeper?.osPid ?? 0)
   expect(isAlive(stopped)).toBe(true)
@@ -109,40 +109,40 @@ test('a daemon whose keeper is stopped is not ready, until the keeper goes on', 
 })
 
 test('a second daemon is refused, and told which one is the first', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const error = await refusal(dwelling.up())
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const error = await refusal(temp.up())
   expect(error.code).toBe('daemon_already_running')
   expect(error.message).toContain(`PID ${first.osPid}`)
-  expect(error.details).toMatchObject({ osPid: first.osPid, home: dwelling.home.folder })
-  const second = await dwelling.start()
+  expect(error.details).toMatchObject({ osPid: first.osPid, home: temp.home.folder })
+  const second = await temp.start()
   expect((await second.ended()).code).toBe(1)
   expect(second.stderr).toContain(`PID ${first.osPid}`)
-  expect((await ask({ home: dwelling.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
+  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
     first.osPid,
   )
 })
 
 test('the socket file and the note of a daemon that was killed are in nobody’s way', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
+  const temp = new TempReeve()
+  const first = await temp.start()
   await first.kill()
-  expect(existsSync(dwelling.home.socket)).toBe(true)
-  expect(dwelling.announced()?.osPid).toBe(first.osPid)
-  expect((await refusal(down({ home: dwelling.home.folder }))).code).toBe('daemon_not_running')
-  const daemon = await dwelling.up()
+  expect(existsSync(temp.home.socket)).toBe(true)
+  expect(temp.announced()?.osPid).toBe(first.osPid)
+  expect((await refusal(down({ home: temp.home.folder }))).code).toBe('daemon_not_running')
+  const daemon = await temp.up()
   expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
 })
 
 test('kill -9 in the middle loses nothing: the next daemon has the exit code and every line', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const where = { home: dwelling.home, url: null }
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const where = { home: temp.home, url: null }
   const line = 'for i in $(seq 1 200); do echo line $i; sleep 0.005; done; exit 3'
   const { pid } = (await ask(where, 'POST /v1/processes', run(line))).json.record
   await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"line 20"}')}`)
   await first.kill()
-  const daemon = await dwelling.up()
+  const daemon = await temp.up()
   const waited = await ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=30000`)
   expect(waited.json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 3 } } })
   const { text } = await ask(daemon, `GET /v1/processes/${pid}/output/stream`)
@@ -151,35 +151,35 @@ test('kill -9 in the middle loses nothing: the next daemon has the exit code and
 })
 
 test('SIGTERM ends what lives as long as the daemon, and leaves the rest', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const where = { home: dwelling.home, url: null }
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const where = { home: temp.home, url: null }
   const begun = async (lifetime: string) =>
     (await ask(where, 'POST /v1/processes', run('sleep 300', lifetime))).json.record.pid as string
   const bound = await begun('daemon')
   const free = await begun('detached')
-  const stopped = await down({ home: dwelling.home.folder })
+  const stopped = await down({ home: temp.home.folder })
   expect(stopped.osPid).toBe(first.osPid)
   expect(await first.ended()).toEqual({ code: 0, signal: null })
-  const daemon = await dwelling.up()
+  const daemon = await temp.up()
   const status = async (pid: string) => (await ask(daemon, `GET /v1/processes/${pid}`)).json.status
   expect([await status(bound), await status(free)]).toEqual(['cancelled', 'running'])
 })
 
 test('down --keep leaves to the keeper what lives as long as the daemon', async () => {
-  const dwelling = new Dwelling()
-  await dwelling.start()
-  const where = { home: dwelling.home, url: null }
+  const temp = new TempReeve()
+  await temp.start()
+  const where = { home: temp.home, url: null }
   const { pid } = (await ask(where, 'POST /v1/processes', run('sleep 300', 'daemon'))).json.record
-  await down({ home: dwelling.home.folder, keep: true })
-  const daemon = await dwelling.up()
+  await down({ home: temp.home.folder, keep: true })
+  const daemon = await temp.up()
   expect((await ask(daemon, `GET /v1/processes/${pid}`)).json.status).toBe('running')
 })
 
 test('a second SIGINT stops a daemon at once, that waits for a command to end', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const where = { home: dwelling.home, url: null }
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const where = { home: temp.home, url: null }
   const stubborn = {
     kind: 'command',
     spec: { run: 'trap "" TERM; echo up; sleep 300 & wait; sleep 300', graceMs: 60_000 },
@@ -188,128 +188,128 @@ test('a second SIGINT stops a daemon at once, that waits for a command to end', 
   const { pid } = (await ask(where, 'POST /v1/processes', { body: stubborn })).json.record
   await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
   first.signal('SIGINT')
-  await until('it is stopping', () => dwelling.announced()?.stopping === true)
+  await until('it is stopping', () => temp.announced()?.stopping === true)
   first.signal('SIGINT')
   expect(await first.ended()).toEqual({ code: 130, signal: null })
 })
 
 test('while a daemon stops, a second stop waits with the first, the next daemon for both, and who asks is answered', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const where = { home: dwelling.home, url: null }
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const where = { home: temp.home, url: null }
   // It goes when it is told to, and not before.
   const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done; exit 6'
   const spec = { run: line, graceMs: 60_000 }
-  const body = { kind: 'command', spec, cwd: dwelling.home.folder, lifetime: 'daemon' }
+  const body = { kind: 'command', spec, cwd: temp.home.folder, lifetime: 'daemon' }
   const { pid } = (await ask(where, 'POST /v1/processes', { body })).json.record
   await ask(where, `GET /v1/processes/${pid}/wait?until=${encodeURIComponent('{"text":"up"}')}`)
   const waiting = ask(where, `GET /v1/processes/${pid}/wait`)
-  const stops = [down({ home: dwelling.home.folder })]
-  await until('it is stopping', () => dwelling.announced()?.stopping === true)
-  stops.push(down({ home: dwelling.home.folder }))
-  const next = background(dwelling)
-  expect((await refusal(dwelling.up())).code).toBe('daemon_already_running')
+  const stops = [down({ home: temp.home.folder })]
+  await until('it is stopping', () => temp.announced()?.stopping === true)
+  stops.push(down({ home: temp.home.folder }))
+  const next = background(temp)
+  expect((await refusal(temp.up())).code).toBe('daemon_already_running')
   expect((await ask(where, `GET /v1/processes/${pid}`)).json.status).toBe('stopping')
-  writeFileSync(join(dwelling.home.folder, 'go'), '')
+  writeFileSync(join(temp.home.folder, 'go'), '')
   // Whoever waited for it is told how it ended before nobody is answered any more.
   expect((await waiting).json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 6 } } })
   for (const stopped of await Promise.all(stops)) expect(stopped.osPid).toBe(first.osPid)
   const { osPid } = await next
   expect(osPid).not.toBe(first.osPid)
-  expect(dwelling.announced()).toMatchObject({ osPid })
+  expect(temp.announced()).toMatchObject({ osPid })
 })
 
 test('a stop that meets trouble says so, and stops all the same', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const { pid } = (await ask(daemon, 'POST /v1/processes', run('sleep 300', 'daemon'))).json.record
   // Where its note is written first, nothing can be.
-  const draft = `${dwelling.home.daemon}.${process.pid}.new`
+  const draft = `${temp.home.daemon}.${process.pid}.new`
   mkdirSync(draft)
   await expect(daemon.close()).rejects.toThrow(/EISDIR/)
-  expect(dwelling.logged).toContainEqual(
+  expect(temp.logged).toContainEqual(
     expect.objectContaining({ level: 'error', words: 'trouble while saying that it stops' }),
   )
-  expect(existsSync(dwelling.home.socket)).toBe(false)
+  expect(existsSync(temp.home.socket)).toBe(false)
   rmSync(draft, { recursive: true })
-  const next = await dwelling.up()
+  const next = await temp.up()
   expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('cancelled')
 })
 
 test("a note of an earlier boot is nobody's, whoever has its PID now", async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const note = { ...dwelling.announced(), bootId: 'another' }
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const note = { ...temp.announced(), bootId: 'another' }
   await daemon.close()
-  writeFileSync(dwelling.home.daemon, JSON.stringify(note))
-  expect((await refusal(down({ home: dwelling.home.folder }))).code).toBe('daemon_not_running')
+  writeFileSync(temp.home.daemon, JSON.stringify(note))
+  expect((await refusal(down({ home: temp.home.folder }))).code).toBe('daemon_not_running')
 })
 
 test('a daemon in the background is ready when it is answered for, and is found again', async () => {
-  const dwelling = new Dwelling()
-  const started = await background(dwelling)
-  expect((await ask({ home: dwelling.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
+  const temp = new TempReeve()
+  const started = await background(temp)
+  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
     started.osPid,
   )
   expect(readFileSync(`/proc/${started.osPid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]).toBe(
     String(started.osPid),
   )
-  expect(statSync(dwelling.home.log).mode & 0o777).toBe(0o600)
-  expect(await background(dwelling)).toEqual(started)
-  await down({ home: dwelling.home.folder })
-  expect(readFileSync(dwelling.home.log, 'utf8')).toContain('"msg":"stopped"')
+  expect(statSync(temp.home.log).mode & 0o777).toBe(0o600)
+  expect(await background(temp)).toEqual(started)
+  await down({ home: temp.home.folder })
+  expect(readFileSync(temp.home.log, 'utf8')).toContain('"msg":"stopped"')
 })
 
 test('of several that are started at once in the background one remains, and all are told of it', async () => {
-  const dwelling = new Dwelling()
-  const started = await Promise.all([1, 2, 3].map(() => background(dwelling)))
+  const temp = new TempReeve()
+  const started = await Promise.all([1, 2, 3].map(() => background(temp)))
   expect(new Set(started.map(({ osPid }) => osPid)).size).toBe(1)
 })
 
 test('one that comes too late, because another was faster, does not come when that one is stopped', async () => {
-  const dwelling = new Dwelling()
-  const [late, osPid] = [join(dwelling.home.folder, 'late.mjs'), join(dwelling.home.folder, 'late-pid')]
-  mkdirSync(dwelling.home.folder, { recursive: true })
+  const temp = new TempReeve()
+  const [late, osPid] = [join(temp.home.folder, 'late.mjs'), join(temp.home.folder, 'late-pid')]
+  mkdirSync(temp.home.folder, { recursive: true })
   writeFileSync(
     late,
     `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(osPid)}, String(process.pid))\nsetInterval(() => {}, 1e6)\n`,
   )
-  const env = { ...process.env, ...dwelling.env }
-  const coming = detach({ home: dwelling.home.folder, env, args: [], program: late })
+  const env = { ...process.env, ...temp.env }
+  const coming = detach({ home: temp.home.folder, env, args: [], program: late })
   await until('it is coming', () => existsSync(osPid) && readFileSync(osPid, 'utf8') !== '')
-  const daemon = await background(dwelling)
+  const daemon = await background(temp)
   expect(await coming).toMatchObject({ osPid: daemon.osPid })
   const identity = Number(readFileSync(osPid, 'utf8'))
   await until('the late one is gone', () => !existsSync(`/proc/${identity}`))
 })
 
 test('a daemon that cannot start in the background says why', async () => {
-  const dwelling = new Dwelling()
-  writeFileSync(dwelling.home.config, '{ "mostCommands": "many" }')
-  const error = await refusal(background(dwelling))
+  const temp = new TempReeve()
+  writeFileSync(temp.home.config, '{ "mostCommands": "many" }')
+  const error = await refusal(background(temp))
   expect(error).toMatchObject({ code: 'bad_configuration', details: { key: 'mostCommands', value: 'many' } })
   expect(error.message).toMatch(/mostCommands in .*reeve\.json is "many"/)
   expect(error.remedy).toMatch(/whole number/)
 })
 
 test('a port that is taken is named, unless nobody chose it', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
-  const error = await refusal(dwelling.up({ flags: { listen: `127.0.0.1:${port}` } }))
+  const error = await refusal(temp.up({ flags: { listen: `127.0.0.1:${port}` } }))
   expect(error).toMatchObject({ code: 'address_in_use', details: { address: `127.0.0.1:${port}` } })
   expect(error.remedy).toMatch(/--listen/)
-  expect(existsSync(dwelling.home.daemon)).toBe(false)
+  expect(existsSync(temp.home.daemon)).toBe(false)
   const usual = createServer().listen(7337, '127.0.0.1')
   onTestFinished(() => void usual.close())
   // If it is taken by somebody else, that is as good.
   await new Promise((resolve) => usual.once('listening', resolve).once('error', resolve))
-  const daemon = await dwelling.up({ flags: { listen: undefined } })
+  const daemon = await temp.up({ flags: { listen: undefined } })
   expect(daemon.url).not.toMatch(/:7337$/)
   expect((await ask(daemon, 'GET /readyz', { token: null })).status).toBe(200)
-  expect(dwelling.logged).toContainEqual(
+  expect(temp.logged).toContainEqual(
     expect.objectContaining({ level: 'warn', facts: { address: '127.0.0.1:7337' } }),
   )
 })
@@ -365,27 +365,27 @@ test('a home whose path is too long for a socket is named as such', async () => 
 })
 
 test('a damaged token file stops the start, and says what to do', async () => {
-  const dwelling = new Dwelling()
-  await (await dwelling.up()).close()
-  writeFileSync(dwelling.home.tokens, '[{ "id": "t_1" }]')
-  const error = await refusal(dwelling.up())
+  const temp = new TempReeve()
+  await (await temp.up()).close()
+  writeFileSync(temp.home.tokens, '[{ "id": "t_1" }]')
+  const error = await refusal(temp.up())
   expect(error.code).toBe('bad_configuration')
-  expect(error.message).toContain(dwelling.home.tokens)
+  expect(error.message).toContain(temp.home.tokens)
 })
 
 test('a home where everybody may write is refused, and its rights are left as they are', async () => {
-  const dwelling = new Dwelling()
-  chmodSync(dwelling.home.folder, 0o777)
-  const error = await refusal(dwelling.up())
-  expect(error).toMatchObject({ code: 'home_unusable', details: { home: dwelling.home.folder } })
+  const temp = new TempReeve()
+  chmodSync(temp.home.folder, 0o777)
+  const error = await refusal(temp.up())
+  expect(error).toMatchObject({ code: 'home_unusable', details: { home: temp.home.folder } })
   expect(error.remedy).toContain('chmod 700')
-  expect(statSync(dwelling.home.folder).mode & 0o777).toBe(0o777)
-  chmodSync(dwelling.home.folder, 0o755)
-  expect((await ask(await dwelling.up(), 'GET /readyz')).status).toBe(200)
+  expect(statSync(temp.home.folder).mode & 0o777).toBe(0o777)
+  chmodSync(temp.home.folder, 0o755)
+  expect((await ask(await temp.up(), 'GET /readyz')).status).toBe(200)
 })
 
 test('MCP clients are served by the daemon, to those whom its tokens let in', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -405,8 +405,8 @@ test('MCP clients are served by the daemon, to those whom its tokens let in', as
 testIf(can('openssl', 'version'), 'needs openssl')(
   'everything is served over TLS where a certificate is given, beyond this machine too',
   async () => {
-    const dwelling = new Dwelling()
-    const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(dwelling.home.folder, name)) as [
+    const temp = new TempReeve()
+    const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(temp.home.folder, name)) as [
       string,
       string,
     ]
@@ -423,7 +423,7 @@ testIf(can('openssl', 'version'), 'needs openssl')(
     ]
     const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
     execFileSync('openssl', [...made, ...named, '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
-    const daemon = await dwelling.up({ flags: { listen: '0.0.0.0:0', tlsCert, tlsKey } })
+    const daemon = await temp.up({ flags: { listen: '0.0.0.0:0', tlsCert, tlsKey } })
     expect(daemon.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     const status = await new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${daemon.token}` }

@@ -1,12 +1,12 @@
 import { embed, type ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 async function opened() {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: { sleep: ({ abortSignal: signal }) => untilAborted(signal) },
   })
   onTestFinished(() => reeve.close())
@@ -120,7 +120,7 @@ test('a charge that is repeated under its key is charged once, and another one u
 })
 
 test('a tool charges itself, and in a later attempt nothing again', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const reached = Promise.withResolvers<void>()
   const first = await embed({
     store,

@@ -2,7 +2,7 @@ import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { photograph } from '../../src/testing/conformance/sound.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
@@ -14,7 +14,7 @@ type Wild = {
 }
 
 async function begin() {
-  const store = await openSqlite(tempFile())
+  const store = await openSqlite(tempStore())
   const reeve = await embed({ store })
   const eventTypes = {
     note: { schema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
@@ -166,7 +166,7 @@ test('a name every object has is a name like any other', async () => {
 })
 
 test('a request of more than a mebibyte is refused, and nothing is registered', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const definition = 'x'.repeat(1024 * 1024)
   await expect(
@@ -178,7 +178,7 @@ test('a request of more than a mebibyte is refused, and nothing is registered', 
 })
 
 test('a field that is undefined is a field left out', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const definition = { kept: 1, gone: undefined as unknown as null }
   const given = { ...OUTSIDE, name: undefined as unknown as string, definition }
@@ -188,7 +188,7 @@ test('a field that is undefined is a field left out', async () => {
 
 test('options that embed does not know, or cannot use, are named', async () => {
   const wild = embed as (options?: unknown) => Promise<Reeve>
-  const store = tempFile()
+  const store = tempStore()
   for (const [options, said] of [
     [undefined, /embed/],
     [{}, /store/],
@@ -206,7 +206,7 @@ test('options that embed does not know, or cannot use, are named', async () => {
 })
 
 test('a misspelt status says which there are', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const filter = { status: 'runing' as 'running' }
   await expect(reeve.list({ filter })).rejects.toThrow(/filter\.status: .*running/)

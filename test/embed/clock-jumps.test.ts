@@ -2,7 +2,7 @@ import { embed } from 'reeve'
 import { openMemory } from 'reeve/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nodeEdges } from '../../src/embed/node-edges.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers())
 const jump = (ms: number) => vi.setSystemTime(Date.now() + ms)
 
 test('a process does not end before it began, though the clock was set back', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   jump(-DAY_MS)
   await reeve.changeCwd({ pid: record.pid, cwd: '/' })
@@ -27,7 +27,7 @@ test('a process does not end before it began, though the clock was set back', as
 })
 
 test('a holder that lives keeps its work, though the clock was set ahead by a day', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const go = Promise.withResolvers<void>()
   const executed: string[] = []
   const work = async ({ pid }: { pid: string }) => {
@@ -52,7 +52,7 @@ test('a holder that lives keeps its work, though the clock was set ahead by a da
 })
 
 test('work is begun at once though the clock was set ahead: the lease is renewed before', async () => {
-  const reeve = await embed({ store: tempFile(), tools: { work: () => 'done' }, times: NEVER_RENEWED })
+  const reeve = await embed({ store: tempStore(), tools: { work: () => 'done' }, times: NEVER_RENEWED })
   jump(DAY_MS)
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'work' } })
   expect(record.status).toBe('running')
@@ -62,7 +62,7 @@ test('work is begun at once though the clock was set ahead: the lease is renewed
 })
 
 test('work of others is claimed at once though the clock was set ahead', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const worker = await embed({ store, tools: { work: () => 'done' }, times: NEVER_RENEWED })
   const boss = await embed({ store, times: NEVER_RENEWED })
   jump(DAY_MS)
@@ -74,7 +74,7 @@ test('work of others is claimed at once though the clock was set ahead', async (
 })
 
 test('work that was registered before the clock was set back is done now, not when the clock has caught up', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const boss = await embed({ store })
   const { record } = await boss.spawn({ kind: 'tool', spec: { tool: 'work' } })
   jump(-DAY_MS)
@@ -86,7 +86,7 @@ test('work that was registered before the clock was set back is done now, not wh
 })
 
 test('what is older than a time to prune counts from its end by the clock of now', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
   jump(-DAY_MS)

@@ -25,7 +25,7 @@ import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../crash/program.ts'
 import { startPostgres } from '../postgres-server.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const COUNT = 100
 const EXTERNAL = { kind: 'external', spec: { description: 'x' } } as const

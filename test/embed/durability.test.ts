@@ -5,10 +5,10 @@ import { openMemory } from 'reeve/testing'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 test('SQLite writes ahead and syncs every commit', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const store = await openSqlite(file)
   expect(store.durability).toEqual({
     store: 'sqlite',
@@ -22,7 +22,7 @@ test('SQLite writes ahead and syncs every commit', async () => {
 })
 
 test('a file that somebody left in another journal mode is written ahead again', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const other = new DatabaseSync(file)
   other.exec('pragma journal_mode = delete; create table somebody (x)')
   other.close()
@@ -58,7 +58,7 @@ test('the memory store claims nothing', async () => {
 })
 
 test('what processes are told is nobody else’s business: files are the owner’s alone', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const reeve = await embed({ store: file })
   await reeve.spawn({ kind: 'external', spec: { description: 'x' } })
   const { statSync } = await import('node:fs')

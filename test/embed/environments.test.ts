@@ -1,9 +1,9 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 async function withSession() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 's1' })
   return { reeve, session: reeve.as('session:s1') }

@@ -1,11 +1,11 @@
 import { embed, type Json, type JsonObject } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 async function bench() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const declare = async (schema: JsonObject) =>
     (await reeve.spawn({ ...OUTSIDE, eventTypes: { note: { schema } } })).record.pid

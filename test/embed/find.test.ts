@@ -1,11 +1,11 @@
 import { embed, type InputOf } from 'reeve'
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 test('a process is found by its pid, by an unambiguous beginning of it, and by its newest name', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   for (const pid of ['p_aaaa22222222', 'p_aaaa33333333', 'p_bbbb22222222'])
     await reeve.spawn({ ...OUTSIDE, pid, name: 'web' })
   expect((await reeve.show({ pid: 'p_aaaa22222222' })).pid).toBe('p_aaaa22222222')
@@ -21,7 +21,7 @@ test('a process is found by its pid, by an unambiguous beginning of it, and by i
 })
 
 test('a name means the newest process that lives; if none lives, the newest', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const meant = async () => (await reeve.show({ pid: 'web' })).pid
   const end = (pid: string) => reeve.end({ pid, status: 'completed', replayKey: 'e' })
   const [old, middle, young] = ['p_aaaa22222222', 'p_bbbb22222222', 'p_cccc22222222'] as const
@@ -39,7 +39,7 @@ test('a name means the newest process that lives; if none lives, the newest', as
 })
 
 test('a name means a process of the session that says it, before one that others let it see', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   for (const session of ['s1', 's2']) await reeve.openSession({ session })
   const own = await reeve.as('session:s1').spawn({ ...OUTSIDE, name: 'web' })
   await reeve.end({ pid: own.record.pid, status: 'completed', replayKey: 'e' })
@@ -50,7 +50,7 @@ test('a name means a process of the session that says it, before one that others
 })
 
 test('whoever gives a name that a living process has is told whose it is', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn({ ...OUTSIDE, name: 'web' })
   const second = { ...OUTSIDE, name: 'web', idempotencyKey: 'second' }
   expect((await reeve.spawn(second)).warning).toEqual({ code: 'name_in_use', pid: record.pid })
@@ -59,7 +59,7 @@ test('whoever gives a name that a living process has is told whose it is', async
 })
 
 test('pages go on where the last one ended, also when processes come and go', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { processes } = await reeve.spawnMany({
     processes: Array.from({ length: 25 }, (_, index) => ({ ...OUTSIDE, label: `n${index}` })),
   })
@@ -82,7 +82,7 @@ test('pages go on where the last one ended, also when processes come and go', as
 })
 
 test('one value of a filter stands for a list of one', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   await reeve.spawn({ ...OUTSIDE, name: 'one' })
   await reeve.spawn({ kind: 'agent', spec: { agent: 'coder' }, name: 'two' })
   const names = async (filter: NonNullable<InputOf<'list'>['filter']>) =>
@@ -94,7 +94,7 @@ test('one value of a filter stands for a list of one', async () => {
 })
 
 test('events are read from a seq, from the end, and counted', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   for (const cwd of ['/1', '/2', '/3']) await reeve.changeCwd({ pid: record.pid, cwd })
   const seqs = async (input: object) => {
@@ -109,7 +109,7 @@ test('events are read from a seq, from the end, and counted', async () => {
 })
 
 test('a pruned process is told from one that never was', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
   expect(await reeve.prune({ keep: 0 })).toEqual({ pruned: [record.pid], kept: [] })
@@ -120,7 +120,7 @@ test('a pruned process is told from one that never was', async () => {
 })
 
 test('a reader that begins at the beginning goes on past what was pruned, one that was behind is told', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const outside = { kind: 'external', spec: { description: 'x' } } as const
   const spawned = await reeve.spawnMany({ processes: Array.from({ length: 6 }, () => outside) })
   const pids = spawned.processes.map(({ record }) => record.pid)

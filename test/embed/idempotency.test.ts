@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { pidFrom } from '../../src/core/process/pid.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-async function opened(sessions: readonly string[], store = tempFile()) {
+async function opened(sessions: readonly string[], store = tempStore()) {
   const reeve = await embed({ store })
   onTestFinished(() => reeve.close())
   for (const session of sessions) await reeve.openSession({ session })
@@ -44,7 +44,7 @@ test('groups of sessions whose ids have spaces are told apart', async () => {
 })
 
 test('a key answers with the same process, in every kernel of a store', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const first = await opened(['s1'], file)
   const { record } = await first.as('session:s1').spawn({ ...OUTSIDE, idempotencyKey: 'k' })
   const second = await opened([], file)

@@ -1,13 +1,13 @@
 import { embed, type Reeve } from 'reeve'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 const SCOPE = 'session:s1'
 
 async function opened(): Promise<Reeve> {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 's1' })
   return reeve
@@ -82,7 +82,7 @@ test('whoever is told, and waits for the end, is not told; an operator who waits
 })
 
 test('who is gone as the answer comes has not been told, and is told later', async () => {
-  const store = await openSqlite(tempFile())
+  const store = await openSqlite(tempStore())
   const gone = new AbortController()
   let asked = 0
   const watched: typeof store = Object.create(store, {

@@ -1,10 +1,10 @@
 import { type Embedded, embed, type ReeveVerbs } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-async function opened(store = tempFile()): Promise<Embedded> {
+async function opened(store = tempStore()): Promise<Embedded> {
   const reeve = await embed({ store })
   onTestFinished(() => reeve.close())
   return reeve
@@ -81,7 +81,7 @@ test('a follow of a granted process that is pruned ends with pruned_pid, not wit
 })
 
 test('a wait is denied when another kernel on the same store revokes the grant', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const [here, elsewhere] = [await opened(store), await opened(store)]
   const pid = await granted(here)
   const waiting = here

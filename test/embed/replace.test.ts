@@ -1,6 +1,6 @@
 import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const UNKNOWN = 'e'.repeat(64)
 const server = { kind: 'tool', spec: { tool: 'serve' }, recovery: 'bound' } as const
@@ -8,7 +8,7 @@ const replacing = (name: string) => ({ ...server, name, ifRunning: 'replace' }) 
 
 async function withServers(...names: string[]): Promise<{ reeve: Reeve; pids: string[] }> {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       serve: ({ abortSignal: signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true })),

@@ -1,11 +1,11 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 async function opened() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 's1' })
   return reeve
@@ -54,7 +54,7 @@ test('a session finds its own process by a name that others have used often sinc
 
 test('closing twice, or at once from two places, is closing once', async () => {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: { slow: ({ abortSignal: signal }) => new Promise(() => signal.aborted) },
   })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'slow' }, recovery: 'rerunnable' })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { photograph } from '../../src/testing/conformance/sound.ts'
-import { tempFile, tempFolder } from '../temp-file.ts'
+import { tempStore, tempFolder } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
@@ -42,7 +42,7 @@ test('a store that cannot be opened says why and what to do, and leaves nothing 
 })
 
 test('options that cannot work are refused, and the store is let go again', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const impatient = embed({ store: file, times: { renewMs: 1_000, ttlMs: 2_000 } })
   await expect(impatient).rejects.toMatchObject({ code: 'invalid_input' })
   expect(readdirSync(`${file}-holders`), 'its lock is gone').toEqual([])
@@ -59,7 +59,7 @@ test.each([
   '%s is told as such, nothing is changed, and the kernel goes on when it is over',
   async (_, errcode, writing, committing) => {
     const faults: { at?: 'apply' | 'commit' } = {}
-    const store = await openSqlite(tempFile(), { wrap: (inner) => failing(inner, faults, errcode) })
+    const store = await openSqlite(tempStore(), { wrap: (inner) => failing(inner, faults, errcode) })
     const reeve = await embed({ store, onTrouble: () => {} })
     await reeve.spawn({ ...OUTSIDE, name: 'before' })
     const before = await photograph(store)
@@ -86,7 +86,7 @@ test.each([
 
 test('a tool that ends while the disk is full has its outcome written when there is room again', async () => {
   const faults: { at?: 'apply' | 'commit' } = {}
-  const store = await openSqlite(tempFile(), { wrap: (inner) => failing(inner, faults, 13) })
+  const store = await openSqlite(tempStore(), { wrap: (inner) => failing(inner, faults, 13) })
   const begun = Promise.withResolvers<void>()
   const go = Promise.withResolvers<void>()
   const full = Promise.withResolvers<void>()
@@ -115,7 +115,7 @@ test('a tool that ends while the disk is full has its outcome written when there
 })
 
 test('a file that another process keeps locked is waited for, then the caller is told', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const clock = simulatedClock()
   const store = await openSqlite(file, { clock })
   const reeve = await embed({ store })
@@ -142,7 +142,7 @@ test('a file that another process keeps locked is waited for, then the caller is
 })
 
 test('a record that cannot be read does not make the store unwritable', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const reeve = await embed({ store: file, onTrouble: () => {} })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.close()
@@ -158,7 +158,7 @@ test('a record that cannot be read does not make the store unwritable', async ()
 })
 
 test('a broken page is told as such', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const reeve = await embed({ store: file })
   await reeve.spawnMany({ processes: Array.from({ length: 2_000 }, () => OUTSIDE) })
   await reeve.close()
@@ -177,7 +177,7 @@ test('a broken page is told as such', async () => {
 })
 
 test('after the close every act says that it was closed', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   const waiting = reeve.wait({ pid: record.pid })
   waiting.catch(() => {})

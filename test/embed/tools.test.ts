@@ -1,6 +1,6 @@
 import { embed, type Json, type Reeve, type ToolHandler } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 async function run(reeve: Reeve, tool: string, input: Json = null) {
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool, input }, recovery: 'rerunnable' })
@@ -15,7 +15,7 @@ async function outcome(reeve: Reeve, pid: string) {
 
 test('what a tool returns is its result, what it throws is its failure', async () => {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       double: ({ input }) => Number(input) * 2,
       nothing: () => undefined,
@@ -44,7 +44,7 @@ test('what a tool returns is its result, what it throws is its failure', async (
 
 test('a handler may take its acts out of the context', async () => {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async work({ input, append, waitForSignal, sleep, untilResumed }) {
         await append('note', input)
@@ -66,7 +66,7 @@ test('a handler may take its acts out of the context', async () => {
 })
 
 test('a tool that nobody here has waits for a kernel that has it', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const one = await embed({ store })
   const pid = await run(one, 'later')
   expect(await one.wait({ pid, timeoutMs: 0 })).toMatchObject({
@@ -83,7 +83,7 @@ test('no more processes run at once than were asked for, and all of them run', a
   let running = 0
   let most = 0
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     concurrency: 3,
     tools: {
       async work() {
@@ -104,7 +104,7 @@ test('no more processes run at once than were asked for, and all of them run', a
 })
 
 test('children, waits and sleeps of an earlier attempt are found again after an orderly restart', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const children: string[] = []
   const parent: ToolHandler = async (context) => {
     const child = await context.spawn({ kind: 'external', spec: { description: 'help' } })
@@ -140,7 +140,7 @@ test('a wait is answered once from outside through its key', async () => {
   const keys: string[] = []
   const asked = Promise.withResolvers<void>()
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async approve(context) {
         keys.push(await context.keyFor('approval'))
@@ -165,7 +165,7 @@ test('a wait is answered once from outside through its key', async () => {
 test('a polite cancel lets a tool clean up and end by itself', async () => {
   const begun = Promise.withResolvers<void>()
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async work({ abortSignal: signal }) {
         begun.resolve()
@@ -188,7 +188,7 @@ test('a paused tool goes on when it is resumed', async () => {
   const begun = Promise.withResolvers<void>()
   const go = Promise.withResolvers<void>()
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async work(context) {
         begun.resolve()
@@ -212,7 +212,7 @@ test('a paused tool goes on when it is resumed', async () => {
 })
 
 test('the first of several, all of several, and a call that was called off', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const spawn = async () => (await reeve.spawn({ kind: 'external', spec: { description: 'x' } })).record.pid
   const [a, b] = [await spawn(), await spawn()]
   const first = reeve.waitAny({ pids: [a, b] })
@@ -234,7 +234,7 @@ test('the first of several, all of several, and a call that was called off', asy
 })
 
 test('a follower sees each event once, also those that were there before it came', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const outside = { kind: 'external', spec: { description: 'x' } } as const
   const before = await reeve.spawn(outside)
   const controller = new AbortController()
@@ -259,7 +259,7 @@ test('a follower sees each event once, also those that were there before it came
 
 test('a handler may take what it needs out of its context', async () => {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async noter({ append, input }) {
         await append('noted', { input })
@@ -278,7 +278,7 @@ test('a handler may take what it needs out of its context', async () => {
 })
 
 test('a result that is too large to keep is a failure that says so', async () => {
-  const reeve = await embed({ store: tempFile(), tools: { large: () => 'x'.repeat(2 * 1024 * 1024) } })
+  const reeve = await embed({ store: tempStore(), tools: { large: () => 'x'.repeat(2 * 1024 * 1024) } })
   onTestFinished(() => reeve.close())
   const ended = await outcome(reeve, await run(reeve, 'large'))
   expect(ended).toMatchObject({ status: 'failed', reason: expect.stringMatching(/The result has \d+ bytes/) })
@@ -286,7 +286,7 @@ test('a result that is too large to keep is a failure that says so', async () =>
 
 test('a wait on a name that nobody can send is refused, not entered', async () => {
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: { deaf: async ({ waitForSignal }) => (await waitForSignal('two words')).type },
   })
   onTestFinished(() => reeve.close())
@@ -304,7 +304,7 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
       await context.sleep(ms).catch(noteCode)
       return 'done'
     }
-    const reeve = await embed({ store: tempFile(), tools: { work } })
+    const reeve = await embed({ store: tempStore(), tools: { work } })
     onTestFinished(() => reeve.close())
     const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'work' } })
     expect(await reeve.wait({ pid: record.pid })).toMatchObject({ record: { outcome: { result: 'done' } } })

@@ -1,12 +1,12 @@
 import { type Embedded, embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 /** Sessions `mine` and `others`; 130 processes of the others surround one of mine and one that is granted to me. */
 async function crowded(): Promise<{ reeve: Embedded; own: string; granted: string }> {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   for (const session of ['mine', 'others']) await reeve.openSession({ session })
   const foreign = (count: number, more: object = {}) =>
@@ -95,7 +95,7 @@ test('a session that kills all reaches its own process among many of others, and
 })
 
 test('notices that a turn has seen already do not keep a consumer from those behind them', async () => {
-  const reeve = await embed({ store: tempFile(), tools: { done: () => null } })
+  const reeve = await embed({ store: tempStore(), tools: { done: () => null } })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 'mine' })
   const mine = reeve.as('session:mine')

@@ -1,13 +1,13 @@
 import type { ExternalStop } from 'reeve'
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { Crashed, deliveredTo, opened } from './reeve.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a job elsewhere' } } as const
 
 test('a stop of an external process is passed on to the program, and signalled says that it reached the process', async () => {
   const stops: ExternalStop[] = []
-  const reeve = await opened(tempFile(), { onStop: (stop) => stops.push(stop) > 0 })
+  const reeve = await opened(tempStore(), { onStop: (stop) => stops.push(stop) > 0 })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   const { answer, record } = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
   expect([answer, typeof record.stopRequest?.deliveredAt]).toEqual(['signalled', 'number'])
@@ -21,7 +21,7 @@ test('a stop of an external process is passed on to the program, and signalled s
 })
 
 test('a stop that the program could not pass on is recorded, and not signalled', async () => {
-  const reeve = await opened(tempFile(), { onStop: () => false })
+  const reeve = await opened(tempStore(), { onStop: () => false })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   const { answer, record } = await reeve.signal({ pid, signal: 'cancel' })
   expect([answer, record.status, record.stopRequest?.deliveredAt]).toEqual([
@@ -33,7 +33,7 @@ test('a stop that the program could not pass on is recorded, and not signalled',
 })
 
 test('a program that cannot be told of stops: they are recorded, and not signalled', async () => {
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   expect((await reeve.signal({ pid, signal: 'interrupt' })).answer).toBe('recorded')
   expect(await reeve.interrupt({ scope: { pid } })).toMatchObject({ signalled: [], recorded: [pid] })
@@ -42,7 +42,7 @@ test('a program that cannot be told of stops: they are recorded, and not signall
 
 test('a callback that throws is trouble, and no delivery', async () => {
   const troubles: string[] = []
-  const reeve = await opened(tempFile(), {
+  const reeve = await opened(tempStore(), {
     onStop: () => Promise.reject(new Error('no connection')),
     onTrouble: (error, doing) => void troubles.push(`${doing}: ${String(error)}`),
   })
@@ -54,7 +54,7 @@ test('a callback that throws is trouble, and no delivery', async () => {
 
 test('a callback that never answers keeps neither an answer nor a close waiting', async () => {
   const hows: string[] = []
-  const reeve = await opened(tempFile(), {
+  const reeve = await opened(tempStore(), {
     onStop: ({ how }) => {
       hows.push(how)
       return new Promise<boolean>(() => {})
@@ -68,7 +68,7 @@ test('a callback that never answers keeps neither an answer nor a close waiting'
 })
 
 test('a stop that a crash kept from the program is passed on after the restart', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const first = await opened(store)
   const { pid } = (await first.spawn({ ...OUTSIDE, lifetime: 'detached' })).record
   await first.close()
@@ -85,7 +85,7 @@ test('a stop that a crash kept from the program is passed on after the restart',
 
 test('stops of processes that are not external are not passed on', async () => {
   const stops: ExternalStop[] = []
-  const reeve = await opened(tempFile(), {
+  const reeve = await opened(tempStore(), {
     onStop: (stop) => stops.push(stop) > 0,
     tools: {
       idle: ({ abortSignal: signal }) =>

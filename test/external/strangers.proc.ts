@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
 import { hasMachineId } from '../../src/os/host.ts'
 import { testIf } from '../reporting/test-if.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
 import { Crashed, codeOf, endedRecord, opened } from './reeve.ts'
 
@@ -11,7 +11,7 @@ const OTHER_BOOT = '00000000-0000-4000-8000-000000000000'
 
 /** The identity of a running program, as `track` recorded it in a store of its own. */
 async function identityOf(program: OsProgram): Promise<TrackedProcess> {
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { record } = await reeve.track({ osPid: program.osPid })
   await reeve.close()
   return record.spec['process'] as unknown as TrackedProcess
@@ -35,7 +35,7 @@ async function tryToReach(reeve: Reeve, pid: string): Promise<string[]> {
 test('a stranger with the same PID but another start time is never signalled', async () => {
   const stranger = await OsProgram.start()
   const identity = await identityOf(stranger)
-  const store = tempFile()
+  const store = tempStore()
   const crashed = new Crashed(store)
   const pid = await crashed.track({ ...identity, startTime: String(Number(identity.startTime) - 1) })
   await crashed.stop(pid, 'kill')
@@ -51,7 +51,7 @@ testIf(hasMachineId(), 'needs a machine id')(
   async () => {
     const stranger = await OsProgram.start()
     const identity = await identityOf(stranger)
-    const store = tempFile()
+    const store = tempStore()
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, boot: OTHER_BOOT, pidNamespace: 'pid:[1]' })
     await crashed.stop(pid, 'kill')
@@ -69,7 +69,7 @@ testIf(hasMachineId(), 'needs a machine id')(
   async () => {
     const stranger = await OsProgram.start()
     const identity = await identityOf(stranger)
-    const store = tempFile()
+    const store = tempStore()
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, boot: OTHER_BOOT })
     const keeper = await crashed.announceKeeperOn(OTHER_BOOT)
@@ -91,7 +91,7 @@ test.each([
   async (_where, change) => {
     const stranger = await OsProgram.start()
     const identity = await identityOf(stranger)
-    const store = tempFile()
+    const store = tempStore()
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, ...change })
     const reeve = await opened(store)

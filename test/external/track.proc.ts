@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import type { ProcessRecord } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
 import { Crashed, codeOf, deliveredTo, endedRecord, opened } from './reeve.ts'
 
@@ -12,7 +12,7 @@ const identityOf = (record: ProcessRecord) => record.spec['process'] as unknown 
 
 test('a tracked process runs, and carries boot, PID and start time', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { type, record } = await reeve.track({ osPid: program.osPid, name: 'db', label: 'database' })
   expect(type).toBe('registered')
   expect(record).toMatchObject({
@@ -31,7 +31,7 @@ test.each([
   ['cancel', 'SIGTERM'],
 ] as const)('%s reaches a tracked process as %s, and its end is seen', async (how, signal) => {
   const program = await OsProgram.start(signal)
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { answer, record } = await reeve.signal({ pid, signal: how, reason: 'enough' })
   expect([answer, record.stopRequest?.deliveredAt !== undefined || record.outcome !== null]).toEqual([
@@ -47,7 +47,7 @@ test.each([
 
 test('a tracked process that ends by itself is abandoned: how it ended is not known', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   const { outcome } = await endedRecord(reeve, pid)
@@ -70,7 +70,7 @@ test('a tracked process that has become a zombie has ended', async () => {
   })
   const [printed] = (await once(parent.stdout, 'data')) as [Buffer]
   const osPid = Number(printed.toString())
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid })).record
   expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('signalled')
   expect((await endedRecord(reeve, pid)).outcome).toMatchObject({ status: 'cancelled' })
@@ -79,7 +79,7 @@ test('a tracked process that has become a zombie has ended', async () => {
 
 test('a kill asks first, and forces when the grace is over', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { answer, record } = await reeve.kill({ pid, graceMs: 300 })
   expect([answer, record.outcome?.status]).toEqual(['ended', 'cancelled'])
@@ -93,7 +93,7 @@ test('a kill asks first, and forces when the grace is over', async () => {
 
 test('a kill without a grace never forces', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect((await reeve.kill({ pid, graceMs: 0 })).answer).toBe('asked')
   await program.got('SIGTERM')
@@ -102,7 +102,7 @@ test('a kill without a grace never forces', async () => {
 
 test('a kill of one that has ended, unseen until now, finds it ended', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   const { answer, record } = await reeve.kill({ pid })
@@ -112,7 +112,7 @@ test('a kill of one that has ended, unseen until now, finds it ended', async () 
 
 test('pause stops a tracked process, and resume lets it continue', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect(await reeve.signal({ pid, signal: 'pause' })).toMatchObject({
     ...{ answer: 'signalled', record: { status: 'paused' } },
@@ -127,7 +127,7 @@ test('pause stops a tracked process, and resume lets it continue', async () => {
 
 test('a stop reaches a paused process', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await reeve.signal({ pid, signal: 'pause' })
   await expect.poll(() => program.state, { timeout: 45_000 }).toBe('T')
@@ -137,7 +137,7 @@ test('a stop reaches a paused process', async () => {
 
 test('a pause of one that has ended is refused, and its end is on record', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   expect(await codeOf(reeve.signal({ pid, signal: 'pause' }))).toBe('already_ended')
@@ -146,7 +146,7 @@ test('a pause of one that has ended is refused, and its end is on record', async
 
 test('an interrupt says which external processes it reached', async () => {
   const program = await OsProgram.start('SIGINT')
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   await reeve.openSession({ session: 's1' })
   const owner = { session: 's1' }
   const { pid } = (await reeve.track({ osPid: program.osPid, owner })).record
@@ -168,7 +168,7 @@ test('an interrupt says which external processes it reached', async () => {
 
 test('a tracked process that lives as long as its session is asked to end with it', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   await reeve.openSession({ session: 's1' })
   const { pid } = (await reeve.track({ osPid: program.osPid, owner: { session: 's1' }, lifetime: 'session' }))
     .record
@@ -179,7 +179,7 @@ test('a tracked process that lives as long as its session is asked to end with i
 
 test('a tracked process cannot be started again, and is left alone', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect(await codeOf(reeve.restart({ pid }))).toBe('not_ours')
   expect(await reeve.show({ pid })).toMatchObject({ status: 'running', stopRequest: null })
@@ -188,7 +188,7 @@ test('a tracked process cannot be started again, and is left alone', async () =>
 
 test('of two kernels on one machine, one delivers a stop', async () => {
   const program = await OsProgram.start()
-  const store = tempFile()
+  const store = tempStore()
   const one = await opened(store)
   const two = await opened(store)
   const { pid } = (await one.track({ osPid: program.osPid })).record
@@ -208,7 +208,7 @@ test('of two kernels on one machine, one delivers a stop', async () => {
 })
 
 test('a thread of a process cannot be tracked: its signal would reach the whole process', async () => {
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const threads = readdirSync('/proc/self/task').map(Number)
   const thread = threads.find((id) => id !== process.pid)
   expect(thread).toBeDefined()
@@ -222,7 +222,7 @@ test('a thread of a process cannot be tracked: its signal would reach the whole 
 
 test('what is on record of a stop after a crash is delivered by the next kernel, once', async () => {
   const program = await OsProgram.start()
-  const store = tempFile()
+  const store = tempStore()
   const first = await opened(store)
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
@@ -241,7 +241,7 @@ test('what is on record of a stop after a crash is delivered by the next kernel,
 
 test('a pause on record after a crash is carried out by the next kernel', async () => {
   const program = await OsProgram.start()
-  const store = tempFile()
+  const store = tempStore()
   const first = await opened(store)
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
@@ -252,7 +252,7 @@ test('a pause on record after a crash is carried out by the next kernel', async 
 
 test('a kill that was delivered before a crash is forced after it', async () => {
   const program = await OsProgram.start()
-  const store = tempFile()
+  const store = tempStore()
   const first = await opened(store)
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
@@ -267,7 +267,7 @@ test('a kill that was delivered before a crash is forced after it', async () => 
 
 test('an end that no kernel was there to see is on record when the next one has started', async () => {
   const program = await OsProgram.start()
-  const store = tempFile()
+  const store = tempStore()
   const first = await opened(store)
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
@@ -280,7 +280,7 @@ test('an end that no kernel was there to see is on record when the next one has 
 
 test('a tracked process has no holder, and an abandon ends its record at once', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { holders } = await reeve.holders({})
   expect(holders.filter(({ id }) => id.startsWith('os:'))).toEqual([])

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type InputOf, ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { testIf } from '../reporting/test-if.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
 import { codeOf, opened } from './reeve.ts'
 
 test('only the host may have a PID tracked: neither a session nor a process', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   await reeve.openSession({ session: 's1' })
   const { record } = await reeve.spawn({
     ...{ kind: 'external', spec: { description: 'x' }, owner: { session: 's1' } },
@@ -27,7 +27,7 @@ test('only the host may have a PID tracked: neither a session nor a process', as
 
 test('spawn takes no PID, from the host or a session', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   await reeve.openSession({ session: 's1' })
   const { record } = await reeve.track({ osPid: program.osPid })
   const request = {
@@ -45,8 +45,8 @@ test('spawn takes no PID, from the host or a session', async () => {
 })
 
 test('Reeve itself, its keeper and everything above them cannot be tracked', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const refused = async (osPid: number) => {
     const error = await reeve.track({ osPid }).then(
       () => undefined,
@@ -56,7 +56,7 @@ test('Reeve itself, its keeper and everything above them cannot be tracked', asy
   }
   expect(await refused(process.pid)).toEqual(['not_trackable', 'own'])
   expect(await refused(process.ppid)).toEqual(['not_trackable', 'own'])
-  expect(await refused(house.keeper().osPid)).toEqual(['not_trackable', 'own'])
+  expect(await refused(temp.keeper().osPid)).toEqual(['not_trackable', 'own'])
   for (const osPid of [1, 0, -1, 1.5]) expect(await codeOf(reeve.track({ osPid }))).toBe('invalid_input')
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })
@@ -64,7 +64,7 @@ test('Reeve itself, its keeper and everything above them cannot be tracked', asy
 test('a PID that no process has cannot be tracked', async () => {
   const program = await OsProgram.start()
   await program.end()
-  const reeve = await opened(tempFile())
+  const reeve = await opened(tempStore())
   expect(await codeOf(reeve.track({ osPid: program.osPid }))).toBe('not_trackable')
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })
@@ -79,7 +79,7 @@ testIf(process.getuid?.() === 0, 'needs root, to start a program as another user
       await exit
     })
     await once(other, 'spawn')
-    const reeve = await opened(tempFile())
+    const reeve = await opened(tempStore())
     expect(await codeOf(reeve.track({ osPid: other.pid ?? 0 }))).toBe('not_trackable')
     const script = `process.stdin.once('data', () => { process.setuid(65534); console.log('changed') }); console.log('here')`
     const changing = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -4,49 +4,49 @@ import { expect, test } from 'vitest'
 import { changedLimits } from '../../src/keeper/program/caller-limits.ts'
 import { limitsIn } from '../../src/keeper/protocol/limits-file.ts'
 import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
-import { Estate } from './client.ts'
+import { TempKeeper } from './client.ts'
 
 async function estateWithDaemon() {
-  const estate = new Estate()
-  await estate.startKeeper()
-  return { estate, daemon: await estate.daemon() }
+  const temp = new TempKeeper()
+  await temp.startKeeper()
+  return { temp, daemon: await temp.daemon() }
 }
 
 for (const pty of [null, { cols: 80, rows: 24 }])
   test(`a program ${pty === null ? 'without' : 'in'} a terminal gets the umask of its caller, and the keeper keeps its own`, async () => {
-    const { estate, daemon } = await estateWithDaemon()
-    await using _ = estate
+    const { temp, daemon } = await estateWithDaemon()
+    await using _ = temp
 
     await daemon.sh('p_own', 'umask', { pty })
     await daemon.sh('p_caller', 'umask', { pty, umask: 0o345 })
     await daemon.sh('p_after', 'umask', { pty })
     for (const pid of ['p_own', 'p_caller', 'p_after']) expect((await daemon.exit(pid)).exitCode).toBe(0)
-    expect(estate.output('p_caller').text.trim()).toBe('0345')
-    expect(estate.output('p_after').text).toBe(estate.output('p_own').text)
+    expect(temp.output('p_caller').text.trim()).toBe('0345')
+    expect(temp.output('p_after').text).toBe(temp.output('p_own').text)
   })
 
 for (const pty of [null, { cols: 80, rows: 24 }])
   testIf(hasPrlimit, NEEDS_PRLIMIT)(
     `a program ${pty === null ? 'without' : 'in'} a terminal gets the resource limits of its caller`,
     async () => {
-      const { estate, daemon } = await estateWithDaemon()
-      await using _ = estate
+      const { temp, daemon } = await estateWithDaemon()
+      await using _ = temp
 
       const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128], core: [0, 0] }
       await daemon.sh('p_limited', 'ulimit -Sn; ulimit -Hn; ulimit -Hc; exit 5', { pty, rlimits })
       expect((await daemon.exit('p_limited')).exitCode).toBe(5)
-      expect(estate.output('p_limited').text.replaceAll('\r', '')).toBe('64\n128\n0\n')
+      expect(temp.output('p_limited').text.replaceAll('\r', '')).toBe('64\n128\n0\n')
     },
   )
 
 testIf(hasPrlimit, NEEDS_PRLIMIT)(
   'with limits of its caller, a script whose interpreter is missing does not start',
   async () => {
-    const { estate, daemon } = await estateWithDaemon()
-    await using _ = estate
+    const { temp, daemon } = await estateWithDaemon()
+    await using _ = temp
 
     const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128] }
-    const script = join(estate.folder, 'script')
+    const script = join(temp.folder, 'script')
     writeFileSync(script, '#!/no/such/interpreter\n', { mode: 0o755 })
     const missing = await daemon.spawn('p_missing', { argv: [script], rlimits })
     expect(missing).toMatchObject({
@@ -79,8 +79,8 @@ Max processes             100                  200                  processes
 })
 
 test('a plan with a umask or limits of another shape is refused', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await expect(daemon.sh('p_bad', 'true', { umask: 0o1000 })).rejects.toThrow('bad_ask')
   const rlimits: Record<string, [number | null, number | null]> = { '-x': [1, 1] }

@@ -23,7 +23,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const main = join(root, 'src', 'keeper', 'main.ts')
 
 /** A data folder with real keepers, one after the other, and daemons that speak the protocol and do nothing else. */
-export class Estate implements AsyncDisposable {
+export class TempKeeper implements AsyncDisposable {
   readonly folder: string
   readonly home: Home
   readonly #isOwn: boolean
@@ -37,8 +37,8 @@ export class Estate implements AsyncDisposable {
   }
 
   /** Another protocol's side of the same folder. Whoever made the folder removes it. */
-  sameFolder(protocol: number): Estate {
-    return new Estate(protocol, '', this.folder)
+  sameFolder(protocol: number): TempKeeper {
+    return new TempKeeper(protocol, '', this.folder)
   }
 
   get keeper(): ChildProcess {

@@ -1,23 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Estate, exitOf, RefusedAsk, startTimeOf, until } from './client.ts'
+import { TempKeeper, exitOf, RefusedAsk, startTimeOf, until } from './client.ts'
 
 test('a second daemon is refused with the PID of the first, until that is dead', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
   const first = spawn('sleep', ['300'])
   try {
     const osPid = first.pid!
-    const one = await estate.daemon({ osPid, startTime: startTimeOf(osPid) })
+    const one = await temp.daemon({ osPid, startTime: startTimeOf(osPid) })
     await one.sh('p_stay', 'exec sleep 300')
 
-    const refused = await estate.daemon().catch((error: unknown) => error)
+    const refused = await temp.daemon().catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(RefusedAsk)
     expect((refused as RefusedAsk).refusal).toMatchObject({ code: 'busy', osPid })
 
     await ended(first)
-    const two = await estate.daemon()
+    const two = await temp.daemon()
     expect(await two.ask('state', { pid: 'p_stay' })).toMatchObject({ state: 'running', orphaned: false })
     await one.closed
     await two.ask('end', { pid: 'p_stay', signal: 'SIGKILL', graceMs: 1 })
@@ -27,42 +27,42 @@ test('a second daemon is refused with the PID of the first, until that is dead',
 })
 
 test('the same daemon may come back on a new connection', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_here', 'exec sleep 300')
-  const after = await estate.daemon()
+  const after = await temp.daemon()
   expect(await after.ask('state', { pid: 'p_here' })).toMatchObject({ state: 'running' })
   await before.closed
   await after.ask('end', { pid: 'p_here', signal: 'SIGKILL', graceMs: 1 })
 })
 
 test('without the token, the protocol or a hello nothing is answered', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const stranger = await estate.connect()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const stranger = await temp.connect()
   await expect(stranger.hello('not the token')).rejects.toThrow('wrong_token')
   await stranger.closed
 
-  const silent = await estate.connect()
+  const silent = await temp.connect()
   await expect(silent.sh('p_no', 'echo no')).rejects.toThrow('bad_ask')
   await silent.closed
 
-  const other = await estate.connect()
+  const other = await temp.connect()
   const daemon = { osPid: process.pid, startTime: startTimeOf(process.pid) }
   await expect(other.ask('hello', { protocol: 999, token: '', daemon })).rejects.toThrow('wrong_protocol')
   await other.closed
 
-  expect(await (await estate.daemon()).ask('state', { pid: 'p_no' })).toBeNull()
+  expect(await (await temp.daemon()).ask('state', { pid: 'p_no' })).toBeNull()
 })
 
 test('a broken line ends its connection and nothing else', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_on', 'exec sleep 300')
   for (const text of ['not json\n', '[]\n', '{"id":"x"}\n', 'null\n']) {
-    const broken = await estate.connect()
+    const broken = await temp.connect()
     broken.send(text)
     await broken.closed
   }
@@ -76,9 +76,9 @@ test('a broken line ends its connection and nothing else', async () => {
 })
 
 test('a question that is too long is refused with words, and the connection goes on', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   const started = daemon.sh('p_on', 'exec sleep 300')
   const long = daemon.sh('p_long', `: ${'x'.repeat(17 * 1024 * 1024)}`)
   await expect(long).rejects.toThrow('bad_ask: A question of more than 16777216 bytes')
@@ -88,30 +88,30 @@ test('a question that is too long is refused with words, and the connection goes
 })
 
 test('a connection that is closed for a broken line is told why, and so is the log', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   daemon.send('not json\n')
   await daemon.closed
   expect(daemon.tells).toMatchObject([
     { tell: 'trouble', pid: null, message: expect.stringContaining('could not read') },
   ])
-  expect(estate.keeperLog()).toContain('could not read')
+  expect(temp.keeperLog()).toContain('could not read')
 })
 
 test('what ended while no daemon was there is told to the next, until it is acknowledged', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_stays', 'exec sleep 300')
   await before.sh('p_alone', 'sleep 0.3; echo alone; exit 4')
   before.close()
-  await until('it has written', () => estate.output('p_alone').text === 'alone\n')
+  await until('it has written', () => temp.output('p_alone').text === 'alone\n')
 
-  const after = await estate.daemon()
+  const after = await temp.daemon()
   expect(await after.exit('p_alone')).toMatchObject({ exitCode: 4, outputEnd: 6 })
   after.close()
-  const again = await estate.daemon()
+  const again = await temp.daemon()
   expect(await again.exit('p_alone')).toMatchObject({ exitCode: 4, outputEnd: 6 })
   await expect(again.ask('acknowledge', { pid: 'p_stays' })).rejects.toThrow('bad_ask')
   await again.ask('acknowledge', { pid: 'p_alone' })
@@ -121,9 +121,9 @@ test('what ended while no daemon was there is told to the next, until it is ackn
 })
 
 test('one who follows is told that a log grows, and nobody else', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_grow', 'read a; echo one; read b; echo two', { stdin: 'pipe' })
   await daemon.sh('p_quiet', 'echo not followed')
   await daemon.exit('p_quiet')
@@ -139,30 +139,30 @@ test('one who follows is told that a log grows, and nobody else', async () => {
 })
 
 test('a keeper with nothing to keep goes: at once when it is told so, or some time after its daemon', async () => {
-  await using estate = new Estate()
-  const told = await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  const told = await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_quick', 'exit 0')
   await daemon.exit('p_quick')
   expect(await daemon.ask('leave', {})).toEqual({ stays: false })
   expect(await exitOf(told)).toBe(0)
 
-  const lingering = await estate.startKeeper()
-  const next = await estate.daemon()
+  const lingering = await temp.startKeeper()
+  const next = await temp.daemon()
   expect(await next.exit('p_quick')).toMatchObject({ exitCode: 0 })
   next.close()
   expect(await exitOf(lingering)).toBe(0)
-  expect(() => statSync(estate.home.keeper.socket)).toThrow('ENOENT')
+  expect(() => statSync(temp.home.keeper.socket)).toThrow('ENOENT')
 })
 
 test('a keeper with programs stays, whoever leaves and whatever SIGTERM says', async () => {
-  await using estate = new Estate()
-  const keeper = await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  const keeper = await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_keep', 'exec sleep 300')
   expect(await daemon.ask('leave', {})).toEqual({ stays: true })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) keeper.kill(signal)
-  await until('it says that it stays', () => estate.keeperLog().includes('SIGTERM is not followed'))
+  await until('it says that it stays', () => temp.keeperLog().includes('SIGTERM is not followed'))
   expect(await daemon.ask('state', { pid: 'p_keep' })).toMatchObject({ state: 'running' })
   await daemon.ask('end', { pid: 'p_keep', signal: 'SIGKILL', graceMs: 1 })
   keeper.kill('SIGTERM')
@@ -170,36 +170,36 @@ test('a keeper with programs stays, whoever leaves and whatever SIGTERM says', a
 })
 
 test('a long log of earlier keepers is set aside, and only one of them is kept', async () => {
-  await using estate = new Estate()
-  const { folder, log } = estate.home.keeper
+  await using temp = new TempKeeper()
+  const { folder, log } = temp.home.keeper
   mkdirSync(folder, { recursive: true })
   writeFileSync(`${log}.1`, 'the oldest')
   writeFileSync(log, 'x'.repeat(1024 * 1024 + 1))
-  await estate.startKeeper()
+  await temp.startKeeper()
   expect(statSync(log).size).toBe(0)
   expect(statSync(`${log}.1`).size).toBe(1024 * 1024 + 1)
-  await estate.killKeeper()
+  await temp.killKeeper()
   writeFileSync(log, 'short')
-  await estate.startKeeper()
+  await temp.startKeeper()
   expect(readFileSync(log, 'utf8')).toBe('short')
 })
 
 test('a second keeper on a folder goes without a word', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const second = estate.runKeeper()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const second = temp.runKeeper()
   expect(await exitOf(second)).toBe(75)
-  expect(estate.keeperLog().replaceAll(/.*ExperimentalWarning.*\n.*--trace-warnings.*\n/g, '')).toBe('')
-  await estate.daemon()
+  expect(temp.keeperLog().replaceAll(/.*ExperimentalWarning.*\n.*--trace-warnings.*\n/g, '')).toBe('')
+  await temp.daemon()
 })
 
 test('only its user may reach a keeper, however long the path', async () => {
-  await using estate = new Estate(undefined, 'x'.repeat(90))
-  await estate.startKeeper()
-  expect(statSync(estate.home.keeper.socket).mode & 0o777).toBe(0o600)
-  expect(statSync(estate.home.keeper.token).mode & 0o777).toBe(0o600)
-  expect(statSync(estate.home.live).mode & 0o777).toBe(0o700)
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper(undefined, 'x'.repeat(90))
+  await temp.startKeeper()
+  expect(statSync(temp.home.keeper.socket).mode & 0o777).toBe(0o600)
+  expect(statSync(temp.home.keeper.token).mode & 0o777).toBe(0o600)
+  expect(statSync(temp.home.live).mode & 0o777).toBe(0o700)
+  const daemon = await temp.daemon()
   await daemon.sh('p_ok', 'exit 0')
   expect((await daemon.exit('p_ok')).exitCode).toBe(0)
 })

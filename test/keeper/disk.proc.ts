@@ -6,30 +6,30 @@ import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
 import type { HeldBack } from '../../src/keeper/protocol/messages.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
-import { Estate, exitOf, until } from './client.ts'
+import { TempKeeper, exitOf, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
 
 /** Output logs on a disk of their own, which is small. Undefined where this user may not make one. */
 async function estateWithSmallDisk(megabytes: number) {
-  const estate = new Estate()
-  const { output } = estate.home
+  const temp = new TempKeeper()
+  const { output } = temp.home
   mkdirSync(output, { recursive: true })
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', output], { stdio: 'ignore' })
   } catch {
-    await estate[Symbol.asyncDispose]()
+    await temp[Symbol.asyncDispose]()
     return undefined
   }
   const unmounted = {
-    estate,
+    temp,
     async [Symbol.asyncDispose]() {
-      await estate.stop()
+      await temp.stop()
       execFileSync('umount', [output])
-      await estate[Symbol.asyncDispose]()
+      await temp[Symbol.asyncDispose]()
     },
   }
-  await estate.startKeeper()
+  await temp.startKeeper()
   return unmounted
 }
 
@@ -40,9 +40,9 @@ for (const [name, pty] of [
   test(`a program ${name} is held back while the disk is full, and loses nothing`, async (context) => {
     await using disk = await estateWithSmallDisk(4)
     if (disk === undefined) return context.skip(NEEDS_MOUNT)
-    const { estate } = disk
-    const daemon = await estate.daemon()
-    const ballast = join(estate.home.output, 'ballast')
+    const { temp } = disk
+    const daemon = await temp.daemon()
+    const ballast = join(temp.home.output, 'ballast')
     writeFileSync(ballast, Buffer.alloc(2_000_000))
 
     await daemon.sh('p_full', 'seq 1 400000', { caps, pty })
@@ -52,7 +52,7 @@ for (const [name, pty] of [
     rmSync(ballast)
     const expected = 2_688_895 + (pty === null ? 0 : 400_000)
     expect(await daemon.exit('p_full')).toMatchObject({ exitCode: 0, outputEnd: expected })
-    const lines = estate.output('p_full').text.split(/\r?\n/)
+    const lines = temp.output('p_full').text.split(/\r?\n/)
     expect(lines.findIndex((line, at) => at < 400_000 && line !== String(at + 1))).toBe(-1)
     expect(daemon.tells.filter((tell) => tell.tell === 'trouble').length).toBe(1)
     expect(daemon.tells.filter((tell) => tell.tell === 'held').at(-1)).toMatchObject({ heldBack: null })
@@ -61,24 +61,24 @@ for (const [name, pty] of [
 test('a program that ends while the disk is full has its last output written when there is space', async (context) => {
   await using disk = await estateWithSmallDisk(2)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
-  const ballast = join(estate.home.output, 'ballast')
+  const { temp } = disk
+  const daemon = await temp.daemon()
+  const ballast = join(temp.home.output, 'ballast')
   await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
-  const { bavail, bsize } = statfsSync(estate.home.output)
+  const { bavail, bsize } = statfsSync(temp.home.output)
   writeFileSync(ballast, Buffer.alloc(bavail * bsize))
   await daemon.write('p_last', 'go\n')
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   rmSync(ballast)
   expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
-  expect(estate.output('p_last').text.length).toBe(3893)
+  expect(temp.output('p_last').text.length).toBe(3893)
 })
 
 test('a flooding program stops while the disk is nearly full', async (context) => {
   await using disk = await estateWithSmallDisk(32)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
+  const { temp } = disk
+  const daemon = await temp.daemon()
   for (const output of ['merged', 'direct'] as const) {
     const pid = `p_${output}`
     await daemon.sh(pid, 'while :; do head -c 200000 /dev/zero; sleep 0.05; done', {
@@ -90,17 +90,17 @@ test('a flooding program stops while the disk is nearly full', async (context) =
         (tell) => tell.tell === 'trouble' && tell.pid === pid && /nearly full/.test(tell.message),
       ),
     )
-    const { bavail, bsize } = statfsSync(estate.home.output)
+    const { bavail, bsize } = statfsSync(temp.home.output)
     expect(bavail * bsize).toBeGreaterThan(0)
     expect(await daemon.ask('end', { pid, signal: 'SIGTERM', graceMs: 60_000 })).toEqual({ how: 'asked' })
-    rmSync(join(estate.home.output, pid), { recursive: true, maxRetries: 10 })
+    rmSync(join(temp.home.output, pid), { recursive: true, maxRetries: 10 })
   }
 })
 
 test('a file that the disk takes a part of only is no file', async (context) => {
   await using disk = await estateWithSmallDisk(1)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { output } = disk.estate.home
+  const { output } = disk.temp.home
   const folder = join(output, 'spare')
   const files = new SpareFiles(folder)
   const { bavail, bsize } = statfsSync(output)
@@ -114,8 +114,8 @@ test('a file that the disk takes a part of only is no file', async (context) => 
 test('a program that is stopped because the disk is nearly full is not called idle', async (context) => {
   await using disk = await estateWithSmallDisk(32)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
+  const { temp } = disk
+  const daemon = await temp.daemon()
   await daemon.sh('p_held', 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
     ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 2_500 },
   })
@@ -131,26 +131,26 @@ test('a program that is stopped because the disk is nearly full is not called id
 test('output that was deleted while the disk was full holds neither the disk nor the keeper', async (context) => {
   await using disk = await estateWithSmallDisk(2)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
+  const { temp } = disk
+  const daemon = await temp.daemon()
   await daemon.sh('p_late', '(seq 1 400000) & exit 0', { caps })
   await daemon.exit('p_late')
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   await daemon.ask('acknowledge', { pid: 'p_late' })
-  rmSync(join(estate.home.output, 'p_late'), { recursive: true })
+  rmSync(join(temp.home.output, 'p_late'), { recursive: true })
   await daemon.ask('leave', {})
   daemon.close()
-  expect(await exitOf(estate.keeper)).toBe(0)
-  const { bavail, bsize } = statfsSync(estate.home.output)
+  expect(await exitOf(temp.keeper)).toBe(0)
+  const { bavail, bsize } = statfsSync(temp.home.output)
   expect(bavail * bsize).toBeGreaterThan(1_900_000)
 })
 
 test('a program that writes its log by itself is stopped at its first output if the disk is nearly full already', async (context) => {
   await using disk = await estateWithSmallDisk(8)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
-  writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))
+  const { temp } = disk
+  const daemon = await temp.daemon()
+  writeFileSync(join(temp.home.output, 'ballast'), Buffer.alloc(2_000_000))
   const direct = { caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' } as const
   await daemon.sh('p_silent', 'exec sleep 300', direct)
   await daemon.sh('p_prints', 'while :; do echo x; sleep 0.01; done', direct)
@@ -166,10 +166,10 @@ test('a program that writes its log by itself is stopped at its first output if 
 test('descendants of a program that was stopped because the disk is nearly full go on when it is gone', async (context) => {
   await using disk = await estateWithSmallDisk(8)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
-  writeFileSync(join(estate.home.output, 'ballast'), Buffer.alloc(2_000_000))
-  const done = join(estate.folder, 'done')
+  const { temp } = disk
+  const daemon = await temp.daemon()
+  writeFileSync(join(temp.home.output, 'ballast'), Buffer.alloc(2_000_000))
+  const done = join(temp.folder, 'done')
   const started = await daemon.sh('p_parent', `(sleep 0.5; echo done > ${done}) & while :; do echo x; done`, {
     ...{ caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' },
   })
@@ -182,11 +182,11 @@ test('descendants of a program that was stopped because the disk is nearly full 
 test('a keeper stays until the disk has taken the last output of an ended program, also without a daemon', async (context) => {
   await using disk = await estateWithSmallDisk(4)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
-  const { estate } = disk
-  const daemon = await estate.daemon()
-  const ballast = join(estate.home.output, 'ballast')
+  const { temp } = disk
+  const daemon = await temp.daemon()
+  const ballast = join(temp.home.output, 'ballast')
   await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
-  const { bavail, bsize } = statfsSync(estate.home.output)
+  const { bavail, bsize } = statfsSync(temp.home.output)
   writeFileSync(ballast, Buffer.alloc(bavail * bsize))
   await daemon.write('p_last', 'go\n')
   expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
@@ -194,6 +194,6 @@ test('a keeper stays until the disk has taken the last output of an ended progra
   expect(await daemon.ask('leave', {})).toEqual({ stays: true })
   daemon.close()
   rmSync(ballast)
-  expect(await exitOf(estate.keeper)).toBe(0)
-  expect(estate.output('p_last').text.length).toBe(3893)
+  expect(await exitOf(temp.keeper)).toBe(0)
+  expect(temp.output('p_last').text.length).toBe(3893)
 })

@@ -2,19 +2,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { NEEDS_CGROUP } from '../reporting/test-if.ts'
-import { Estate, startTimeOf, until } from './client.ts'
+import { TempKeeper, startTimeOf, until } from './client.ts'
 
 async function estateWithDaemon() {
-  const estate = new Estate()
-  await estate.startKeeper()
-  return { estate, daemon: await estate.daemon() }
+  const temp = new TempKeeper()
+  await temp.startKeeper()
+  return { temp, daemon: await temp.daemon() }
 }
 
 const limits = { memoryBytes: null, cpuSeconds: null, openFiles: null, outputBytes: null }
 
 test('an end that was asked for is recorded before it is answered', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_end', 'exec sleep 300')
   expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
@@ -30,14 +30,14 @@ test('an end that was asked for is recorded before it is answered', async () => 
 })
 
 test('a tree that ignores the signal is forced, also who left its group', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh(
     'p_deaf',
     `trap "" TERM; setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 0.05; done' & wait`,
   )
-  const inner = Number(await until('it has begun', () => /^\d+$/m.exec(estate.output('p_deaf').text)?.[0]))
+  const inner = Number(await until('it has begun', () => /^\d+$/m.exec(temp.output('p_deaf').text)?.[0]))
   expect(await daemon.ask('end', { pid: 'p_deaf', signal: 'SIGTERM', graceMs: 200 })).toEqual({
     how: 'forced',
   })
@@ -47,9 +47,9 @@ test('a tree that ignores the signal is forced, also who left its group', async 
 
 for (const when of ['by the same keeper', 'by the next one'])
   test(`who left everything but the cgroup of an ended program can still be ended ${when}`, async (context) => {
-    const { estate, daemon } = await estateWithDaemon()
-    await using _ = estate
-    const file = join(estate.folder, 'escaped')
+    const { temp, daemon } = await estateWithDaemon()
+    await using _ = temp
+    const file = join(temp.folder, 'escaped')
 
     const started = await daemon.sh(
       'p_left',
@@ -63,10 +63,10 @@ for (const when of ['by the same keeper', 'by the next one'])
       if (started.program.tree === 'marker') return context.skip(NEEDS_CGROUP)
       await daemon.ask('acknowledge', { pid: 'p_left' })
       if (when === 'by the next one') {
-        await estate.killKeeper()
-        await estate.startKeeper()
+        await temp.killKeeper()
+        await temp.startKeeper()
       }
-      const asker = when === 'by the next one' ? await estate.daemon() : daemon
+      const asker = when === 'by the next one' ? await temp.daemon() : daemon
       const { osPid, startTime, boot, group } = started.program
       const program = { osPid, startTime, boot, group }
       expect(startTimeOf(escaped)).not.toBe('')
@@ -74,7 +74,7 @@ for (const when of ['by the same keeper', 'by the next one'])
       expect(await asker.ask('end', end)).toEqual({ how: 'asked' })
       expect(startTimeOf(escaped)).toBe('')
       expect(await asker.ask('end', end)).toEqual({ how: 'already_gone' })
-      await until('nothing is left of it', () => readdirSync(estate.home.live).length === 0)
+      await until('nothing is left of it', () => readdirSync(temp.home.live).length === 0)
       expect(existsSync(started.program.cgroup!)).toBe(false)
     } finally {
       if (startTimeOf(escaped) !== '') process.kill(escaped, 'SIGKILL')
@@ -82,8 +82,8 @@ for (const when of ['by the same keeper', 'by the next one'])
   })
 
 test('an exit that comes first is not called an end that was asked for', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   for (let at = 0; at < 30; at++) {
     const pid = `p_race_${at}`
@@ -98,27 +98,27 @@ test('an exit that comes first is not called an end that was asked for', async (
 })
 
 test('a program that runs for too long is ended, and says why', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_long', 'while :; do echo x; sleep 0.02; done', { timeoutMs: 300 })
   expect(await daemon.exit('p_long')).toMatchObject({ signal: 'SIGTERM', because: 'timeout' })
 })
 
 test('a program that says nothing for too long is ended, and one that speaks is not', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_idle', 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exec sleep 300', {
     idleTimeoutMs: 3_000,
   })
   expect(await daemon.exit('p_idle')).toMatchObject({ signal: 'SIGTERM', because: 'idle' })
-  expect(estate.output('p_idle').text).toBe('1\n2\n3\n4\n5\n6\n')
+  expect(temp.output('p_idle').text).toBe('1\n2\n3\n4\n5\n6\n')
 })
 
 test('a paused program is not idle, and has all its time again when it is resumed', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_paused', 'exec sleep 300', { idleTimeoutMs: 2_500 })
   await daemon.ask('pause', { pid: 'p_paused' })
@@ -136,8 +136,8 @@ test('a paused program is not idle, and has all its time again when it is resume
 })
 
 test('limits of output, CPU time and memory end a program by name', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   const eat = 'x=x; while :; do x="$x$x"; done'
   await daemon.sh('p_out', 'yes', { limits: { ...limits, outputBytes: 100_000 } })
@@ -153,8 +153,8 @@ test('limits of output, CPU time and memory end a program by name', async () => 
 })
 
 test('limits that are told while a program runs count from then on, with what it has used before', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   const run = 'printf 12345; read x; printf 12345; read x'
   await daemon.sh('p_less', run, { stdin: 'pipe', limits: { ...limits, outputBytes: 100 } })
@@ -175,20 +175,20 @@ test('limits that are told while a program runs count from then on, with what it
 })
 
 test('a limit of open files holds in the program', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_files', 'ulimit -n', { limits: { ...limits, openFiles: 77 } })
   expect((await daemon.exit('p_files')).exitCode).toBe(0)
-  expect(estate.output('p_files').text).toBe('77\n')
+  expect(temp.output('p_files').text).toBe('77\n')
 })
 
 test('a paused tree stands still until it is resumed, and can be ended', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_still', 'sh -c "while :; do echo x; sleep 0.01; done"; true')
-  await until('it writes', () => estate.output('p_still').text.length > 10)
+  await until('it writes', () => temp.output('p_still').text.length > 10)
   expect((await daemon.ask('pause', { pid: 'p_still' })).stopped).toBeGreaterThanOrEqual(2)
   const state = await daemon.ask('state', { pid: 'p_still' })
   expect(state).toMatchObject({ state: 'running', paused: true })
@@ -197,8 +197,8 @@ test('a paused tree stands still until it is resumed, and can be ended', async (
     await until('it is stopped', () => readFileSync(`/proc/${osPid}/stat`, 'utf8').includes(') T '))
   }
   expect((await daemon.ask('resume', { pid: 'p_still' })).continued).toBeGreaterThanOrEqual(2)
-  const { length } = estate.output('p_still').text
-  await until('it goes on', () => estate.output('p_still').text.length > length)
+  const { length } = temp.output('p_still').text
+  await until('it goes on', () => temp.output('p_still').text.length > length)
   await daemon.ask('pause', { pid: 'p_still' })
   expect(await daemon.ask('end', { pid: 'p_still', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
@@ -206,8 +206,8 @@ test('a paused tree stands still until it is resumed, and can be ended', async (
 })
 
 test('a tree that is ended while it is just being paused need not be forced', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   const busy = 'while :; do :; done'
   for (let at = 0; at < 20; at++) {
@@ -220,18 +220,18 @@ test('a tree that is ended while it is just being paused need not be forced', as
 })
 
 test('a named signal reaches the process, or all of its group', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh(
     'p_sig',
     'trap "echo usr1" USR1; trap "echo usr2" USR2; echo ready; while :; do sleep 0.02; done',
   )
-  await until('it listens', () => estate.output('p_sig').text === 'ready\n')
+  await until('it listens', () => temp.output('p_sig').text === 'ready\n')
   expect(await daemon.ask('signal', { pid: 'p_sig', signal: 'SIGUSR1', to: 'process' })).toEqual({
     sent: 'sent',
   })
-  await until('it heard', () => estate.output('p_sig').text.includes('usr1'))
+  await until('it heard', () => temp.output('p_sig').text.includes('usr1'))
   await expect(daemon.ask('signal', { pid: 'p_sig', signal: 'SIGX', to: 'group' })).rejects.toThrow(
     'no signal SIGX',
   )
@@ -247,8 +247,8 @@ test('a named signal reaches the process, or all of its group', async () => {
 
 for (const tree of ['auto', 'marker'] as const)
   test(`what a program has used is told at its end though nobody asked before, and a look is called one (${tree})`, async () => {
-    const { estate, daemon } = await estateWithDaemon()
-    await using _ = estate
+    const { temp, daemon } = await estateWithDaemon()
+    await using _ = temp
 
     const script = `const held = Buffer.alloc(80 << 20, 1)
       console.log('held')
@@ -275,8 +275,8 @@ for (const tree of ['auto', 'marker'] as const)
   })
 
 test('a terminal is measured without the copy of the keeper that it was', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   for (let at = 0; at < 10; at++) {
     const pid = `p_small_${at}`
@@ -286,11 +286,11 @@ test('a terminal is measured without the copy of the keeper that it was', async 
 })
 
 test('what a program uses is measured while it runs and told at its end', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_use', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exec sleep 300')
-  await until('it is done', () => estate.output('p_use').text === 'done\n')
+  await until('it is done', () => temp.output('p_use').text === 'done\n')
   const { usages } = await daemon.ask('usage', { pids: ['p_use', 'p_other'] })
   expect(usages['p_other']).toBeNull()
   expect(usages['p_use']?.cpuMs).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { maxOpenLogs, OpenLogs } from '../../src/keeper/log/open-logs.ts'
 import { OutputLog } from '../../src/keeper/log/output-log.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const CAPS = { headBytes: 1024, tailBytes: 4096, segmentBytes: 1024, minFreeBytes: 0 }
 const EVENTS = { flows() {}, dropped() {}, trouble() {}, held() {} }

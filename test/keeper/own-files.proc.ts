@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { expect, onTestFinished, test } from 'vitest'
 import type { KeeperIdentity, ProgramState } from '../../src/keeper/protocol/messages.ts'
 import { endForCertain } from '../command/os-processes.ts'
-import { Estate, exitOf, until } from './client.ts'
+import { TempKeeper, exitOf, until } from './client.ts'
 
-function identityIn(estate: Estate): KeeperIdentity {
-  return JSON.parse(readFileSync(estate.home.keeper.identity, 'utf8')) as KeeperIdentity
+function identityIn(temp: TempKeeper): KeeperIdentity {
+  return JSON.parse(readFileSync(temp.home.keeper.identity, 'utf8')) as KeeperIdentity
 }
 
 /** The connection that it was started over is replaced by another, which does not end it. */
@@ -16,72 +16,72 @@ function endWithTest(state: ProgramState): void {
 }
 
 /** Its folder has another path from now on, and there is an empty one under the old path. */
-function moveAway(estate: Estate): void {
-  const away = `${estate.folder}.old`
+function moveAway(temp: TempKeeper): void {
+  const away = `${temp.folder}.old`
   onTestFinished(() => rmSync(away, { recursive: true, force: true }))
-  renameSync(estate.folder, away)
-  mkdirSync(estate.folder, { mode: 0o700 })
+  renameSync(temp.folder, away)
+  mkdirSync(temp.folder, { mode: 0o700 })
 }
 
 test('a keeper whose folder was moved away removes no file of the keeper that has its path now', async () => {
-  await using estate = new Estate()
-  const former = await estate.startKeeper()
-  const itsDaemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  const former = await temp.startKeeper()
+  const itsDaemon = await temp.daemon()
   await itsDaemon.sh('p_former', 'exec sleep 1000')
-  moveAway(estate)
+  moveAway(temp)
 
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   endWithTest(await daemon.sh('p_new', 'exec sleep 1000'))
-  const identity = identityIn(estate)
-  const fifos = readdirSync(estate.home.fifos).sort()
+  const identity = identityIn(temp)
+  const fifos = readdirSync(temp.home.fifos).sort()
   await itsDaemon.ask('end', { pid: 'p_former', signal: 'SIGKILL', graceMs: 1 })
   await itsDaemon.ended('p_former')
   await itsDaemon.ask('acknowledge', { pid: 'p_former' })
   await itsDaemon.ask('leave', {})
   expect(await exitOf(former)).toBe(0)
 
-  expect(existsSync(estate.home.keeper.socket)).toBe(true)
-  expect(identityIn(estate)).toEqual(identity)
-  expect(readdirSync(estate.home.fifos).sort()).toEqual(fifos)
-  const next = await estate.daemon()
+  expect(existsSync(temp.home.keeper.socket)).toBe(true)
+  expect(identityIn(temp)).toEqual(identity)
+  expect(readdirSync(temp.home.fifos).sort()).toEqual(fifos)
+  const next = await temp.daemon()
   expect(await next.ask('state', { pid: 'p_new' })).toMatchObject({ state: 'running' })
 })
 
 test('a keeper removes its own socket and identity when it goes', async () => {
-  await using estate = new Estate()
-  const keeper = await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  const keeper = await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.ask('leave', {})
   expect(await exitOf(keeper)).toBe(0)
-  expect(readdirSync(estate.home.keeper.folder).filter((name) => /socket|keeper\.json/.test(name))).toEqual(
+  expect(readdirSync(temp.home.keeper.folder).filter((name) => /socket|keeper\.json/.test(name))).toEqual(
     [],
   )
 })
 
 test('a keeper makes its socket and its identity again when they are lost', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   endWithTest(await daemon.sh('p_1', 'exec sleep 1000'))
-  const identity = identityIn(estate)
-  rmSync(estate.home.keeper.socket)
-  rmSync(estate.home.keeper.identity)
+  const identity = identityIn(temp)
+  rmSync(temp.home.keeper.socket)
+  rmSync(temp.home.keeper.identity)
 
   await until('both files are there', () =>
-    [estate.home.keeper.socket, estate.home.keeper.identity].every((path) => existsSync(path)),
+    [temp.home.keeper.socket, temp.home.keeper.identity].every((path) => existsSync(path)),
   )
-  expect(identityIn(estate)).toEqual(identity)
+  expect(identityIn(temp)).toEqual(identity)
   // The connection of before is still good, and so is a new one.
   expect(await daemon.ask('state', { pid: 'p_1' })).toMatchObject({ state: 'running' })
-  const next = await estate.daemon()
+  const next = await temp.daemon()
   expect(await next.ask('state', { pid: 'p_1' })).toMatchObject({ state: 'running' })
 })
 
 test('a keeper names the programs that have ended and left others running, and no others', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_running', 'exec sleep 1000')
   await daemon.sh('p_ended', 'true')
   await daemon.sh('p_holding', 'setsid sleep 1000 & exit 0')

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
 import { NEEDS_USER_NAMESPACE } from '../reporting/test-if.ts'
-import { Estate, exitOf, startTimeOf, until } from './client.ts'
+import { TempKeeper, exitOf, startTimeOf, until } from './client.ts'
 
 async function estateWithDaemon() {
-  const estate = new Estate()
-  await estate.startKeeper()
-  return { estate, daemon: await estate.daemon() }
+  const temp = new TempKeeper()
+  await temp.startKeeper()
+  return { temp, daemon: await temp.daemon() }
 }
 
 test('a program that exits with 7 is seen to do so, with all it wrote', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   const started = await daemon.sh('p_seven', 'echo one; echo two >&2; exit 7')
   expect(started).toMatchObject({ state: 'running', pid: 'p_seven', orphaned: false, paused: false })
@@ -22,21 +22,21 @@ test('a program that exits with 7 is seen to do so, with all it wrote', async ()
     ...{ exitCode: 7, signal: null, because: null },
     outputEnd: 8,
   })
-  expect(estate.output('p_seven').text).toBe('one\ntwo\n')
+  expect(temp.output('p_seven').text).toBe('one\ntwo\n')
 })
 
 test('scripts may write to /dev/stderr and through tee', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_err', 'echo x > /dev/stderr; echo y | tee /dev/stderr; echo z')
   expect((await daemon.exit('p_err')).exitCode).toBe(0)
-  expect(estate.output('p_err').text).toBe('x\ny\ny\nz\n')
+  expect(temp.output('p_err').text).toBe('x\ny\ny\nz\n')
 })
 
 test('a program ends at once with its own code although a descendant holds its output, and that one can be ended', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_left', 'sh -c "echo \\$\\$; exec sleep 300" & wait -n 2>/dev/null & echo x; exit 3')
   const exit = await daemon.exit('p_left')
@@ -44,14 +44,14 @@ test('a program ends at once with its own code although a descendant holds its o
   expect(await daemon.ask('end', { pid: 'p_left', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
-  const sleeper = Number(/^\d+$/m.exec(estate.output('p_left').text)?.[0])
+  const sleeper = Number(/^\d+$/m.exec(temp.output('p_left').text)?.[0])
   expect(startTimeOf(sleeper)).toBe('')
 })
 
 test('what descendants write after the end lies behind the end of the output, also once it is acknowledged', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
-  const go = join(estate.folder, 'go')
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
+  const go = join(temp.folder, 'go')
 
   await daemon.sh('p_late', `(while [ ! -e ${go} ]; do sleep 0.02; done; echo late) & echo early`)
   const exit = await daemon.exit('p_late')
@@ -59,14 +59,14 @@ test('what descendants write after the end lies behind the end of the output, al
   await daemon.ask('acknowledge', { pid: 'p_late' })
   expect(await daemon.ask('state', { pid: 'p_late' })).toBeNull()
   writeFileSync(go, '')
-  await until('the late line is in the log', () => estate.output('p_late').text === 'early\nlate\n')
+  await until('the late line is in the log', () => temp.output('p_late').text === 'early\nlate\n')
 })
 
 for (const output of ['merged', 'direct'] as const)
   test(`what descendants write after their output (${output}) was deleted goes nowhere, and holds nobody`, async () => {
-    const { estate, daemon } = await estateWithDaemon()
-    await using _ = estate
-    const [go, done] = [join(estate.folder, 'go'), join(estate.folder, 'done')]
+    const { temp, daemon } = await estateWithDaemon()
+    await using _ = temp
+    const [go, done] = [join(temp.folder, 'go'), join(temp.folder, 'done')]
     const caps = { headBytes: 1000, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
 
     const writes = `head -c 9000000 /dev/zero; echo $? > ${done}`
@@ -75,24 +75,24 @@ for (const output of ['merged', 'direct'] as const)
     })
     await daemon.exit('p_dropped')
     await daemon.ask('acknowledge', { pid: 'p_dropped' })
-    rmSync(join(estate.home.output, 'p_dropped'), { recursive: true })
+    rmSync(join(temp.home.output, 'p_dropped'), { recursive: true })
     writeFileSync(go, '')
     await until('all is written', () => existsSync(done))
     await daemon.ask('leave', {})
     daemon.close()
-    expect(await exitOf(estate.keeper)).toBe(0)
+    expect(await exitOf(temp.keeper)).toBe(0)
     expect(daemon.tells.filter(({ tell }) => tell === 'trouble')).toEqual([])
-    expect(estate.keeperLog()).not.toMatch(/Went on after|can't/)
+    expect(temp.keeperLog()).not.toMatch(/Went on after|can't/)
   })
 
 test('a program whose output is deleted while it runs goes on, and that is told as trouble', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
   const caps = { headBytes: 0, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
 
   await daemon.sh('p_deleted', 'echo x; read go; head -c 300000 /dev/zero; exit 5', { caps, stdin: 'pipe' })
-  await until('it has written', () => estate.output('p_deleted').text === 'x\n')
-  rmSync(join(estate.home.output, 'p_deleted'), { recursive: true })
+  await until('it has written', () => temp.output('p_deleted').text === 'x\n')
+  rmSync(join(temp.home.output, 'p_deleted'), { recursive: true })
   await daemon.write('p_deleted', 'go\n')
   expect(await daemon.exit('p_deleted')).toMatchObject({ exitCode: 5, outputEnd: 300_002 })
   const told = daemon.tells.filter(({ tell }) => tell === 'trouble')
@@ -100,13 +100,13 @@ test('a program whose output is deleted while it runs goes on, and that is told 
 })
 
 test('the streams of a tagged log can be told apart', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   await daemon.sh('p_tag', 'echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three', { output: 'tagged' })
   await daemon.exit('p_tag')
-  expect(estate.output('p_tag').text).toBe('one\ntwo\nthree\n')
-  const entries = indexOf(estate, 'p_tag').map(({ offset, sort }) => [offset, sort])
+  expect(temp.output('p_tag').text).toBe('one\ntwo\nthree\n')
+  const entries = indexOf(temp, 'p_tag').map(({ offset, sort }) => [offset, sort])
   expect(entries).toEqual([
     [0, 'stdout'],
     [4, 'stderr'],
@@ -115,15 +115,15 @@ test('the streams of a tagged log can be told apart', async () => {
 })
 
 test('a program that writes its log by itself keeps head and tail, and the hole is listed', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
   const caps = { headBytes: 8192, tailBytes: 65_536, segmentBytes: 65_536, minFreeBytes: 0 }
 
   await daemon.sh('p_direct', 'head -c 3000000 /dev/zero | tr "\\0" a; sleep 0.3; echo; echo end', {
     ...{ output: 'direct', caps },
   })
   expect(await daemon.exit('p_direct')).toMatchObject({ exitCode: 0, outputEnd: 3_000_005 })
-  const folder = join(estate.home.output, 'p_direct')
+  const folder = join(temp.home.output, 'p_direct')
   const text = readFileSync(join(folder, '000000000000000'), 'latin1')
   const [from, to] = readFileSync(join(folder, 'holes'), 'utf8').trim().split(' ').map(Number)
   expect(text.slice(0, 8192)).toBe('a'.repeat(8192))
@@ -134,8 +134,8 @@ test('a program that writes its log by itself keeps head and tail, and the hole 
 })
 
 test('the middle of a long log falls out, and never more than head, tail and one segment are on disk', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
   const caps = { headBytes: 10_000, tailBytes: 200_000, segmentBytes: 50_000, minFreeBytes: 0 }
 
   await daemon.sh(
@@ -150,17 +150,17 @@ test('the middle of a long log falls out, and never more than head, tail and one
   const over = daemon.exit('p_flood').finally(() => {
     isOver = true
   })
-  const keeper = estate.keeper.pid!
+  const keeper = temp.keeper.pid!
   while (!isOver) {
     // What is counted must not change meanwhile.
     process.kill(keeper, 'SIGSTOP')
     await until('the keeper is stopped', () => readFileSync(`/proc/${keeper}/stat`, 'utf8').includes(') T '))
-    most = Math.max(most, bytesIn(join(estate.home.output, 'p_flood')))
+    most = Math.max(most, bytesIn(join(temp.home.output, 'p_flood')))
     process.kill(keeper, 'SIGCONT')
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(await over).toMatchObject({ exitCode: 0, outputEnd: 40_000_004 })
-  const { text, gaps, bytesOnDisk } = estate.output('p_flood')
+  const { text, gaps, bytesOnDisk } = temp.output('p_flood')
   expect(text.endsWith('a\nend\n') || text.endsWith('aend\n')).toBe(true)
   expect(bytesOnDisk).toBeLessThanOrEqual(260_000)
   expect(most).toBeLessThanOrEqual(260_000)
@@ -168,27 +168,27 @@ test('the middle of a long log falls out, and never more than head, tail and one
 })
 
 test('times of a log are in its index, from its first byte on', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
 
   const before = Date.now()
   await daemon.sh('p_time', 'echo a; read go; echo b', { stdin: 'pipe' })
-  const first = await until('the first byte has its time', () => indexOf(estate, 'p_time')[0])
+  const first = await until('the first byte has its time', () => indexOf(temp, 'p_time')[0])
   expect(first.offset).toBe(0)
   expect(first.value).toBeGreaterThanOrEqual(before)
   // There is one for each second at most.
   await until('a second has passed since', () => Date.now() >= first.value + 1_500)
   await daemon.write('p_time', 'go\n')
   await daemon.exit('p_time')
-  const [, second, ...more] = indexOf(estate, 'p_time')
+  const [, second, ...more] = indexOf(temp, 'p_time')
   expect([second?.offset, more]).toEqual([2, []])
   expect(second!.value - first.value).toBeGreaterThanOrEqual(1000)
 })
 
 test('what cannot be started says so, and stays known until it is acknowledged', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
-  const folder = join(estate.folder, 'things')
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
+  const folder = join(temp.folder, 'things')
   mkdirSync(folder)
   writeFileSync(join(folder, 'plain'), 'text', { mode: 0o644 })
   writeFileSync(join(folder, 'lost'), '#!/no/such/interpreter\n', { mode: 0o755 })
@@ -224,9 +224,9 @@ test('what cannot be started says so, and stays known until it is acknowledged',
     await daemon.ask('acknowledge', { pid })
     expect(await daemon.ask('state', { pid })).toBeNull()
   }
-  expect(readdirSync(estate.home.live)).toEqual([])
-  expect(readdirSync(estate.home.output)).toEqual([])
-  expect(readdirSync(estate.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
+  expect(readdirSync(temp.home.live)).toEqual([])
+  expect(readdirSync(temp.home.output)).toEqual([])
+  expect(readdirSync(temp.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
 })
 
 test('where the system watches no more files, a log that a program writes by itself is looked at instead', async (context) => {
@@ -235,19 +235,19 @@ test('where the system watches no more files, a log that a program writes by its
   } catch {
     return context.skip(NEEDS_USER_NAMESPACE)
   }
-  await using estate = new Estate()
-  await estate.startKeeper(join(import.meta.dirname, 'without-inotify.ts'))
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper(join(import.meta.dirname, 'without-inotify.ts'))
+  const daemon = await temp.daemon()
   await daemon.sh('p_unwatched', 'echo one; sleep 1; echo two; exec sleep 300', { output: 'direct' })
   await daemon.ask('follow', { pid: 'p_unwatched', on: true })
   await until('growth is told', () => daemon.tells.some((tell) => tell.tell === 'grew' && tell.end === 8))
-  expect(estate.keeperLog()).not.toContain('Went on after')
+  expect(temp.keeperLog()).not.toContain('Went on after')
 })
 
 test('a program asked for twice runs once', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
-  const trace = join(estate.folder, 'trace')
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
+  const trace = join(temp.folder, 'trace')
 
   const script = `echo run >> ${trace}; exec sleep 300`
   const [one, other] = await Promise.all([daemon.sh('p_once', script), daemon.sh('p_once', script)])
@@ -260,8 +260,8 @@ test('a program asked for twice runs once', async () => {
 })
 
 test('fifty programs leave no descriptor, file or OS process behind', async () => {
-  const { estate, daemon } = await estateWithDaemon()
-  await using _ = estate
+  const { temp, daemon } = await estateWithDaemon()
+  await using _ = temp
   const run = async (round: string) => {
     const pids = Array.from({ length: 25 }, (_, at) => `p_${round}_${at}`)
     await Promise.all(pids.map((pid) => daemon.sh(pid, 'cat; echo hello', { stdin: { text: 'hi\n' } })))
@@ -272,20 +272,20 @@ test('fifty programs leave no descriptor, file or OS process behind', async () =
       await daemon.ask('acknowledge', { pid })
     }
   }
-  const descriptors = () => readdirSync(`/proc/${estate.keeper.pid}/fd`).length
+  const descriptors = () => readdirSync(`/proc/${temp.keeper.pid}/fd`).length
   await run('warm')
   await until('the first are closed', async () => (await daemon.ask('state', { pid: 'p_none' })) === null)
   const before = descriptors()
   await run('next')
   await until('as many descriptors are open as before', () => descriptors() <= before)
-  expect(readdirSync(estate.home.live)).toEqual([])
-  expect(readdirSync(estate.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
-  const children = readFileSync(`/proc/${estate.keeper.pid}/task/${estate.keeper.pid}/children`, 'utf8')
+  expect(readdirSync(temp.home.live)).toEqual([])
+  expect(readdirSync(temp.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
+  const children = readFileSync(`/proc/${temp.keeper.pid}/task/${temp.keeper.pid}/children`, 'utf8')
   expect(children.trim()).toBe('')
 })
 
-function indexOf(estate: Estate, pid: string): IndexEntry[] {
-  const path = join(estate.home.output, pid, 'index')
+function indexOf(temp: TempKeeper, pid: string): IndexEntry[] {
+  const path = join(temp.home.output, pid, 'index')
   const index = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
   return Array.from(
     { length: Math.floor(index.length / ENTRY_BYTES) },

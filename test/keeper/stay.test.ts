@@ -6,7 +6,7 @@ const LINGER_MS = 3000
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function house() {
+function temp() {
   const there = { programs: 0, daemon: false, gone: 0 }
   const stay = new Stay({
     lingerMs: LINGER_MS,
@@ -33,7 +33,7 @@ function house() {
 }
 
 test('without a daemon and programs a keeper lingers, and then goes', () => {
-  const { there } = house()
+  const { there } = temp()
   vi.advanceTimersByTime(LINGER_MS - 1)
   expect(there.gone).toBe(0)
   vi.advanceTimersByTime(1)
@@ -41,7 +41,7 @@ test('without a daemon and programs a keeper lingers, and then goes', () => {
 })
 
 test('a keeper whose daemon was killed lingers for the next', () => {
-  const { there, daemonComes, connectionEnds } = house()
+  const { there, daemonComes, connectionEnds } = temp()
   daemonComes()
   connectionEnds()
   expect(there.gone).toBe(0)
@@ -51,7 +51,7 @@ test('a keeper whose daemon was killed lingers for the next', () => {
 })
 
 test('a keeper whose daemon took leave goes with its last program, and waits for nobody', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = house()
+  const { there, stay, daemonComes, connectionEnds, programs } = temp()
   daemonComes()
   programs(1)
   stay.leave()
@@ -63,7 +63,7 @@ test('a keeper whose daemon took leave goes with its last program, and waits for
 })
 
 test('what a program still has to do while its daemon takes leave keeps the keeper only as long', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = house()
+  const { there, stay, daemonComes, connectionEnds, programs } = temp()
   daemonComes()
   programs(1)
   stay.leave()
@@ -74,7 +74,7 @@ test('what a program still has to do while its daemon takes leave keeps the keep
 })
 
 test('a daemon that came after one that took leave is waited for as the first was', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = house()
+  const { there, stay, daemonComes, connectionEnds, programs } = temp()
   daemonComes()
   programs(1)
   stay.leave()

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Daemon, Estate, exitOf, startTimeOf, until } from './client.ts'
+import { type Daemon, TempKeeper, exitOf, startTimeOf, until } from './client.ts'
 
 const caps = { headBytes: 1000, tailBytes: 100_000_000, segmentBytes: 1_000_000, minFreeBytes: 0 }
 
 test('a program whose keeper is killed again and again loses no line, and its exit code stays unknown', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  let daemon = await estate.daemon()
-  const go = (round: number) => join(estate.folder, `go-${round}`)
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  let daemon = await temp.daemon()
+  const go = (round: number) => join(temp.folder, `go-${round}`)
   const print = 'j=0; while [ $j -lt 10000 ]; do i=$((i+1)); j=$((j+1)); echo line $i; done'
   const waits = `while [ ! -e ${go(0).slice(0, -1)}$k ]; do sleep 0.01; done`
   await daemon.sh(
@@ -22,34 +22,34 @@ test('a program whose keeper is killed again and again loses no line, and its ex
   // would be lost, since nothing but a read takes bytes from a pipe.
   for (let round = 0; round < 4; round++) {
     const last = `line ${(round + 1) * 10_000}\n`
-    if (round > 0) await estate.killKeeper()
+    if (round > 0) await temp.killKeeper()
     writeFileSync(go(round), '')
     if (round > 0) {
-      await estate.startKeeper()
-      daemon = await estate.daemon()
+      await temp.startKeeper()
+      daemon = await temp.daemon()
     }
-    await until('all of the round has come', () => estate.output('p_lines').text.endsWith(last))
+    await until('all of the round has come', () => temp.output('p_lines').text.endsWith(last))
   }
   writeFileSync(go(4), '')
   const lost = await daemon.ended('p_lines')
   expect(lost).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
-  const lines = estate.output('p_lines').text.split('\n')
+  const lines = temp.output('p_lines').text.split('\n')
   expect(lines.length).toBe(40_001)
   expect(lines.findIndex((line, at) => at < 40_000 && line !== `line ${at + 1}`)).toBe(-1)
-  expect(lost).toMatchObject({ outputEnd: estate.output('p_lines').text.length })
-  expect(readdirSync(estate.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
+  expect(lost).toMatchObject({ outputEnd: temp.output('p_lines').text.length })
+  expect(readdirSync(temp.home.fifos).filter((name) => !name.startsWith('ready'))).toEqual([])
 })
 
 test('an orphan can be watched, paused and ended, its limits hold, and no exit is made up', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_orphan', 'while :; do echo x; sleep 0.02; done', { stdin: 'pipe' })
   await before.sh('p_limited', 'exec sleep 300', { timeoutMs: 5_000 })
-  await estate.killKeeper()
-  await estate.startKeeper()
+  await temp.killKeeper()
+  await temp.startKeeper()
 
-  const daemon = await estate.daemon()
+  const daemon = await temp.daemon()
   expect(await daemon.ask('state', { pid: 'p_orphan' })).toMatchObject({ state: 'running', orphaned: true })
   expect(await daemon.write('p_orphan', 'x')).toEqual({ type: 'closed' })
   expect((await daemon.ask('pause', { pid: 'p_orphan' })).stopped).toBeGreaterThan(0)
@@ -67,22 +67,22 @@ test('an orphan can be watched, paused and ended, its limits hold, and no exit i
 })
 
 test('a program whose time was up while there was no keeper is ended by the next one', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_late', 'exec sleep 300', { timeoutMs: 3_000 })
   const startedBefore = Date.now()
-  await estate.killKeeper()
+  await temp.killKeeper()
   await until('its time is up', () => Date.now() > startedBefore + 3_000)
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ended('p_late')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
 })
 
 test('a program in a terminal is ended with all its descendants when its keeper is lost', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh(
     'p_term',
     `trap "" HUP TERM; setsid sh -c 'trap "" HUP TERM; echo $$; exec sleep 300' & echo $$; wait`,
@@ -91,48 +91,48 @@ test('a program in a terminal is ended with all its descendants when its keeper 
     },
   )
   const osPids = await until('both have begun', () => {
-    const found = estate.output('p_term').text.match(/^\d+(?=\r)/gm)
+    const found = temp.output('p_term').text.match(/^\d+(?=\r)/gm)
     return found?.length === 2 ? found.map(Number) : null
   })
-  await estate.killKeeper()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.killKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ended('p_term')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
   for (const osPid of osPids) expect(startTimeOf(osPid)).toBe('')
 })
 
 test('a program that ended between two keepers is lost, with what its pipe still held, and its strays are ended', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
-  const go = join(estate.folder, 'go')
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
+  const go = join(temp.folder, 'go')
   const started = await before.sh(
     'p_between',
     `sleep 300 & echo early; while [ ! -e ${go} ]; do sleep 0.01; done; echo last; echo $!`,
   )
-  await until('it has written', () => estate.output('p_between').text === 'early\n')
-  await estate.killKeeper()
+  await until('it has written', () => temp.output('p_between').text === 'early\n')
+  await temp.killKeeper()
   // The sleeper inherits the pipe, so that it lives until the next keeper comes.
   writeFileSync(go, '')
   await until('it is gone', () => isOver(started))
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ended('p_between')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
-  const [, last, sleeper] = estate.output('p_between').text.split('\n')
+  const [, last, sleeper] = temp.output('p_between').text.split('\n')
   expect(last).toBe('last')
   expect(startTimeOf(Number(sleeper))).toBe('')
 })
 
 test('what ran before a reboot is lost with its machine', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   const started = await before.sh('p_boot', 'echo before; exec sleep 300')
-  await until('it has written', () => estate.output('p_boot').text === 'before\n')
-  await estate.killKeeper()
-  for (const file of ['p_boot.intent', 'p_boot.program']) changeBoot(join(estate.home.live, file))
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await until('it has written', () => temp.output('p_boot').text === 'before\n')
+  await temp.killKeeper()
+  for (const file of ['p_boot.intent', 'p_boot.program']) changeBoot(join(temp.home.live, file))
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ended('p_boot')).toMatchObject({
     ...{ state: 'lost', evidence: 'holder_dead', outputEnd: 7 },
   })
@@ -142,63 +142,63 @@ test('what ran before a reboot is lost with its machine', async () => {
 })
 
 test('an exit that nobody acknowledged is known to the next keeper', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_done', 'echo out; exit 9')
   const exit = await before.exit('p_done')
   await before.spawn('p_failed', { argv: ['no-such-program-here'] })
-  await estate.killKeeper()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.killKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.exit('p_done')).toEqual(exit)
   expect(await daemon.ended('p_failed')).toMatchObject({ state: 'failed_start' })
   expect(await daemon.sh('p_done', 'echo again')).toMatchObject({ state: 'exited', exit })
-  expect(estate.output('p_done').text).toBe('out\n')
+  expect(temp.output('p_done').text).toBe('out\n')
 })
 
 test('a spawn that was begun is never begun again, whether or not its program is found', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   await before.sh('p_found', 'echo $$; exec sleep 300')
   await before.sh('p_never', 'exec sleep 300')
-  const found = await until('it has begun', () => Number(estate.output('p_found').text) || null)
+  const found = await until('it has begun', () => Number(temp.output('p_found').text) || null)
   const never = await before.ask('state', { pid: 'p_never' })
-  await estate.killKeeper()
+  await temp.killKeeper()
   // As if that keeper had died right after the fork, and right before it.
-  removeProgramFile(estate, 'p_found')
-  removeProgramFile(estate, 'p_never')
+  removeProgramFile(temp, 'p_found')
+  removeProgramFile(temp, 'p_never')
   if (never?.state === 'running') {
     process.kill(never.program.osPid, 'SIGKILL')
     await until('it is gone', () => isOver(never))
   }
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.sh('p_found', 'echo twice')).toMatchObject({
     ...{ state: 'running', orphaned: true, program: { osPid: found, tree: 'marker' } },
   })
   expect(await daemon.sh('p_never', 'echo twice')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
-  expect(estate.output('p_found').text).toBe(`${found}\n`)
+  expect(temp.output('p_found').text).toBe(`${found}\n`)
 })
 
 test('a stranger that has the PID of a lost program is not touched', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   const started = await before.sh('p_gone', 'exec sleep 300')
   const stranger = await before.sh('p_stranger', 'exec sleep 300')
   if (started.state !== 'running' || stranger.state !== 'running') throw new Error('not started')
-  await estate.killKeeper()
+  await temp.killKeeper()
   process.kill(started.program.osPid, 'SIGKILL')
-  const path = join(estate.home.live, 'p_gone.program')
+  const path = join(temp.home.live, 'p_gone.program')
   const { osPid } = stranger.program
   writeFileSync(
     path,
     JSON.stringify({ ...started.program, osPid, group: osPid, cgroup: null, tree: 'marker' }),
   )
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ended('p_gone')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
   expect(await daemon.ask('end', { pid: 'p_gone', signal: 'SIGKILL', graceMs: 1 })).toEqual({
     how: 'not_ours',
@@ -209,11 +209,11 @@ test('a stranger that has the PID of a lost program is not touched', async () =>
 })
 
 test('programs of a keeper that lives are left to it', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_old', 'exec sleep 300')
-  const other = estate.sameFolder(7)
+  const other = temp.sameFolder(7)
   const keeper = await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
   expect(await daemon.ask('state', { pid: 'p_old' })).toMatchObject({ state: 'running', orphaned: false })
   const elsewhere = await other.connect()
@@ -228,11 +228,11 @@ test('programs of a keeper that lives are left to it', async () => {
 })
 
 test('programs of a keeper of another protocol that dies are taken over when that is asked for', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   await daemon.sh('p_mine', 'exec sleep 300')
-  await using other = estate.sameFolder(7)
+  await using other = temp.sameFolder(7)
   await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
   const old = await other.connect()
   const token = readFileSync(other.home.keeper.token, 'utf8').trim()
@@ -260,17 +260,17 @@ for (const [output, pty] of [
   ['merged', { cols: 80, rows: 24 }],
 ] as const)
   test(`a living program (${pty === null ? output : 'in a terminal'}) whose intent can't be read is not called lost`, async () => {
-    await using estate = new Estate()
-    await estate.startKeeper()
-    const before = await estate.daemon()
-    const go = join(estate.folder, 'go')
+    await using temp = new TempKeeper()
+    await temp.startKeeper()
+    const before = await temp.daemon()
+    const go = join(temp.folder, 'go')
     const script = `trap "" HUP; echo early; while [ ! -e ${go} ]; do sleep 0.01; done; echo last`
     const started = await before.sh('p_unread', script, { output, pty })
-    await until('it has written', () => estate.output('p_unread').text.startsWith('early'))
-    await estate.killKeeper()
-    truncateSync(join(estate.home.live, 'p_unread.intent'), 10)
-    await estate.startKeeper()
-    const daemon = await estate.daemon()
+    await until('it has written', () => temp.output('p_unread').text.startsWith('early'))
+    await temp.killKeeper()
+    truncateSync(join(temp.home.live, 'p_unread.intent'), 10)
+    await temp.startKeeper()
+    const daemon = await temp.daemon()
     if (pty === null) {
       expect(await daemon.ask('state', { pid: 'p_unread' })).toMatchObject({
         ...{ state: 'running', orphaned: true, program: { osPid: osPidOf(started) } },
@@ -279,24 +279,24 @@ for (const [output, pty] of [
     }
     expect(await daemon.ended('p_unread')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
     expect(isOver(started)).toBe(true)
-    if (pty === null) expect(estate.output('p_unread').text).toBe('early\nlast\n')
+    if (pty === null) expect(temp.output('p_unread').text).toBe('early\nlast\n')
   })
 
 test('a program that cannot be taken over yet counts as running, is told of as trouble, and is tried again', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   const started = await before.sh('p_later', 'while :; do echo x; sleep 0.02; done')
   const other = await before.sh('p_other', 'exec sleep 300')
-  await until('it writes', () => estate.output('p_later').text !== '')
-  await estate.killKeeper()
+  await until('it writes', () => temp.output('p_later').text !== '')
+  await temp.killKeeper()
   // A log in which nothing can be written, as on a disk that is full.
-  const log = join(estate.home.output, 'p_later')
+  const log = join(temp.home.output, 'p_later')
   renameSync(log, `${log}.aside`)
   writeFileSync(log, '')
-  await estate.startKeeper()
-  const daemon = await estate.connect()
-  const { programs } = await daemon.hello(readFileSync(estate.home.keeper.token, 'utf8').trim())
+  await temp.startKeeper()
+  const daemon = await temp.connect()
+  const { programs } = await daemon.hello(readFileSync(temp.home.keeper.token, 'utf8').trim())
   const sorted = programs.toSorted((one, other) => one.pid.localeCompare(other.pid))
   expect(sorted).toMatchObject([
     { pid: 'p_later', state: 'running', orphaned: true, program: { osPid: osPidOf(started) } },
@@ -308,24 +308,24 @@ test('a program that cannot be taken over yet counts as running, is told of as t
 
   rmSync(log)
   renameSync(`${log}.aside`, log)
-  const { length } = estate.output('p_later').text
-  await until('its output comes again', () => estate.output('p_later').text.length > length)
+  const { length } = temp.output('p_later').text
+  await until('its output comes again', () => temp.output('p_later').text.length > length)
   expect((await daemon.ask('pause', { pid: 'p_later' })).stopped).toBeGreaterThan(0)
   await endAll(daemon, ['p_later', 'p_other'])
   expect(await daemon.ended('p_later')).toMatchObject({ state: 'lost' })
 })
 
 test('one that cannot be taken over can be ended all the same', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  const before = await estate.daemon()
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  const before = await temp.daemon()
   const started = await before.sh('p_end', 'exec sleep 300')
-  await estate.killKeeper()
-  const log = join(estate.home.output, 'p_end')
+  await temp.killKeeper()
+  const log = join(temp.home.output, 'p_end')
   rmSync(log, { recursive: true })
   writeFileSync(log, '')
-  await estate.startKeeper()
-  const daemon = await estate.daemon()
+  await temp.startKeeper()
+  const daemon = await temp.daemon()
   expect(await daemon.ask('end', { pid: 'p_end', signal: 'SIGTERM', graceMs: 60_000 })).toEqual({
     how: 'asked',
   })
@@ -335,12 +335,12 @@ test('one that cannot be taken over can be ended all the same', async () => {
 })
 
 test('input that a keeper had in its hands when it died is swept up by the next', async () => {
-  await using estate = new Estate()
-  await estate.startKeeper()
-  await estate.killKeeper()
-  writeFileSync(join(estate.home.fifos, 'p_secret.in'), 'secret')
-  await estate.startKeeper()
-  expect(readdirSync(estate.home.fifos).filter((name) => name.endsWith('.in'))).toEqual([])
+  await using temp = new TempKeeper()
+  await temp.startKeeper()
+  await temp.killKeeper()
+  writeFileSync(join(temp.home.fifos, 'p_secret.in'), 'secret')
+  await temp.startKeeper()
+  expect(readdirSync(temp.home.fifos).filter((name) => name.endsWith('.in'))).toEqual([])
 })
 
 async function endAll(daemon: Daemon, pids: string[]): Promise<void> {
@@ -361,8 +361,8 @@ function changeBoot(path: string): void {
   writeFileSync(path, JSON.stringify({ ...content, boot: '00000000-0000-0000-0000-000000000000' }))
 }
 
-function removeProgramFile(estate: Estate, pid: string): void {
-  const path = join(estate.home.live, `${pid}.program`)
+function removeProgramFile(temp: TempKeeper, pid: string): void {
+  const path = join(temp.home.live, `${pid}.program`)
   readFileSync(path)
   rmSync(path)
 }

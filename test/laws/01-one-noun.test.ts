@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { embed } from 'reeve'
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const KINDS = {
   command: { kind: 'command', spec: { run: 'true' } },
@@ -13,7 +13,7 @@ const KINDS = {
 } as const
 
 test('whatever runs is a process: one list, one record shape, one set of acts for every kind', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   for (const request of Object.values(KINDS)) await reeve.spawn(request)
   const { processes } = await reeve.list({})
   expect(processes.map(({ record }) => record.kind)).toEqual(Object.keys(KINDS))
@@ -29,7 +29,7 @@ test('whatever runs is a process: one list, one record shape, one set of acts fo
 })
 
 test('the store has one table of processes, and none of jobs or tasks', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const reeve = await embed({ store: file })
   await reeve.close()
   const db = new DatabaseSync(file)

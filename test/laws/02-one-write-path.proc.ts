@@ -2,8 +2,8 @@ import type { Reeve } from 'reeve'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { verbs } from '../../src/verbs/reeve.ts'
-import { Household } from '../command/household.ts'
-import { tempFile } from '../temp-file.ts'
+import { TempReeve } from '../command/commands.ts'
+import { tempStore } from '../temp-folder.ts'
 import { callEveryVerb } from './every-verb.ts'
 import { WriteWitness } from './write-witness.ts'
 
@@ -17,23 +17,23 @@ const EVENT_TYPES = [
 ]
 
 test('whatever verb is called, every record that is committed is the fold of its events', async () => {
-  await using house = new Household()
-  const store = await openSqlite(tempFile())
+  await using temp = new TempReeve()
+  const store = await openSqlite(tempStore())
   onTestFinished(() => store.close())
   const witness = new WriteWitness(store)
   const called = new Set<string>()
-  await callEveryVerb(noting(called, await house.open({}, { store: witness.store })))
+  await callEveryVerb(noting(called, await temp.embed({}, { store: witness.store })))
   expect(Object.keys(verbs).filter((verb) => !called.has(verb))).toEqual([])
   expect(witness.violations).toEqual([])
   expect([...witness.eventTypes]).toEqual(expect.arrayContaining(EVENT_TYPES))
 })
 
 test('a record that is changed without an event, or not as its event says, is seen', async () => {
-  await using house = new Household()
-  const store = await openSqlite(tempFile())
+  await using temp = new TempReeve()
+  const store = await openSqlite(tempStore())
   onTestFinished(() => store.close())
   const witness = new WriteWitness(store)
-  const reeve = await house.open({}, { store: witness.store })
+  const reeve = await temp.embed({}, { store: witness.store })
   const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'x' } })
   const was = await store.ask({ ask: 'process', pid: record.pid })
   if (was === null) throw new Error('It is not stored.')

@@ -6,7 +6,7 @@ import { perform } from '../../src/kernel/perform.ts'
 import { register } from '../../src/kernel/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { photograph } from '../../src/testing/conformance/sound.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { everyHistory, intentOf, PID } from './arbitrary.ts'
 
 test('an intent that is refused, kept or replayed leaves the whole store as it was', async () => {
@@ -36,7 +36,7 @@ test('an intent that is refused, kept or replayed leaves the whole store as it w
 })
 
 test('every refused act through the public door leaves the whole store as it was', async () => {
-  const store = await openSqlite(tempFile())
+  const store = await openSqlite(tempStore())
   const reeve = await embed({ store })
   await reeve.openSession({ session: 's1' })
   await reeve.openSession({ session: 's2' })

@@ -3,12 +3,12 @@ import { embed } from 'reeve'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 test('at the moment a caller is told, a stranger reads it from the file', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const reeve = await embed({ store: file })
   const stranger = new DatabaseSync(file, { readOnly: true })
   const there = stranger.prepare('select count(*) as found from process where pid = ?')
@@ -22,7 +22,7 @@ test('at the moment a caller is told, a stranger reads it from the file', async 
 })
 
 test('nobody is told before the commit, and a commit that fails is told as a failure', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const told: string[] = []
   let failNext = false
   const watched = (inner: Transaction): Transaction => ({
@@ -58,7 +58,7 @@ test('nobody is told before the commit, and a commit that fails is told as a fai
 })
 
 test('everything that was acknowledged is there after the file is opened again', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const first = await embed({ store: file })
   const spawned = await first.spawnMany({ processes: Array.from({ length: 50 }, () => OUTSIDE) })
   const pids = spawned.processes.map(({ record }) => record.pid)

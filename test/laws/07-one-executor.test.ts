@@ -1,7 +1,7 @@
 import { embed, type Json, type ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
 import { decideRegister } from '../../src/core/process/register.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { everyStep } from './arbitrary.ts'
 
 test('what carries a fence is appended only while that fence is the lease’s own, and fences never go back', () => {
@@ -18,7 +18,7 @@ test('what carries a fence is appended only while that fence is the lease’s ow
 })
 
 test('of three kernels over one file each process is executed by one, once', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const executed: string[] = []
   const work: ToolHandler = ({ pid }) => {
     executed.push(pid)
@@ -46,7 +46,7 @@ test('an executor that was overtaken writes nothing more', async () => {
   const go = Promise.withResolvers<void>()
   const late = Promise.withResolvers<Json>()
   const reeve = await embed({
-    store: tempFile(),
+    store: tempStore(),
     tools: {
       async slow(context) {
         begun.resolve()
@@ -78,7 +78,7 @@ test('an executor that was overtaken writes nothing more', async () => {
 })
 
 test('an executor that was overtaken has no more children', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'nobody serves' } })
   await reeve.close()
   const parent = { record, holder: 'k_new', fence: 2, carry: null }

@@ -1,11 +1,11 @@
 import { embed, type ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
 async function twoSessions() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   await reeve.openSession({ session: 'mine' })
   await reeve.openSession({ session: 'yours' })
   const owner = { session: 'mine' }
@@ -96,7 +96,7 @@ test('another session’s inbox, grants and sessions are not read', async () => 
 })
 
 test('a process may write itself and its children, not its siblings or its parent', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const spawn = async (parent?: string) =>
     (await reeve.spawn({ ...OUTSIDE, ...(parent === undefined ? {} : { parent }) })).record.pid
   const parent = await spawn()

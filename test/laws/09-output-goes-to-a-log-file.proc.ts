@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Household, printed, runs, start } from '../command/household.ts'
+import { TempReeve, printed, runs, start } from '../command/commands.ts'
 
-/** Files below the household that have these bytes in them, by their path within it. */
-function filesWith(house: Household, bytes: Buffer): string[] {
-  return readdirSync(house.folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+/** Files below the temp that have these bytes in them, by their path within it. */
+function filesWith(temp: TempReeve, bytes: Buffer): string[] {
+  return readdirSync(temp.folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     if (!entry.isFile()) return []
     const path = join(entry.parentPath, entry.name)
-    return bytesOf(path).includes(bytes) ? [path.slice(house.folder.length + 1)] : []
+    return bytesOf(path).includes(bytes) ? [path.slice(temp.folder.length + 1)] : []
   })
 }
 
@@ -28,8 +28,8 @@ const PRINTS = "printf '%s%s\\n' d5b7c2e8-said -by-a-command"
 const TYPED = '9f31aa60-typed-into-a-command'
 
 test('what commands print is in their logs and in no other file, whoever has read it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   await reeve.openSession({ session: 's' })
   const owner = { owner: { session: 's' } }
   const piped = await runs(reeve, PRINTS, owner)
@@ -52,12 +52,12 @@ test('what commands print is in their logs and in no other file, whoever has rea
   await reeve.kill({ pid: live.pid })
 
   const logs = new RegExp(`^home/output/(${all.join('|')})/\\d{15}$`)
-  const said = filesWith(house, Buffer.from(SAID))
+  const said = filesWith(temp, Buffer.from(SAID))
   expect(said).toHaveLength(5)
   expect(said.filter((path) => !logs.test(path))).toEqual([])
-  expect(filesWith(house, Buffer.from(TYPED)).filter((path) => !logs.test(path))).toEqual([])
+  expect(filesWith(temp, Buffer.from(TYPED)).filter((path) => !logs.test(path))).toEqual([])
   // The search itself sees into the database and its write-ahead log.
-  const inStore = filesWith(house, Buffer.from('d5b7c2e8-said -by-a-command'))
+  const inStore = filesWith(temp, Buffer.from('d5b7c2e8-said -by-a-command'))
   expect(inStore.some((path) => path.startsWith('reeve.db'))).toBe(true)
   expect(
     (await reeve.events({ pid: piped.pid })).events.map((event) => JSON.stringify(event)).join(),
@@ -65,8 +65,8 @@ test('what commands print is in their logs and in no other file, whoever has rea
 })
 
 test('an outcome holds how long the output was, and none of it', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const { outcome } = await runs(reeve, `${PRINTS}; exit 1`)
   expect(outcome?.result).toMatchObject({ outputBytes: SAID.length + 1 })
   expect(JSON.stringify(outcome)).not.toContain(SAID)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { startDaemon } from '../command/daemon-program.ts'
-import { codeOf, ended, Household } from '../command/household.ts'
+import { codeOf, ended, TempReeve } from '../command/commands.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
@@ -37,15 +37,15 @@ async function stranger(): Promise<{ osPid: number; untouched: () => void }> {
 }
 
 /** What is on record of a program, with something changed. */
-function rewrite(house: Household, pid: string, ending: 'program' | 'intent', change: object): void {
-  const path = join(house.home.live, `${pid}.${ending}`)
+function rewrite(temp: TempReeve, pid: string, ending: 'program' | 'intent', change: object): void {
+  const path = join(temp.keeperHome.live, `${pid}.${ending}`)
   const before = JSON.parse(readFileSync(path, 'utf8')) as object
   writeFileSync(path, JSON.stringify({ ...before, ...change }))
 }
 
 /** A command whose daemon and keeper were both killed, so that the next ones know it from its files alone. */
-async function leftOnRecord(house: Household, commands: object = {}): Promise<string> {
-  const daemon = await startDaemon(house, commands)
+async function leftOnRecord(temp: TempReeve, commands: object = {}): Promise<string> {
+  const daemon = await startDaemon(temp, commands)
   const { record } = await daemon.call('spawn', {
     kind: 'command',
     spec: { argv: ['sleep', '1000'] },
@@ -53,12 +53,12 @@ async function leftOnRecord(house: Household, commands: object = {}): Promise<st
   })
   // In this order: a daemon that is there starts another keeper at once.
   await daemon.kill()
-  await house.killKeeper()
+  await temp.killKeeper()
   return record.pid
 }
 
-async function endPrograms(house: Household, pid: string): Promise<void> {
-  for (const osPid of house.programs(pid)) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
+async function endPrograms(temp: TempReeve, pid: string): Promise<void> {
+  for (const osPid of temp.programs(pid)) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
 }
 
 /** Everything that could lead to a signal. */
@@ -74,43 +74,43 @@ async function tryToEnd(reeve: Reeve, pid: string): Promise<void> {
 test.each(['auto', 'marker'] as const)(
   'with tree: %s, a stranger that has the recorded PID is not signalled, whatever is asked',
   async (tree) => {
-    await using house = new Household()
-    const pid = await leftOnRecord(house, { tree })
+    await using temp = new TempReeve()
+    const pid = await leftOnRecord(temp, { tree })
     const { osPid, untouched } = await stranger()
-    rewrite(house, pid, 'program', { osPid, group: osPid })
-    const reeve = await house.open({ tree })
+    rewrite(temp, pid, 'program', { osPid, group: osPid })
+    const reeve = await temp.embed({ tree })
     await tryToEnd(reeve, pid)
     const { outcome } = await ended(reeve, pid)
     expect([outcome?.status, outcome?.exitCode, outcome?.signal]).toEqual(['abandoned', null, null])
     expect(['keeper_lost', 'identity_mismatch']).toContain(outcome?.evidence)
     await tryToEnd(reeve, pid)
     untouched()
-    expect(house.programs()).toEqual([])
+    expect(temp.programs()).toEqual([])
   },
 )
 
 test('a recorded PID without start time is not signalled', async () => {
-  await using house = new Household()
-  const pid = await leftOnRecord(house)
-  await endPrograms(house, pid)
+  await using temp = new TempReeve()
+  const pid = await leftOnRecord(temp)
+  await endPrograms(temp, pid)
   const { osPid, untouched } = await stranger()
-  rewrite(house, pid, 'program', { osPid, group: osPid, startTime: null })
-  const reeve = await house.open()
+  rewrite(temp, pid, 'program', { osPid, group: osPid, startTime: null })
+  const reeve = await temp.embed()
   await tryToEnd(reeve, pid)
   untouched()
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'abandoned', exitCode: null })
 })
 
 test('what ran before the machine was started anew is abandoned, and nobody is signalled for it', async () => {
-  await using house = new Household()
-  const pid = await leftOnRecord(house)
-  await endPrograms(house, pid)
+  await using temp = new TempReeve()
+  const pid = await leftOnRecord(temp)
+  await endPrograms(temp, pid)
   const { osPid, untouched } = await stranger()
   // The same PID with the same start time: on another boot that proves nothing.
   const boot = '00000000-0000-4000-8000-000000000000'
-  rewrite(house, pid, 'intent', { boot })
-  rewrite(house, pid, 'program', { osPid, group: osPid, startTime: startTimeOf(osPid), boot })
-  const reeve = await house.open()
+  rewrite(temp, pid, 'intent', { boot })
+  rewrite(temp, pid, 'program', { osPid, group: osPid, startTime: startTimeOf(osPid), boot })
+  const reeve = await temp.embed()
   await tryToEnd(reeve, pid)
   expect((await ended(reeve, pid)).outcome).toMatchObject({
     ...{ status: 'abandoned', evidence: 'holder_dead', exitCode: null, signal: null },
@@ -120,9 +120,9 @@ test('what ran before the machine was started anew is abandoned, and nobody is s
 })
 
 test('a program that carries somebody else’s marker is not ended with a command', async () => {
-  await using house = new Household()
-  await using other = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  await using other = new TempReeve()
+  const reeve = await temp.embed()
   const elsewhere = await other.open()
   const { record } = await elsewhere.spawn({ kind: 'command', spec: { argv: ['sleep', '1000'] } })
   const { record: own } = await reeve.spawn({ kind: 'command', spec: { argv: ['sleep', '1000'] } })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Reeve } from 'reeve'
-import { ended, printed, start } from '../command/household.ts'
+import { ended, printed, start } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const

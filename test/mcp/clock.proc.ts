@@ -2,8 +2,8 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call } from './connected.ts'
 import { reeveMcp } from './reeve-mcp.ts'
 
@@ -42,12 +42,12 @@ async function daemonAhead(url: string) {
 }
 
 test('over a URL the clock of the daemon says when a client connected', { timeout: 60_000 }, async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const ahead = await daemonAhead(daemon.url ?? '')
   const cwd = tempFolder()
   const env = { REEVE_URL: ahead.url, REEVE_TOKEN: daemon.token }
-  const client = await reeveMcp(dwelling, { era: 'legacy', cwd, env })
+  const client = await reeveMcp(temp, { era: 'legacy', cwd, env })
   const started = await call(client, 'process_start', { run: 'echo one', waitMs: 30_000 })
   expect(started.text).toContain('one')
   expect(ahead.told).toHaveLength(1)

@@ -4,8 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
-import { Household } from '../command/household.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { call, clientOf, countWaits, ERAS, type Era } from './connected.ts'
 import { onLoopback } from './loopback.ts'
@@ -27,9 +27,9 @@ async function clientAt(url: string, era: Era, token?: string): Promise<Client> 
 
 for (const era of ERAS) {
   test(`in the ${era} era neither of two agents with tokens sees or touches what is the other's`, async () => {
-    const dwelling = new Dwelling()
-    const daemon = await dwelling.up()
-    const tokens = new TokenFile(dwelling.home)
+    const temp = new TempReeve()
+    const daemon = await temp.up()
+    const tokens = new TokenFile(temp.home)
     const agent = (session: string) => tokens.create({ role: 'agent', session }).token
     const [first, second] = [agent('s1'), agent('s2')]
     const one = await clientAt(`${daemon.url}/mcp`, era, first)
@@ -57,7 +57,7 @@ for (const era of ERAS) {
     // The same token gives the same session to an agent that starts reeve mcp.
     const env = {
       ...(process.env as Record<string, string>),
-      ...dwelling.env,
+      ...temp.env,
       ...{ REEVE_URL: daemon.url ?? '', REEVE_TOKEN: first, REEVE_SESSION: 's1' },
     }
     const args = ['--conditions=reeve-source', REEVE, 'mcp']
@@ -68,8 +68,8 @@ for (const era of ERAS) {
   })
 
   test(`in the ${era} era a cancelled call ends its wait over a real socket, too`, async () => {
-    await using household = new Household()
-    const reeve = await household.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const waits = countWaits(reeve)
     const served = await onLoopback(mcpHttpHandler(waits.reeve))
     await using _ = { [Symbol.asyncDispose]: () => served.close() }

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 const CLIENT = { era: 'modern' } as const
 
-async function started(household: Household) {
-  const reeve = await household.open()
+async function started(temp: TempReeve) {
+  const reeve = await temp.embed()
   return { reeve, client: await WAYS.stdio(reeve, CLIENT) }
 }
 
 const pidIn = (text: string) => /p_[0-9a-z]{12}/.exec(text)?.[0] ?? ''
 
 test('with output: tagged one stream can be read and searched alone, and without it the error says how', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   const run = 'echo good; echo bad >&2'
   await textOf(client, 'process_start', { run, name: 'tagged', output: 'tagged' })
   const bad = await textOf(client, 'process_log', { pid: 'tagged', stream: 'stderr' })
@@ -29,8 +29,8 @@ test('with output: tagged one stream can be read and searched alone, and without
 })
 
 test('arguments that never work for an agent do not exist', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'echo hello', name: 'one' })
   const wrong = [
     ['process_log', { pid: 'one', reveal: true }, 'reveal'],
@@ -47,8 +47,8 @@ test('arguments that never work for an agent do not exist', async () => {
 })
 
 test('arguments that do not fit are an error that names the field and says what it takes', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   const wrong = [
     ['process_start', {}, /run.*argv/],
     ['process_start', { run: 'true', waitMs: 'soon' }, /waitMs: .*number/],
@@ -67,8 +67,8 @@ test('arguments that do not fit are an error that names the field and says what 
 })
 
 test('an interrupt takes a name, and everything only with all: true', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   for (const name of ['a', 'b', 'c'])
     await textOf(client, 'process_start', { run: 'sleep 60', name, waitMs: 0 })
   for (const given of [{}, { all: false }, { all: true, pid: 'a' }])
@@ -82,8 +82,8 @@ test('an interrupt takes a name, and everything only with all: true', async () =
 })
 
 test('a command that is started again while the first one runs is noted, and not when that has ended', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'true' })
   expect(await textOf(client, 'process_start', { run: 'true' })).not.toContain('same command')
   const first = await textOf(client, 'process_start', { run: 'sleep 60', waitMs: 0 })
@@ -92,15 +92,15 @@ test('a command that is started again while the first one runs is noted, and not
 })
 
 test('variables of passEnv that are not there are named', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   const text = await textOf(client, 'process_start', { run: 'true', passEnv: ['NO_SUCH_TOKEN'] })
   expect(text).toMatch(/passEnv.*NO_SUCH_TOKEN/)
 })
 
 test('children that a shell left behind are told, by start, wait and poll, and process_kill ends them', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   const run = 'sleep 1000 & echo "child $!"'
   const begun = await textOf(client, 'process_start', { run, waitMs: 20_000 })
   const pid = pidIn(begun)
@@ -117,8 +117,8 @@ test('children that a shell left behind are told, by start, wait and poll, and p
 })
 
 test('output is what a terminal would show, in every tool; the log has it raw, too', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   const run = String.raw`printf 'a\r\n 10%%\r 50%%\r100%%\nlong line\r\033[Kshort\n\033[31mred\033[0m\n'`
   const shown = 'a\n100%\nshort\nred'
   expect(await textOf(client, 'process_start', { run, name: 'bar', waitMs: 20_000 })).toContain(shown)
@@ -137,8 +137,8 @@ test('output is what a terminal would show, in every tool; the log has it raw, t
 })
 
 test('lines are counted from 1: in the log, in a search, and from one to the other', async () => {
-  await using household = new Household()
-  const { client } = await started(household)
+  await using temp = new TempReeve()
+  const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'seq 101 120', name: 'lines', waitMs: 20_000 })
   const last = await textOf(client, 'process_log', { pid: 'lines', limit: 5 })
   expect(last).toMatch(/^Lines 16 to 20 of 20/)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { overStdio } from './connected.ts'
 
 test('docs/mcp.md has a line for every tool and every resource, and no others', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const client = await overStdio(reeve, { era: 'modern' })
   const page = readFileSync('docs/mcp.md', 'utf8')
@@ -22,7 +22,7 @@ test('docs/mcp.md has a line for every tool and every resource, and no others', 
 })
 
 test('every tool says what it does and when to use it, and whether it changes something', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const { tools } = await (await overStdio(reeve, { era: 'modern' })).listTools()
   for (const { name, title, description = '', annotations } of tools) {

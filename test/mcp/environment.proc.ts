@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, ERAS } from './connected.ts'
 import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 
@@ -23,7 +23,7 @@ function venv(program: string): string {
 }
 
 /** The files of a home that have this text in them, its log of writes included. */
-function filesWith({ home }: Dwelling, text: string): string[] {
+function filesWith({ home }: TempReeve, text: string): string[] {
   const entries = readdirSync(home.folder, { recursive: true, withFileTypes: true })
   const files = entries
     .filter((entry) => entry.isFile())
@@ -40,14 +40,14 @@ async function printed(client: Client, run: string, more: Record<string, unknown
 
 for (const era of ERAS) {
   test(`in the ${era} era a command has the PATH and the variables of its own client, whichever client started the daemon`, async () => {
-    const dwelling = new Dwelling()
+    const temp = new TempReeve()
     const bin = venv('only-here')
-    const first = await reeveMcp(dwelling, {
+    const first = await reeveMcp(temp, {
       ...{ era, cwd: tempFolder(), name: 'first' },
       env: { APP: 'stage-of-first', PATH: SYSTEM_PATH },
     })
     expect(await printed(first, 'echo "app: [$APP]"')).toContain('app: [stage-of-first]')
-    const second = await reeveMcp(dwelling, {
+    const second = await reeveMcp(temp, {
       ...{ era, cwd: tempFolder(), name: 'second' },
       env: { PATH: `${bin}:${SYSTEM_PATH}`, VIRTUAL_ENV: bin },
     })
@@ -59,29 +59,29 @@ for (const era of ERAS) {
 }
 
 test('a daemon that a client starts has none of the variables of that client', async () => {
-  const dwelling = new Dwelling()
-  const client = await reeveMcp(dwelling, {
+  const temp = new TempReeve()
+  const client = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder() },
     env: { APP: 'stage', SOME_API_KEY: 'sk-of-the-client', NODE_OPTIONS: '--no-deprecation', LC_TIME: 'C' },
   })
   await printed(client, 'true')
-  const environ = readFileSync(`/proc/${dwelling.announced()?.osPid}/environ`, 'utf8').split('\0')
+  const environ = readFileSync(`/proc/${temp.announced()?.osPid}/environ`, 'utf8').split('\0')
   expect(environ).toContain('LC_TIME=C')
-  expect(environ).toContain(`REEVE_HOME=${dwelling.home.folder}`)
+  expect(environ).toContain(`REEVE_HOME=${temp.home.folder}`)
   expect(environ.filter((line) => /^(APP|SOME_API_KEY|NODE_OPTIONS|npm_\w*|VITEST\w*)=/.test(line))).toEqual(
     [],
   )
 })
 
 test('new commands of a client that comes back with other variables have those', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const cwd = tempFolder()
-  const before = await reeveMcp(dwelling, { era: 'modern', cwd, env: { STAGE: 'one' } })
+  const before = await reeveMcp(temp, { era: 'modern', cwd, env: { STAGE: 'one' } })
   const keyed = { idempotencyKey: 'same', name: 'kept', waitMs: 0 }
   const started = await call<Begun>(before, 'process_start', { run: 'sleep 60', ...keyed })
   expect(await printed(before, 'echo "stage: $STAGE"')).toContain('stage: one')
   await before.close()
-  const after = await reeveMcp(dwelling, { era: 'modern', cwd, env: { STAGE: 'two' } })
+  const after = await reeveMcp(temp, { era: 'modern', cwd, env: { STAGE: 'two' } })
   expect(await printed(after, 'echo "stage: $STAGE"')).toContain('stage: two')
   // The environment is not part of what makes a request the same one.
   const again = await call<Begun>(after, 'process_start', { run: 'sleep 60', ...keyed })
@@ -89,9 +89,9 @@ test('new commands of a client that comes back with other variables have those',
 })
 
 test('secrets of a client reach a command by name alone, are masked in its output, and are in no record', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const secret = 'correct-horse-battery'
-  const client = await reeveMcp(dwelling, {
+  const client = await reeveMcp(temp, {
     ...{ era: 'legacy', cwd: tempFolder() },
     env: { ACME_API_KEY: secret, STORE_AT: 'postgres://app:hunter2hunter2@db/app', PLAIN: 'plain' },
   })
@@ -108,24 +108,24 @@ test('secrets of a client reach a command by name alone, are masked in its outpu
   const { contents } = await client.readResource({ uri: `reeve://processes/${pid}` })
   expect(JSON.stringify(contents)).not.toContain(secret)
   expect(JSON.stringify(contents)).not.toContain('"PLAIN"')
-  expect(filesWith(dwelling, secret)).toEqual([
+  expect(filesWith(temp, secret)).toEqual([
     expect.stringMatching(`^commands/output/${pid}/`),
     expect.stringMatching(`^commands/passed/${pid}\\.[0-9a-f]+$`),
   ])
 
   // The next daemon has never been told the value, and neither shows it nor runs the command without it.
-  await killDaemon(dwelling)
+  await killDaemon(temp)
   expect((await call(client, 'process_log', { pid })).text).toContain(`says ${'*'.repeat(secret.length)}`)
   const again = await call(client, 'process_restart', { pid, waitMs: 20_000 })
   expect(again.text).toContain(`it has ${secret.length} characters`)
 })
 
 test('an agent with a token that is bound to a session passes its variables on, too', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   await daemon.reeve.openSession({ session: 's1' })
-  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
-  const client = await reeveMcp(dwelling, {
+  const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
+  const client = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder() },
     env: { REEVE_TOKEN: token, STAGE: 'bound' },
   })
@@ -133,21 +133,21 @@ test('an agent with a token that is bound to a session passes its variables on, 
 })
 
 test('a daemon on another machine gets neither the variables nor the secrets of this one', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   // Every name but those of the loopback interface counts as another machine.
-  const { url, token } = await dwelling.up({ flags: { hosts: '0.0.0.0' } })
+  const { url, token } = await temp.up({ flags: { hosts: '0.0.0.0' } })
   const { port } = new URL(url ?? '')
   const env = { REEVE_TOKEN: token, STAGE: 'here', ACME_API_KEY: 'correct-horse-battery' }
   const run = 'echo "stage: [$STAGE] key: [$ACME_API_KEY]"'
-  const near = await reeveMcp(dwelling, {
+  const near = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder() },
     env: { ...env, REEVE_URL: `http://localhost:${port}` },
   })
   expect(await printed(near, 'echo "stage: [$STAGE]"')).toContain('stage: [here]')
-  const far = await reeveMcp(dwelling, {
+  const far = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder() },
     env: { ...env, REEVE_URL: `http://0.0.0.0:${port}` },
   })
   expect(await printed(far, run, { passEnv: ['ACME_API_KEY'] })).toContain('stage: [] key: []')
-  expect(filesWith(dwelling, env.ACME_API_KEY)).toEqual([])
+  expect(filesWith(temp, env.ACME_API_KEY)).toEqual([])
 })

@@ -3,16 +3,16 @@ import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, ERAS } from './connected.ts'
 import { clientAtDaemon } from './daemon-client.ts'
 
 const SERVER = { run: 'pwd -P; exec sleep 60', name: 'server', waitMs: 0 }
 const pidIn = (text: string) => /p_[0-9a-z]{12}/.exec(text)?.[0] ?? ''
 
-async function daemonIn(dwelling: Dwelling): Promise<{ daemon: Daemon; at: { url: string; token: string } }> {
-  const daemon = await dwelling.up()
+async function daemonIn(temp: TempReeve): Promise<{ daemon: Daemon; at: { url: string; token: string } }> {
+  const daemon = await temp.up()
   return { daemon, at: { url: daemon.url ?? '', token: daemon.token } }
 }
 
@@ -40,7 +40,7 @@ async function expectApart(daemon: Daemon, client: Client, pid: string): Promise
 
 for (const era of ERAS) {
   test(`over HTTP in the ${era} era a client that tells of roots works in its root, apart from other folders`, async () => {
-    const { daemon, at } = await daemonIn(new Dwelling())
+    const { daemon, at } = await daemonIn(new TempReeve())
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: inA } = await clientAtDaemon({ ...at, era, root: a })
     const { client: inB } = await clientAtDaemon({ ...at, era, root: b })
@@ -53,7 +53,7 @@ for (const era of ERAS) {
   })
 
   test(`over HTTP in the ${era} era the folder of a client without roots is in its URL, or in a header`, async () => {
-    const { daemon, at } = await daemonIn(new Dwelling())
+    const { daemon, at } = await daemonIn(new TempReeve())
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: byUrl } = await clientAtDaemon({ ...at, era, folder: a })
     const pid = await startedIn(byUrl, a)
@@ -67,8 +67,8 @@ for (const era of ERAS) {
   })
 
   test(`over HTTP in the ${era} era a client without any folder names one for each command, and reaches nobody else's`, async () => {
-    const dwelling = new Dwelling()
-    const { daemon, at } = await daemonIn(dwelling)
+    const temp = new TempReeve()
+    const { daemon, at } = await daemonIn(temp)
     const { client: one } = await clientAtDaemon({ ...at, era })
     const refused = await call(one, 'process_start', SERVER)
     expect(refused).toMatchObject({ isError: true })
@@ -85,9 +85,9 @@ for (const era of ERAS) {
   })
 
   test(`over HTTP in the ${era} era an agent with a session of its own needs a folder for its commands, too`, async () => {
-    const dwelling = new Dwelling()
-    const { at } = await daemonIn(dwelling)
-    const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+    const temp = new TempReeve()
+    const { at } = await daemonIn(temp)
+    const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
     const { client } = await clientAtDaemon({ ...at, token, era })
     const refused = await call(client, 'process_start', SERVER)
     expect(refused).toMatchObject({ isError: true })
@@ -99,7 +99,7 @@ for (const era of ERAS) {
 }
 
 test('a folder that is no absolute path is refused with what would be right', async () => {
-  const { at } = await daemonIn(new Dwelling())
+  const { at } = await daemonIn(new TempReeve())
   const response = await fetch(`${at.url}/mcp?folder=not/absolute`, {
     method: 'POST',
     headers: { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' },

@@ -5,7 +5,7 @@ import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
 import { serveMcpStdio } from '../../src/mcp/stdio.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { call, overStdio } from './connected.ts'
 
 /** How long all of it may take, and how long one answer. */
@@ -91,7 +91,7 @@ const asked: fc.Arbitrary<Asked> = fc.constantFrom(...Object.keys(NEEDED)).chain
 
 /** Without commands: what is started is registered, and never run. */
 async function still(): Promise<Reeve> {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   return reeve
 }

@@ -4,7 +4,7 @@ import type { McpClient } from '../../src/mcp/client.ts'
 import { type McpCaller, type McpHttpOptions, mcpHttpHandler } from '../../src/mcp/http.ts'
 import { mcpServer } from '../../src/mcp/server.ts'
 import { until } from '../keeper/client.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const ADMIN: McpCaller = { role: 'admin', actor: 'host', tokenId: 'a' }
 const OTHER: McpCaller = { role: 'admin', actor: 'host', tokenId: 'b' }
@@ -17,7 +17,7 @@ const HELLO = {
 const PING = { jsonrpc: '2.0', id: 2, method: 'ping' }
 
 async function handlerOf(options: McpHttpOptions = {}) {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const handler = mcpHttpHandler(reeve, options)
   onTestFinished(async () => {
     await handler.close()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 interface Inbox {
@@ -12,8 +12,8 @@ interface Started {
 }
 
 test('notices that the agent has already seen do not take up the page of the inbox', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
   const start = async (given: object) =>
     (await call<Started>(client, 'process_start', { ...given })).structured.process.pid
@@ -34,8 +34,8 @@ test('notices that the agent has already seen do not take up the page of the inb
 })
 
 test('a full page of the inbox says how many notices follow, and the last page says that it is the last', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
   for (const name of ['a', 'b', 'c']) {
     await call(client, 'process_start', { run: 'exec sleep 60', name, waitMs: 0 })

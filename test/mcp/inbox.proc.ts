@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, WAYS } from './connected.ts'
 
 interface Inbox {
@@ -8,8 +8,8 @@ interface Inbox {
 }
 
 test('an agent is told of lines it watches for and of what is ready, until it says that it has read of them', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
   const started = await call<{ process: { pid: string } }>(client, 'process_start', {
     ...{ run: 'echo ERROR: no space; echo listening; exec sleep 60', waitMs: 0 },
@@ -34,8 +34,8 @@ test('an agent is told of lines it watches for and of what is ready, until it sa
 for (const [way, connect] of Object.entries(WAYS)) {
   describe(`over ${way}`, () => {
     test('to look is not to take: what was polled, listed or read as a resource is told the next time', async () => {
-      await using household = new Household()
-      const reeve = await household.open()
+      await using temp = new TempReeve()
+      const reeve = await temp.embed()
       const client = await connect(reeve, { era: 'modern' })
       const begin = async (run: string) => {
         const gated = { run: `read go; ${run}`, stdin: 'pipe', waitMs: 0 }

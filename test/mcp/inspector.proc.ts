@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
-import { Household } from '../command/household.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../command/commands.ts'
+import { tempFolder } from '../temp-folder.ts'
 import type { Era } from './connected.ts'
 import { onLoopback } from './loopback.ts'
 
@@ -26,8 +26,8 @@ const TOOLS = [
 ]
 
 test("the Inspector's CLI lists the tools in both eras, and calls every one of them", async () => {
-  await using household = new Household()
-  const served = await onLoopback(mcpHttpHandler(await household.open()))
+  await using temp = new TempReeve()
+  const served = await onLoopback(mcpHttpHandler(await temp.embed()))
   await using _ = { [Symbol.asyncDispose]: () => served.close() }
   // It keeps a catalogue in the user's home.
   const env = { ...process.env, HOME: tempFolder() }

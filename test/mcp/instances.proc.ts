@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, clientOf, ERAS, overHttp, overStdio } from './connected.ts'
 import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 
@@ -67,27 +67,27 @@ for (const era of ERAS) {
   test(`in the ${era} era two instances of a client in one folder read output and inbox each for itself`, {
     timeout: 180_000,
   }, async () => {
-    const dwelling = new Dwelling()
+    const temp = new TempReeve()
     const cwd = tempFolder()
-    const one = await reeveMcp(dwelling, { era, cwd })
-    const other = await reeveMcp(dwelling, { era, cwd })
-    await expectOwnPositions(one, other, () => killDaemon(dwelling))
+    const one = await reeveMcp(temp, { era, cwd })
+    const other = await reeveMcp(temp, { era, cwd })
+    await expectOwnPositions(one, other, () => killDaemon(temp))
 
     // One that comes later is not told again what was read and acknowledged.
-    const again = await reeveMcp(dwelling, { era, cwd })
+    const again = await reeveMcp(temp, { era, cwd })
     expect((await call(again, 'inbox')).text).toContain('Nothing new')
     const { pid } = (await call<Begun>(one, 'process_start', ECHO)).structured.process
     await call(one, 'process_write', { pid, text: 'seen', enter: true, until: { text: 'seen' } })
-    const later = await reeveMcp(dwelling, { era, cwd })
+    const later = await reeveMcp(temp, { era, cwd })
     expect(await poll(later, pid)).toContain('(no new output)')
   })
 }
 
 test('so do two legacy connections over HTTP', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const connect = async () => {
-    const client = clientOf({ era: 'legacy', root: dwelling.home.folder })
+    const client = clientOf({ era: 'legacy', root: temp.home.folder })
     const headers = { authorization: `Bearer ${daemon.token}` }
     const url = new URL(`${daemon.url}/mcp`)
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }))
@@ -100,8 +100,8 @@ for (const era of ERAS) {
   test(`in the ${era} era a new connection is told what ended while no client was there, and not what its predecessor waited for`, {
     timeout: 180_000,
   }, async () => {
-    await using household = new Household()
-    const reeve = await household.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const cwd = tempFolder()
     const first = await overStdio(reeve, { era, cwd })
     // More than a page of the inbox.
@@ -126,8 +126,8 @@ for (const era of ERAS) {
 }
 
 test('each of two connections is shown the end of a long output once', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const root = tempFolder()
   const one = await overHttp(reeve, { era: 'legacy', root })
   const other = await overHttp(reeve, { era: 'legacy', root })

@@ -1,6 +1,6 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { call, overHttp } from './connected.ts'
 
 interface Listed {
@@ -9,7 +9,7 @@ interface Listed {
 }
 
 test('process_list shows the newest processes first, and older ones on the pages behind', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 'mine' })
   const pids: string[] = []

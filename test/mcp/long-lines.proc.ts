@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { textOf, WAYS } from './connected.ts'
 
 const LONG = `echo first; printf '%09000d' 0; echo ' The End 💥'; printf '%0900d\\n' 0`
 
 test('a search shows the part of a long line that matches, by text and by pattern', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   await textOf(client, 'process_start', { run: LONG, name: 'long', waitMs: 30_000 })
   const wanted = [
     { text: 'The End' },
@@ -24,8 +24,8 @@ test('a search shows the part of a long line that matches, by text and by patter
 })
 
 test('a log with a line that does not fit says that a larger maxChars shows it', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   await textOf(client, 'process_start', { run: LONG, name: 'long', waitMs: 30_000 })
   const cut = await textOf(client, 'process_log', { pid: 'long', line: 2, limit: 1 })
   expect(cut).toMatch(/^Lines 2 to 2 of 3.*\[Line 2 is cut: maxChars: \d+ shows it whole\.\]/s)

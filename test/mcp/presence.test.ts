@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Place, Sessions } from '../../src/mcp/client.ts'
 import { Presence } from '../../src/mcp/presence.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 test('a client with several streams is there until the last of them is closed', async () => {
   vi.useFakeTimers()
@@ -26,7 +26,7 @@ test('a client with several streams is there until the last of them is closed', 
 })
 
 test('the session that a token names is never one that is derived, though both have the same id', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const sessions = new Sessions(reeve)
   const derived = sessions.derived('agent', 'folder', null)
@@ -37,7 +37,7 @@ test('the session that a token names is never one that is derived, though both h
 })
 
 test('a session that is known by one of its processes is opened again under the label that it had', async () => {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const spec = { description: 'x' }
   const { record } = await new Sessions(reeve)

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 /** Longer than a busy machine takes; an answer that is due comes earlier. */
 const LONG_MS = 30_000
 
-async function connected(household: Household) {
-  return WAYS.stdio(await household.open(), { era: 'modern' })
+async function connected(temp: TempReeve) {
+  return WAYS.stdio(await temp.embed(), { era: 'modern' })
 }
 
 test(
   'process_start and process_restart answer as soon as the command is ready, and say so',
   TIMEOUT,
   async () => {
-    await using household = new Household()
-    const client = await connected(household)
+    await using temp = new TempReeve()
+    const client = await connected(temp)
     const given = {
       run: 'echo booted; exec sleep 600',
       name: 'web',
@@ -31,8 +31,8 @@ test(
 )
 
 test('process_start says that a command is not ready yet, and how to wait for that', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const given = { run: 'read go; echo booted; exec sleep 600', stdin: 'pipe', name: 'web', waitMs: 50 }
   const started = await textOf(client, 'process_start', { ...given, ready: { log: 'booted' } })
   expect(started).toMatch(/^Not ready yet\. /)
@@ -42,8 +42,8 @@ test('process_start says that a command is not ready yet, and how to wait for th
 })
 
 test('a wait for what an ended process never did says so', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const given = { run: 'echo hello', name: 'short', ready: { log: 'booted' }, waitMs: LONG_MS }
   const started = await textOf(client, 'process_start', given)
   expect(started).toMatch(/^It ended and was never ready\. p_\w+ \(short\) completed \(exit code 0\)/)
@@ -59,8 +59,8 @@ test('a wait for what an ended process never did says so', TIMEOUT, async () => 
 })
 
 test('what was ready and has ended is not said to be ready now', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const given = { run: 'echo booted; read end', name: 'web', stdin: 'pipe', ready: { log: 'booted' } }
   await textOf(client, 'process_start', { ...given, waitMs: LONG_MS })
   await textOf(client, 'process_write', { pid: 'web', enter: true })
@@ -70,8 +70,8 @@ test('what was ready and has ended is not said to be ready now', TIMEOUT, async 
 })
 
 test('a process that is to be restarted is said to start again, and not to be ready', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const restart = { on: 'failure', delayMs: 60_000 }
   await textOf(client, 'process_start', { run: 'exit 2', name: 'crash', restart, waitMs: LONG_MS })
   expect(await textOf(client, 'process_list')).toMatch(/\(crash\) starts again in \d+ s: exit 2$/)
@@ -79,8 +79,8 @@ test('a process that is to be restarted is said to start again, and not to be re
 })
 
 test('an end that is followed by a restart names the next process', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const restart = { on: 'failure', delayMs: 60_000, limit: 1 }
   const given = { run: 'exit 2', name: 'crash', restart, waitMs: LONG_MS }
   const { text } = await call(client, 'process_start', given)
@@ -93,8 +93,8 @@ test(
   'process_wait by name answers about the process that it waited for, although a restart has its name by then',
   TIMEOUT,
   async () => {
-    await using household = new Household()
-    const client = await connected(household)
+    await using temp = new TempReeve()
+    const client = await connected(temp)
     const restart = { on: 'failure', delayMs: 500, limit: 2 }
     const run = 'echo crash; sleep 0.3; exit 2'
     await textOf(client, 'process_start', { run, name: 'crash', restart, waitMs: LONG_MS })
@@ -104,8 +104,8 @@ test(
 )
 
 test('a note on a name in use says which process the name means', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const first = await textOf(client, 'process_start', { run: 'exec sleep 600', name: 'x', waitMs: 0 })
   const [pid = ''] = /^p_\w+/.exec(first) ?? []
   const ended = await textOf(client, 'process_start', { run: 'exit 1', name: 'x', waitMs: LONG_MS })
@@ -115,8 +115,8 @@ test('a note on a name in use says which process the name means', TIMEOUT, async
 })
 
 test('the tools named for what goes on are those that the process can be used with', TIMEOUT, async () => {
-  await using household = new Household()
-  const client = await connected(household)
+  await using temp = new TempReeve()
+  const client = await connected(temp)
   const next = async (given: object) =>
     /Next: .*/.exec(await textOf(client, 'process_start', { waitMs: 0, ...given }))?.[0]
   const plain = await next({ run: 'exec sleep 601' })
@@ -132,8 +132,8 @@ test(
   'process_write waits for a reply, and does not take the echo of a terminal for one',
   TIMEOUT,
   async () => {
-    await using household = new Household()
-    const client = await connected(household)
+    await using temp = new TempReeve()
+    const client = await connected(temp)
     const run = 'while printf "> "; read -r line; do echo "reply: $line"; done'
     await textOf(client, 'process_start', { run, name: 'repl', pty: true, waitMs: 0 })
     const typed = { pid: 'repl', enter: true, waitMs: LONG_MS }

@@ -2,7 +2,7 @@ import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { McpSession } from '../../src/mcp/session.ts'
 import { until } from '../keeper/client.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { call, ERAS, overStdio } from './connected.ts'
 
 /** The same Reeve, which writes down what it is asked. */
@@ -24,7 +24,7 @@ function noting(reeve: Reeve): { reeve: Reeve; asked: string[] } {
 }
 
 async function still(): Promise<Reeve> {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   return reeve
 }

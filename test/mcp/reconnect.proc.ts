@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call } from './connected.ts'
 import { clientAtDaemon } from './daemon-client.ts'
 
@@ -13,8 +13,8 @@ const ECHO = {
   ...{ stdin: 'pipe', waitMs: 0 },
 }
 
-function adminTokenOf(dwelling: Dwelling): string {
-  return new TokenFile(dwelling.home).create({ role: 'admin' }).token
+function adminTokenOf(temp: TempReeve): string {
+  return new TokenFile(temp.home).create({ role: 'admin' }).token
 }
 
 async function ping(url: string, token: string, session: string): Promise<number> {
@@ -36,9 +36,9 @@ for (const [by, placed] of [
   ['nothing but its connection', () => ({})],
 ] as const) {
   test(`a legacy client over HTTP that is known by ${by} goes on over a kill -9 of the daemon, without a new handshake`, async () => {
-    const dwelling = new Dwelling()
-    const token = adminTokenOf(dwelling)
-    const first = await dwelling.start()
+    const temp = new TempReeve()
+    const token = adminTokenOf(temp)
+    const first = await temp.start()
     const url = first.url ?? ''
     const cwd = tempFolder()
     const { client, asked } = await clientAtDaemon({ url, token, era: 'legacy', ...placed(cwd) })
@@ -47,7 +47,7 @@ for (const [by, placed] of [
     await call(client, 'process_write', { pid: 'echo', text: 'before', enter: true })
 
     await first.kill()
-    const second = await dwelling.start(['--listen', new URL(url).host])
+    const second = await temp.start(['--listen', new URL(url).host])
     expect(second.url).toBe(url)
     expect((await call(client, 'process_poll', { pid: 'echo' })).text).toContain('(no new output)')
     const written = await call(client, 'process_write', { pid: 'echo', text: 'after', enter: true })
@@ -59,13 +59,13 @@ for (const [by, placed] of [
 }
 
 test('a session id is taken from the token it was given to, as it was given, until its client ends it', async () => {
-  const dwelling = new Dwelling()
-  const token = adminTokenOf(dwelling)
-  const first = await dwelling.start()
+  const temp = new TempReeve()
+  const token = adminTokenOf(temp)
+  const first = await temp.start()
   const url = first.url ?? ''
   const connected = await clientAtDaemon({ url, token, era: 'legacy', root: tempFolder() })
   const id = connected.transport.sessionId ?? ''
-  const other = adminTokenOf(dwelling)
+  const other = adminTokenOf(temp)
   const [claims = '', signature = ''] = id.split('.')
   const changed = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))
   const forged = Buffer.from(JSON.stringify({ ...changed, folder: '/' })).toString('base64url')
@@ -76,11 +76,11 @@ test('a session id is taken from the token it was given to, as it was given, unt
     expect(await ping(url, token, id)).toBe(200)
   }
   await expectOnlyOwn()
-  const key = statSync(join(dwelling.home.folder, 'mcp-key'))
+  const key = statSync(join(temp.home.folder, 'mcp-key'))
   expect(key.mode & 0o777).toBe(0o600)
 
   await first.kill()
-  await dwelling.start(['--listen', new URL(url).host])
+  await temp.start(['--listen', new URL(url).host])
   await expectOnlyOwn()
   await connected.transport.terminateSession()
   await until('it is ended', async () => (await ping(url, token, id)) === 404)

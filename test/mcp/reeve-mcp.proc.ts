@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, ERAS } from './connected.ts'
 import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 
@@ -12,12 +12,12 @@ interface Begun {
 
 for (const era of ERAS) {
   test(`in the ${era} era an agent goes on over a kill -9 of the daemon, and finds its processes when it comes back`, async () => {
-    const dwelling = new Dwelling()
+    const temp = new TempReeve()
     const folder = tempFolder()
-    const client = await reeveMcp(dwelling, { era, cwd: folder })
+    const client = await reeveMcp(temp, { era, cwd: folder })
     await client.listTools()
     // Whoever only asks what there is starts no daemon.
-    expect(dwelling.announced()).toBeNull()
+    expect(temp.announced()).toBeNull()
 
     const run = 'i=0; while read -r line; do i=$((i+1)); echo "$i $line"; done'
     const started = await call<Begun>(client, 'process_start', {
@@ -35,7 +35,7 @@ for (const era of ERAS) {
       total: 1,
     })
 
-    await killDaemon(dwelling)
+    await killDaemon(temp)
     const polled = await call(client, 'process_poll', { pid })
     expect(polled.structured, polled.text).toMatchObject({
       output: '',
@@ -46,16 +46,16 @@ for (const era of ERAS) {
 
     // The daemon dies in the middle of a wait.
     const waiting = call(client, 'process_wait', { pid, until: { text: 'late' }, timeoutMs: 20_000 })
-    await killDaemon(dwelling)
+    await killDaemon(temp)
     await until('there is a daemon again', async () => !(await call(client, 'process_poll', { pid })).isError)
     await call(client, 'process_write', { pid, text: 'late', enter: true })
     expect((await waiting).structured).toMatchObject({ answer: 'matched', line: '3 late' })
 
     await client.close()
-    const again = await reeveMcp(dwelling, { era, cwd: folder })
+    const again = await reeveMcp(temp, { era, cwd: folder })
     const { structured } = await call<{ processes: { pid: string }[] }>(again, 'process_list')
     expect(structured.processes).toMatchObject([{ pid, name: 'echo' }])
-    const elsewhere = await reeveMcp(dwelling, { era, cwd: tempFolder() })
+    const elsewhere = await reeveMcp(temp, { era, cwd: tempFolder() })
     expect((await call(elsewhere, 'process_list')).structured).toMatchObject({ processes: [] })
     expect(await call(elsewhere, 'process_kill', { pid })).toMatchObject({ isError: true })
     expect((await call(again, 'process_kill', { pid })).structured).toMatchObject({ answer: 'ended' })
@@ -65,11 +65,11 @@ for (const era of ERAS) {
 }
 
 test('an agent whose token is bound to a session acts in that session, without being told which it is', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   await daemon.reeve.openSession({ session: 's1' })
-  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
-  const client = await reeveMcp(dwelling, {
+  const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
+  const client = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder() },
     env: { REEVE_TOKEN: token },
   })
@@ -79,12 +79,12 @@ test('an agent whose token is bound to a session acts in that session, without b
 })
 
 test('an answer has structured content only with --structured', async () => {
-  const dwelling = new Dwelling()
-  await dwelling.up()
+  const temp = new TempReeve()
+  await temp.up()
   const given = { name: 'process_list', arguments: {} }
-  const plain = await reeveMcp(dwelling, { era: 'legacy', cwd: tempFolder() })
+  const plain = await reeveMcp(temp, { era: 'legacy', cwd: tempFolder() })
   expect(await plain.callTool(given)).not.toHaveProperty('structuredContent')
-  const structured = await reeveMcp(dwelling, {
+  const structured = await reeveMcp(temp, {
     ...{ era: 'modern', cwd: tempFolder(), options: ['--structured'] },
   })
   expect(await structured.callTool(given)).toMatchObject({ structuredContent: { processes: [] } })

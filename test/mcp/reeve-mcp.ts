@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { endForCertain } from '../command/os-processes.ts'
-import type { Dwelling } from '../daemon/dwelling.ts'
+import type { TempReeve } from '../temp-reeve.ts'
 import { clientOf, type Era } from './connected.ts'
 
 const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -18,12 +18,12 @@ interface Starting {
 
 /** A client that starts `reeve mcp` as agents do. */
 export async function reeveMcp(
-  dwelling: Dwelling,
+  temp: TempReeve,
   { era, cwd, name = 'tester', env: more = {}, options = [] }: Starting,
 ): Promise<Client> {
   const client = clientOf({ era, name })
   const here = process.env as Record<string, string>
-  const env = { ...here, ...dwelling.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
+  const env = { ...here, ...temp.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
   const args = ['--conditions=reeve-source', REEVE, 'mcp', ...options]
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
@@ -32,8 +32,8 @@ export async function reeveMcp(
 }
 
 /** `kill -9`, and comes back when the daemon is gone. */
-export async function killDaemon(dwelling: Dwelling): Promise<void> {
-  const daemon = dwelling.announced()
+export async function killDaemon(temp: TempReeve): Promise<void> {
+  const daemon = temp.announced()
   if (daemon === null || typeof daemon.startTime !== 'string')
     throw new Error('No daemon has announced itself.')
   await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 import { call, ERAS, type Era, WAYS } from './connected.ts'
 
@@ -12,8 +12,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     describe(`over ${way} in the ${era} era`, () => {
       test('processes, records, logs and the inbox are resources', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const run = 'echo hello; exec sleep 60'
         const started = await call<Begun>(client, 'process_start', { run, waitMs: 0, name: 'web' })
         const { pid } = started.structured.process
@@ -45,8 +45,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('whoever subscribed hears of changes, and of nothing else', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const run = 'while read -r line; do echo "$line"; done'
         const started = await call<Begun>(client, 'process_start', { run, stdin: 'pipe', waitMs: 0 })
         const { pid } = started.structured.process
@@ -72,8 +72,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test('a legacy client cannot subscribe to what is not there, and hears nothing more after it has unsubscribed', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'legacy' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'legacy' })
   await expect(client.subscribeResource({ uri: 'test://other' })).rejects.toMatchObject({ code: -32_602 })
   const heard: string[] = []
   client.setNotificationHandler(

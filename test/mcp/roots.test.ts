@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
 import { serveMcpStdio } from '../../src/mcp/stdio.ts'
-import { tempFile, tempFolder } from '../temp-file.ts'
+import { tempStore, tempFolder } from '../temp-folder.ts'
 import { call, clientOf } from './connected.ts'
 
 async function opened() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   return reeve
 }

@@ -1,12 +1,12 @@
 import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { endIdleSessions, type GraceClock, idleSessions } from '../../src/mcp/session-grace.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const HOUR = 3_600_000
 
 async function opened(): Promise<Reeve> {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   for (const session of ['mcp-a', 'mcp-b', 'other']) await reeve.openSession({ session })
   return reeve

@@ -4,8 +4,8 @@ import type { Reeve } from 'reeve'
 import { describe, expect, test } from 'vitest'
 import type { McpCaller } from '../../src/mcp/http.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
-import { Household } from '../command/household.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../command/commands.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, ERAS, overHttp, overStdio, WAYS } from './connected.ts'
 
 interface Begun {
@@ -19,8 +19,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     describe(`over ${way} in the ${era} era`, () => {
       test('a client that merely looks leaves nothing behind', async () => {
-        await using household = new Household()
-        const reeve = await household.open()
+        await using temp = new TempReeve()
+        const reeve = await temp.embed()
         const client = await connect(reeve, { era })
         await client.listTools()
         await client.listResources()
@@ -31,8 +31,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('a client that comes back finds its processes, and another one does not', async () => {
-        await using household = new Household()
-        const reeve = await household.open()
+        await using temp = new TempReeve()
+        const reeve = await temp.embed()
         const first = await connect(reeve, { era })
         const { structured } = await call<Begun>(first, 'process_start', { run: 'sleep 60', waitMs: 0 })
         const { pid } = structured.process
@@ -52,8 +52,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test('the folder is part of who a client is: its root where it tells of one, else the one it was started in', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const [here, there] = [tempFolder(), tempFolder()]
   const first = await overStdio(reeve, { era: 'legacy', cwd: here })
   const started = await call<Begun & { process: { cwd: string } }>(first, 'process_start', {
@@ -72,8 +72,8 @@ test('the folder is part of who a client is: its root where it tells of one, els
 })
 
 test("an agent token's session is the session, whatever the client is called", async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const [s1, s2] = [agent('s1'), agent('s2')]
   const first = await overHttp(reeve, { era: 'modern', caller: s1 })
   const { structured } = await call<Begun>(first, 'process_start', { run: 'sleep 60', waitMs: 0 })
@@ -88,8 +88,8 @@ test("an agent token's session is the session, whatever the client is called", a
 })
 
 test('a token that may only read is refused whatever changes something', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const caller = { role: 'read', actor: 'host', tokenId: 'tok-r' } as const
   const client = await overHttp(reeve, { era: 'modern', caller })
   const refused = await call(client, 'process_start', { run: 'true' })
@@ -99,8 +99,8 @@ test('a token that may only read is refused whatever changes something', async (
 })
 
 test('whoever comes back to a session that has ended gets the next one, what it was told, and what outlived it', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const client = await overStdio(reeve, { era: 'modern', cwd: tmpdir() })
   const lost = await call<Begun>(client, 'process_start', { run: 'sleep 60', waitMs: 0 })
   const kept = await call<Begun>(client, 'process_start', {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { textOf, WAYS } from './connected.ts'
 
 test.each([100, 150, 200, 400])(
   'an answer with maxChars %d says that there is more output, of a running command and of one that has ended',
   async (maxChars) => {
-    await using household = new Household()
-    const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+    await using temp = new TempReeve()
+    const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
     const print = 'yes | head -c 20000'
     const ended = await textOf(client, 'process_start', { run: print, waitMs: 30_000, maxChars })
     const run = `${print}; echo done; exec sleep 60`

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { textOf, WAYS } from './connected.ts'
 
 test('a second start with the same idempotencyKey says that the process exists already', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const given = { run: 'echo hello', idempotencyKey: 'once', waitMs: 30_000 }
   const first = await textOf(client, 'process_start', given)
   expect(first).not.toContain('idempotencyKey')
@@ -14,8 +14,8 @@ test('a second start with the same idempotencyKey says that the process exists a
 })
 
 test('only tools that may be repeated without effect are marked as idempotent', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const { tools } = await client.listTools()
   const marked = tools.filter(({ annotations }) => annotations?.idempotentHint === true)
   expect(marked.map(({ name }) => name)).toEqual(['process_kill', 'interrupt'])

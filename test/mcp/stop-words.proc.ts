@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 interface Inbox {
@@ -10,8 +10,8 @@ interface Started {
 }
 
 test('an interrupt names the processes that it asked to stop, and the next step', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const pids: string[] = []
   for (const name of ['web', 'api']) {
     const given = { run: 'exec sleep 60', name, waitMs: 0 }
@@ -29,8 +29,8 @@ test('an interrupt names the processes that it asked to stop, and the next step'
 
 for (const [way, connect] of Object.entries(WAYS)) {
   test(`over ${way} the inbox does not tell of ends that process_kill and process_restart have answered with`, async () => {
-    await using household = new Household()
-    const reeve = await household.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const client = await connect(reeve, { era: 'modern' })
     const start = async (name: string) =>
       (await call<Started>(client, 'process_start', { run: 'exec sleep 60', name, waitMs: 0 })).structured
@@ -50,8 +50,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test('the inbox says "by you" of what the agent itself has interrupted', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
   const given = { run: 'exec sleep 60', name: 'web', waitMs: 0 }
   const { pid } = (await call<Started>(client, 'process_start', given)).structured.process

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { down } from '../../src/daemon/down.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
-import { tempFolder } from '../temp-file.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { textOf } from './connected.ts'
 import { reeveMcp } from './reeve-mcp.ts'
 
@@ -12,11 +12,11 @@ for (const keep of [false, true]) {
     `after reeve down${keep ? ' --keep' : ''} tools that only look say that the daemon was stopped, and process_start starts it again`,
     TIMEOUT,
     async () => {
-      const dwelling = new Dwelling()
-      const client = await reeveMcp(dwelling, { era: 'modern', cwd: tempFolder() })
+      const temp = new TempReeve()
+      const client = await reeveMcp(temp, { era: 'modern', cwd: tempFolder() })
       expect(await textOf(client, 'process_start', { run: 'echo first', waitMs: 30_000 })).toContain('first')
 
-      await down({ home: dwelling.home.folder, keep })
+      await down({ home: temp.home.folder, keep })
       for (const [tool, given] of [
         ['process_list', {}],
         ['inbox', {}],
@@ -28,7 +28,7 @@ for (const keep of [false, true]) {
         expect(text).toContain('process_start starts it again')
         expect(text).toContain('reeve up')
       }
-      expect(dwelling.announced()).toBeNull()
+      expect(temp.announced()).toBeNull()
 
       expect(await textOf(client, 'process_start', { run: 'echo second', waitMs: 30_000 })).toContain(
         'second',

@@ -1,6 +1,6 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { type Called, call, overHttp } from './connected.ts'
 
 const PROCESSES = 120
@@ -13,7 +13,7 @@ interface ListPage {
 
 /** A client whose session has many processes. */
 async function busyClient() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 'mine' })
   const one = { kind: 'external', owner: { session: 'mine' } } as const

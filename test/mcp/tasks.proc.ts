@@ -5,20 +5,20 @@ import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { serveMcpStdio } from '../../src/mcp/stdio.ts'
 import { TASKS_EXTENSION } from '../../src/mcp/tasks.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, clientOf } from './connected.ts'
 import { asked, envelope, resultOf, type Server, TaskClient } from './task-client.ts'
 
-const token = (dwelling: Dwelling) => new TokenFile(dwelling.home).create({ role: 'operate' }).token
+const token = (temp: TempReeve) => new TokenFile(temp.home).create({ role: 'operate' }).token
 const serverAt = (url: string | null, of: string): Server => ({
   url: `${url}/mcp?folder=${process.cwd()}&structured=1`,
   token: of,
 })
 
 async function up() {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  return { dwelling, daemon, server: serverAt(daemon.url, token(dwelling)) }
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  return { temp, daemon, server: serverAt(daemon.url, token(temp)) }
 }
 
 const READS = { run: 'echo one; read line; echo "got $line"; exit 3', stdin: 'pipe' } as const
@@ -111,15 +111,15 @@ async function stdio(reeve: Reeve) {
 }
 
 test('a task survives kill -9 of the daemon and the end of its client', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const of = token(dwelling)
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const of = token(temp)
   const client = await TaskClient.at(serverAt(first.url, of))
   const { reference, taskId } = await client.task('process_start', READS)
   await first.kill()
   await client.close().catch(() => undefined)
 
-  const second = await dwelling.start()
+  const second = await temp.start()
   const server = serverAt(second.url, of)
   const other = await TaskClient.at(server)
   const resumed = await other.session.resumeTask(reference)
@@ -132,7 +132,7 @@ test('a task survives kill -9 of the daemon and the end of its client', async ()
   })
 
   await second.kill()
-  const third = serverAt((await dwelling.start()).url, of)
+  const third = serverAt((await temp.start()).url, of)
   expect(await asked(third, 'tasks/get', { taskId })).toMatchObject({
     result: { status: 'completed', result: { structuredContent: { output: 'one\ngot it\n' } } },
   })
@@ -205,9 +205,9 @@ test('to wait for the end of a process is a task under its pid, or where that is
 })
 
 test('to wait for a line is a task that survives kill -9 of the daemon, too', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.start()
-  const of = token(dwelling)
+  const temp = new TempReeve()
+  const first = await temp.start()
+  const of = token(temp)
   const client = await TaskClient.at(serverAt(first.url, of))
   const { taskId: pid } = await client.task('process_start', READS)
   const given = { pid, until: { pattern: 'got \\w+' }, timeoutMs: 600_000 }
@@ -216,7 +216,7 @@ test('to wait for a line is a task that survives kill -9 of the daemon, too', as
   await first.kill()
   await client.close().catch(() => undefined)
 
-  const server = serverAt((await dwelling.start()).url, of)
+  const server = serverAt((await temp.start()).url, of)
   const other = await TaskClient.at(server)
   const resumed = await other.session.resumeTask(reference)
   expect(await asked(server, 'tasks/get', { taskId })).toMatchObject({ result: { status: 'working' } })
@@ -235,10 +235,10 @@ test('to wait for a line is a task that survives kill -9 of the daemon, too', as
 })
 
 test('a task is there for its own session alone, under its whole id, and for clients that know tasks', async () => {
-  const { dwelling, server, daemon } = await up()
+  const { temp, server, daemon } = await up()
   const client = await TaskClient.at(server)
   const { taskId } = await client.task('process_start', { run: 'sleep 300', name: 'mine' })
-  const { token: agents } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const { token: agents } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   const stranger = serverAt(daemon.url, agents)
   const wrong = [
     [stranger, taskId],

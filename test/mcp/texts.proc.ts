@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, ERAS, STRUCTURED, textOf, WAYS } from './connected.ts'
 
 const PIPED = { stdin: 'pipe', waitMs: 0 } as const
@@ -9,8 +9,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     describe(`over ${way} in the ${era} era`, () => {
       test('an answer is text alone, unless the call or the connection asks for structured content', async () => {
-        await using household = new Household()
-        const reeve = await household.open()
+        await using temp = new TempReeve()
+        const reeve = await temp.embed()
         const client = await connect(reeve, { era })
         const given = { name: 'process_start', arguments: { run: 'echo hello', waitMs: 20_000 } }
         const plain = await client.callTool(given)
@@ -23,8 +23,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('the text has all that a model needs to go on', async () => {
-        await using household = new Household()
-        const reeve = await household.open()
+        await using temp = new TempReeve()
+        const reeve = await temp.embed()
         const client = await connect(reeve, { era })
         const ended = await textOf(client, 'process_start', { run: 'echo hello; exit 7', waitMs: 20_000 })
         expect(ended).toMatch(/^p_\w+ failed \(exit code 7\) after .* m?s: echo hello; exit 7\nhello$/)
@@ -56,8 +56,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test.each([100, 400, 1_000, 4_000])('no answer has more than maxChars: %d', async (maxChars) => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const run = `for i in $(seq 1 2000); do echo '"quoted" \\ line' $i; done; cat`
   const given = { run, stdin: 'pipe', name: 'long', maxChars }
   const texts = [
@@ -84,8 +84,8 @@ test.each([100, 400, 1_000, 4_000])('no answer has more than maxChars: %d', asyn
 })
 
 test('polls one after the other show all lines, whatever the pages are, and none twice', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const run = String.raw`for i in $(seq 1 300); do printf '\033[32mline %d\033[0m\r\n' $i; done; echo done; exec sleep 60`
   const started = await call<{ output: string }>(client, 'process_start', { run, name: 'long', waitMs: 0 })
   const shown = [started.structured.output]

@@ -1,6 +1,6 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { ERAS, overStdio } from './connected.ts'
 
 /** Those that validators, grammar engines and model APIs all understand. */
@@ -19,7 +19,7 @@ const TYPES = ['object', 'array', 'string', 'integer', 'boolean']
 const MAX_CHARS = 9_400
 
 async function listed(era: (typeof ERAS)[number]) {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const client = await overStdio(reeve, { era })
   return { tools: (await client.listTools()).tools, instructions: client.getInstructions() ?? '' }

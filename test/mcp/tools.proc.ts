@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { Household } from '../command/household.ts'
+import { TempReeve } from '../command/commands.ts'
 import { call, ERAS, textOf, WAYS } from './connected.ts'
 
 interface Begun {
@@ -14,8 +14,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     describe(`over ${way} in the ${era} era`, () => {
       test('a fast command is done in one call', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era, cwd: tmpdir() })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era, cwd: tmpdir() })
         const { structured, text } = await call<Begun>(client, 'process_start', { run: 'echo hello; exit 7' })
         expect(structured).toMatchObject({ finished: true, output: 'hello\n', process: { exitCode: 7 } })
         expect(text).toMatch(/^p_\w+ failed \(exit code 7\) after .* m?s: echo hello; exit 7\nhello$/)
@@ -23,8 +23,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('a command is given an allowance, and the list says what it has', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const allowance = { outputBytes: 5_000, toolCalls: 4 }
         const asked = { run: 'echo hello; sleep 1000', allowance, waitMs: 0 }
         const started = await call<Begun>(client, 'process_start', asked)
@@ -35,8 +35,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('a slow command gives a pid, and is waited for, polled, searched, read, written to and killed', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const run = 'echo one; while read -r line; do echo "got $line"; done'
         const started = await call<Begun>(client, 'process_start', {
           run,
@@ -86,8 +86,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('a terminal is seen as it looks', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const argv = ['sh', '-c', "printf '\\033[2J\\033[3;5Hhere'; exec sleep 60"]
         const started = await call<Begun>(client, 'process_start', {
           argv,
@@ -101,8 +101,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('an interrupt reaches everything of the session', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         for (const name of ['a', 'b'])
           await call(client, 'process_start', { run: 'sleep 60', name, waitMs: 0 })
         const { structured } = await call<{ signalled: string[] }>(client, 'interrupt', { all: true })
@@ -112,8 +112,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
       })
 
       test('an error says what happened and what to do, and is a result', async () => {
-        await using household = new Household()
-        const client = await connect(await household.open(), { era })
+        await using temp = new TempReeve()
+        const client = await connect(await temp.embed(), { era })
         const unknown = await call(client, 'process_poll', { pid: 'nobody' })
         expect(unknown).toMatchObject({ isError: true })
         expect(unknown.text).toMatch(/There is no process nobody\.\n.*process_list.*\n\(unknown_pid\)/)
@@ -130,8 +130,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test('of a long output that is complete both ends are shown, and no more than a page', async () => {
-  await using household = new Household()
-  const client = await WAYS.stdio(await household.open(), { era: 'modern' })
+  await using temp = new TempReeve()
+  const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const text = await textOf(client, 'process_start', { run: 'seq 1 100000', waitMs: 30_000 })
   expect(text.length).toBeLessThanOrEqual(4_000)
   expect(text).toContain('\n1\n2\n3\n')

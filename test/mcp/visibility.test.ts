@@ -1,11 +1,11 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { call, ERAS, overHttp } from './connected.ts'
 
 for (const era of ERAS) {
   test(`in the ${era} era process_list shows an agent its own process behind a page of others`, async () => {
-    const reeve = await embed({ store: tempFile() })
+    const reeve = await embed({ store: tempStore() })
     onTestFinished(() => reeve.close())
     for (const session of ['mine', 'others']) await reeve.openSession({ session })
     const outside = { kind: 'external', spec: { description: 'x' } } as const

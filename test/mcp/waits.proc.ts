@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { Household, printed, start } from '../command/household.ts'
+import { TempReeve, printed, start } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
 import { call, countWaits, ERAS, recordWaits, WAYS } from './connected.ts'
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     test(`over ${way} in the ${era} era a wait tells of its progress, and a timeout is no error`, async () => {
-      await using household = new Household()
-      const client = await connect(await household.open(), { era })
+      await using temp = new TempReeve()
+      const client = await connect(await temp.embed(), { era })
       await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
       const told: object[] = []
       const waited = await call(
@@ -22,8 +22,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
     })
 
     test(`over ${way} in the ${era} era a cancelled wait ends, and the process does not`, async () => {
-      await using household = new Household()
-      const reeve = await household.open()
+      await using temp = new TempReeve()
+      const reeve = await temp.embed()
       const waits = countWaits(reeve)
       const client = await connect(waits.reeve, { era })
       const started = await call<{ process: { pid: string } }>(client, 'process_start', {
@@ -43,8 +43,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test('what was printed while a cancelled call waited is still unread', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const waits = countWaits(reeve)
   const client = await WAYS.stdio(waits.reeve, { era: 'modern' })
   const cancel = new AbortController()
@@ -61,8 +61,8 @@ test('what was printed while a cancelled call waited is still unread', async () 
 })
 
 test('a client that goes away ends its wait, and nothing else', async () => {
-  await using household = new Household()
-  const reeve = await household.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const waits = countWaits(reeve)
   const client = await WAYS.stdio(waits.reeve, { era: 'legacy' })
   await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
@@ -77,8 +77,8 @@ test('a client that goes away ends its wait, and nothing else', async () => {
 })
 
 test('a wait for longer than a client has patience is answered before that, and says how much is left', async () => {
-  await using household = new Household()
-  const waits = recordWaits(await household.open())
+  await using temp = new TempReeve()
+  const waits = recordWaits(await temp.embed())
   const longest = async (name: string, given: Record<string, unknown> = { timeoutMs: 3_600_000 }) => {
     const client = await WAYS.stdio(waits.reeve, { era: 'legacy', name })
     await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })

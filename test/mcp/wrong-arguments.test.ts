@@ -1,10 +1,10 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { call, overStdio } from './connected.ts'
 
 async function connected() {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   return overStdio(reeve, { era: 'modern' })
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../../scripts/build.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { testIf } from '../reporting/test-if.ts'
 
 const run = promisify(execFile)
@@ -32,7 +32,7 @@ function built(words: readonly string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 test('an installed package runs commands in a daemon, with a keeper that outlives it', async () => {
-  const { env, home } = new Dwelling()
+  const { env, home } = new TempReeve()
   const reeve = async (...words: string[]) =>
     (await built([join(folder, 'bin/reeve.mjs'), ...words], env)).stdout
   expect(await reeve('version')).toContain(version)

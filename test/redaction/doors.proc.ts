@@ -6,11 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { CommandLine } from '../cli/command-line.ts'
-import { Household, printed, start } from '../command/household.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve, printed, start } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, overHttp } from '../mcp/connected.ts'
 import { ask } from '../server/ask.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
 // A terminal draws no NULs: what they part runs together.
@@ -47,8 +47,8 @@ async function ended(daemon: Daemon, line: string, more: object = {}): Promise<s
 }
 
 test('secrets that a command prints are at no door, and in no file but its log', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const line = printing()
   const plain = await ended(daemon, line)
   const tagged = await ended(daemon, line, { output: 'tagged' })
@@ -120,7 +120,7 @@ test('secrets that a command prints are at no door, and in no file but its log',
     expectNone(uri, await client.readResource({ uri }))
   await daemon.close()
 
-  const files = readdirSync(dwelling.home.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+  const files = readdirSync(temp.home.folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   )
   for (const entry of files) {
@@ -130,7 +130,7 @@ test('secrets that a command prints are at no door, and in no file but its log',
     // The keeper has nothing to keep, and takes its own files away.
     else expectNone(path, textOrGone(path))
   }
-  expect((statSync(join(dwelling.home.commands, 'output')).mode & 0o777).toString(8)).toBe('700')
+  expect((statSync(join(temp.home.commands, 'output')).mode & 0o777).toString(8)).toBe('700')
 })
 
 describe('a command line', () => {
@@ -138,7 +138,7 @@ describe('a command line', () => {
   const hidden = { secrets: [secret, 'correct-horse', 'battery-staple'] }
 
   test('is shown without its secrets, wherever it is shown, and runs with them', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const { reeve } = daemon
     await reeve.openSession({ session: 's' })
     const line = `echo begun; test "$DB_PASSWORD" = correct-horse && read -r word && test "$word" = SITE_KEY=battery-staple && test ghp_${secret} = "ghp_$(printf %s ${secret.slice(0, 20)}'')${secret.slice(20)}"`
@@ -196,7 +196,7 @@ describe('a command line', () => {
   })
 
   test('is shown without its secrets to the process that it is a child of, whatever that is', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const { reeve } = daemon
     await reeve.openSession({ session: 's' })
     const own = reeve.as('session:s')
@@ -230,8 +230,8 @@ describe('a command line', () => {
     ['a password', 'postgres://app:correcthorsebatterystaple@db/x', 'correcthorsebatterystaple'],
     ['a value that it was given', 'correcthorsebatterystaple', 'correcthorsebatterystaple'],
   ])('shows nothing of %s where its label is cut', async (_, text, within) => {
-    await using house = new Household()
-    const reeve = await house.open({}, { redact: { values: ['correcthorsebatterystaple'] } })
+    await using temp = new TempReeve()
+    const reeve = await temp.embed({}, { redact: { values: ['correcthorsebatterystaple'] } })
     const begins = 118 - text.indexOf(within)
     for (const shown of [8, 12, within.length - 1]) {
       const padding = 'y'.repeat(begins - shown - 2)
@@ -244,8 +244,8 @@ describe('a command line', () => {
   })
 
   test('is in no error that names it', async () => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const folder = `/nowhere/ghp_${secret}`
     const { outcome } = await start(reeve, { argv: ['true'] }, { cwd: folder })
     expect(outcome).toMatchObject({ reason: 'failed_start' })
@@ -269,7 +269,7 @@ describe('what a command prints in other ways than as a variable', () => {
   }
 
   test.each(Object.entries(WAYS))('%s is masked for an agent and in the output', async (_, text) => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const file = join(tempFolder(), 'text')
     writeFileSync(file, `begin\n${text}\nend\n`)
     const client = await overHttp(daemon.reeve, { era: 'modern' })
@@ -294,7 +294,7 @@ describe('what a command prints in other ways than as a variable', () => {
   })
 
   test('the rest of a secret that a terminal program wrote over is masked on its screen', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const file = join(tempFolder(), 'text')
     writeFileSync(file, `ghp_${key}\rdone`)
     const client = await overHttp(daemon.reeve, { era: 'modern' })
@@ -315,8 +315,8 @@ describe('what a command prints in other ways than as a variable', () => {
 })
 
 test('where to reply is shown without secrets in notices, records and events', async () => {
-  await using house = new Household()
-  const reeve = await house.open()
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
   const token = invented('where to reply', 36)
   await reeve.openSession({ session: 's' })
   const { record } = await reeve.spawn({
@@ -477,16 +477,16 @@ describe('a process that is no command', () => {
 
 describe('what Reeve was given', () => {
   test('as a variable to pass on is masked where it is printed, also after the daemon was replaced', async () => {
-    await using house = new Household()
+    await using temp = new TempReeve()
     process.env['REEVE_TEST_PLAIN'] = 'a value without any shape'
     try {
-      const reeve = await house.open()
+      const reeve = await temp.embed()
       const { pid } = await start(reeve, { run: 'echo "<$REEVE_TEST_PLAIN>"', passEnv: ['REEVE_TEST_PLAIN'] })
       await reeve.wait({ pid })
       const masked = `<${'*'.repeat(25)}>\n`
       expect((await reeve.poll({ pid })).text).toBe(masked)
       await reeve.close()
-      const next = await house.open()
+      const next = await temp.embed()
       expect((await next.poll({ pid, cursor: 'o0' })).text).toBe(masked)
     } finally {
       delete process.env['REEVE_TEST_PLAIN']
@@ -494,10 +494,10 @@ describe('what Reeve was given', () => {
   })
 
   test('as a variable to pass on, or by an environment, is masked in the command line, too', async () => {
-    await using house = new Household()
+    await using temp = new TempReeve()
     process.env['REEVE_TEST_PLAIN'] = 'a-value-without-any-shape'
     try {
-      const reeve = await house.open()
+      const reeve = await temp.embed()
       const { envRef } = await reeve.putEnvironment({
         variables: { OTHER: { secret: 'REEVE_TEST_PLAIN' } },
         policy: {},
@@ -532,27 +532,27 @@ describe('what Reeve was given', () => {
   })
 
   test('as values and patterns of its own is masked, and nothing where masking is off', async () => {
-    await using house = new Household()
+    await using temp = new TempReeve()
     const text = `ACME-123456 swordfish-1 ghp_${invented('off', 36)}`
     const file = join(tempFolder(), 'text')
     writeFileSync(file, text)
     const redact = { values: ['swordfish-1'], patterns: ['ACME-[0-9]+'] }
-    const reeve = await house.open({}, { redact })
+    const reeve = await temp.embed({}, { redact })
     const { pid } = await start(reeve, `cat ${file}`)
     await reeve.wait({ pid })
     expect((await reeve.poll({ pid })).text).toBe(`${'*'.repeat(11)} ${'*'.repeat(11)} ghp_${'*'.repeat(36)}`)
     await reeve.close()
-    const open = await house.open({}, { redact: false })
+    const open = await temp.embed({}, { redact: false })
     expect((await open.poll({ pid, cursor: 'o0' })).text).toBe(text)
   })
 
   test('as a pattern that is none is refused at the start', async () => {
-    await expect(new Dwelling().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
+    await expect(new TempReeve().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
       code: 'bad_configuration',
       details: { key: 'redactPatterns' },
     })
-    await using house = new Household()
-    await expect(house.open({}, { redact: { patterns: ['(?<=x)y'] } })).rejects.toMatchObject({
+    await using temp = new TempReeve()
+    await expect(temp.embed({}, { redact: { patterns: ['(?<=x)y'] } })).rejects.toMatchObject({
       code: 'invalid_input',
       message: expect.stringContaining('redact.patterns'),
     })
@@ -568,9 +568,9 @@ describe('reveal', () => {
   }
 
   test('shows the host what was printed, and is noted with the process once a minute', async () => {
-    await using house = new Household()
+    await using temp = new TempReeve()
     const noted: object[] = []
-    const reeve = await house.open({}, { onReveal: (revealed) => void noted.push(revealed) })
+    const reeve = await temp.embed({}, { onReveal: (revealed) => void noted.push(revealed) })
     const { pid } = await start(reeve, { run: line(tempFolder()), stdin: 'pipe' })
     await printed(reeve, pid, 'ghp_')
     expect((await reeve.log({ pid })).lines[0]?.text).toBe(`ghp_${'*'.repeat(36)}`)
@@ -592,8 +592,8 @@ describe('reveal', () => {
   })
 
   test('of a process that has ended is told as a warning where nobody listens', async () => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     const { pid } = await start(reeve, { argv: ['true'] })
     await reeve.wait({ pid })
     const warned = once(process, 'warning')
@@ -604,8 +604,8 @@ describe('reveal', () => {
   })
 
   test('is refused to a session, and changes nothing', async () => {
-    await using house = new Household()
-    const reeve = await house.open()
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
     await reeve.openSession({ session: 's' })
     const { pid } = await start(
       reeve,
@@ -628,10 +628,10 @@ describe('reveal', () => {
   })
 
   test('needs a token with the role admin over HTTP', async () => {
-    const dwelling = new Dwelling()
-    const daemon = await dwelling.up()
+    const temp = new TempReeve()
+    const daemon = await temp.up()
     const pid = await ended(daemon, `${line(tempFolder())} </dev/null`)
-    const { token } = new TokenFile(dwelling.home).create({ role: 'operate' })
+    const { token } = new TokenFile(temp.home).create({ role: 'operate' })
     for (const path of [
       'log?reveal=true',
       'output/stream?reveal=true',
@@ -662,25 +662,25 @@ describe('reveal', () => {
       expectNone(path, shown, { secrets: [secret] })
     }
     expect((await ask(daemon, `${stream}?terminal=true`, { token: daemon.token })).text).toContain(secret)
-    expect((await ask({ home: dwelling.home, url: null }, `${stream}?terminal=true`)).text).toContain(secret)
+    expect((await ask({ home: temp.home, url: null }, `${stream}?terminal=true`)).text).toContain(secret)
     expect((await ask(daemon, stream, { token: daemon.token })).text).not.toContain(secret)
-    const reader = new TokenFile(dwelling.home).create({ role: 'read' })
+    const reader = new TokenFile(temp.home).create({ role: 'read' })
     expect(await ask(daemon, `${stream}?terminal=true`, { token: reader.token })).toMatchObject({
       status: 403,
     })
-    expect(dwelling.logged).toContainEqual(expect.objectContaining({ words: 'secrets were shown' }))
+    expect(temp.logged).toContainEqual(expect.objectContaining({ words: 'secrets were shown' }))
   })
 })
 
 test('a terminal shows secrets to an admin, and notes it; other roles see them masked', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const secret = invented('terminal', 36)
   const file = join(tempFolder(), 'text')
   writeFileSync(file, `ghp_${secret}\n`)
   const pid = await ended(daemon, `cat ${file}`, { pty: true })
-  const shown = () => dwelling.logged.filter(({ words }) => words === 'secrets were shown').length
-  const tokens = new TokenFile(dwelling.home)
+  const shown = () => temp.logged.filter(({ words }) => words === 'secrets were shown').length
+  const tokens = new TokenFile(temp.home)
   const seenWith = async (token: string) => {
     const reeve = await connect({ url: daemon.url ?? '', token })
     try {
@@ -721,11 +721,11 @@ test('on the command line, run in the foreground shows everything, and logs show
 })
 
 test('the log of the daemon says no secret', async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const secret = invented('daemon log', 36)
-  writeFileSync(dwelling.home.config, JSON.stringify({ shell: `/nowhere/ghp_${secret}`, logLevel: 'trace' }))
-  const started = await dwelling.start(['--listen', '127.0.0.1:0', '--environment', 'login'])
-  const where = { home: dwelling.home, url: started.url }
+  writeFileSync(temp.home.config, JSON.stringify({ shell: `/nowhere/ghp_${secret}`, logLevel: 'trace' }))
+  const started = await temp.start(['--listen', '127.0.0.1:0', '--environment', 'login'])
+  const where = { home: temp.home, url: started.url }
   await ask(where, `GET /v1/processes/ghp_${secret}`)
   await ask(where, 'POST /v1/processes', { body: { kind: 'command', spec: { argv: ['true'] } } })
   started.signal('SIGTERM')
@@ -735,19 +735,19 @@ test('the log of the daemon says no secret', async () => {
 })
 
 test("the log of the daemon says nothing of the login shell's secrets, nor of what it was told to mask", async () => {
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const shell = join(tempFolder(), 'shell')
   writeFileSync(shell, '#!/bin/sh\nexport LOGIN_TOKEN=swordfish-and-chips\nexec /bin/sh "$@"\n', {
     mode: 0o700,
   })
   writeFileSync(
-    dwelling.home.config,
+    temp.home.config,
     JSON.stringify({ logLevel: 'trace', redactPatterns: ['ACME-[0-9]{6}'] }),
   )
-  const started = await dwelling.start(['--listen', '127.0.0.1:0'], {
+  const started = await temp.start(['--listen', '127.0.0.1:0'], {
     ...{ REEVE_SHELL: shell, REEVE_ENVIRONMENT: 'login' },
   })
-  const where = { home: dwelling.home, url: started.url }
+  const where = { home: temp.home, url: started.url }
   await ask(where, 'POST /v1/processes', { body: { kind: 'command', spec: { argv: ['true'] } } })
   for (const secret of ['swordfish-and-chips', 'ACME-123456'])
     await ask(where, `GET /v1/processes/x${secret}`)

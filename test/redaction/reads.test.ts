@@ -9,7 +9,7 @@ import { readRange } from '../../src/command/output/read.ts'
 import { searchLines } from '../../src/command/output/search.ts'
 import { LOOK_AHEAD_BYTES, Masker } from '../../src/redaction/masker.ts'
 import { LogWriter } from '../command/output/log-writer.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { INNOCENTS, invented, SECRETS, shows } from './corpus.ts'
 
 const masker = new Masker()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Screens } from '../../src/command/screen/screen.ts'
 import { Masker } from '../../src/redaction/masker.ts'
 import { LogWriter } from '../command/output/log-writer.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
 // A terminal draws no NULs: what they part runs together.

@@ -1,6 +1,6 @@
 import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 const CANARY = 'canary-5e0b7c1d9a3f2468'
 
@@ -19,7 +19,7 @@ function environmentOf(variables: Record<string, string | { secret: string }>) {
   return { variables, policy: {}, options: {} }
 }
 
-async function serving(values: Readonly<Record<string, string>>, store = tempFile()) {
+async function serving(values: Readonly<Record<string, string>>, store = tempStore()) {
   const seen: unknown[] = []
   const reeve = await embed({
     store,
@@ -96,7 +96,7 @@ test('the value of a variable that is a secret by its environment is masked, als
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })
-  const store = tempFile()
+  const store = tempStore()
   const { reeve } = await serving({}, store)
   const variables = { TOKEN: { secret: 'env:REEVE_TEST_MYVAL1' } }
   const { envRef } = await reeve.putEnvironment(environmentOf(variables))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { homePaths } from '../../src/client/home.ts'
 import { MAX_SECRET_BYTES, SecretFile } from '../../src/daemon/secret-file.ts'
 import { testIf } from '../reporting/test-if.ts'
-import { tempFolder } from '../temp-file.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const CANARY = 'canary-1f2e3d4c5b6a7988'
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { type Asking, ask } from './ask.ts'
 
 const MiB = 1024 * 1024
 
 describe.each(['socket', 'tcp'])('over the %s door', (door) => {
   test('what is no request gets a problem that says what would be right', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const at = (what: string, asking: Asking = {}) =>
       ask(daemon, what, { ...(door === 'tcp' ? { token: daemon.token } : {}), ...asking })
     const cases: readonly [string, Asking, number, string][] = [
@@ -67,7 +67,7 @@ describe.each(['socket', 'tcp'])('over the %s door', (door) => {
   })
 
   test('paths are taken as they are: they lead nowhere else', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const door2 = door === 'tcp' ? { token: daemon.token } : {}
     for (const path of [
       '/v1/processes/..%2f..%2fetc%2fpasswd',
@@ -91,7 +91,7 @@ describe.each(['socket', 'tcp'])('over the %s door', (door) => {
   })
 
   test('a body over the limit is refused, whether it says its length or not', async () => {
-    const daemon = await new Dwelling().up()
+    const daemon = await new TempReeve().up()
     const door2 = door === 'tcp' ? { token: daemon.token } : {}
     const large = JSON.stringify({ kind: 'tool', spec: { tool: 'x', input: 'a'.repeat(5 * MiB) } })
     const said = await ask(daemon, 'POST /v1/processes', { ...door2, raw: large })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
 /** How long all of it may take; what is not tried by then is tried another day. */
@@ -67,8 +67,8 @@ async function isSound(
 }
 
 test('whatever is sent to a verb is answered, in time, and never with an error of Reeve itself', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up({ flags: { waitMs: '50' } })
+  const temp = new TempReeve()
+  const daemon = await temp.up({ flags: { waitMs: '50' } })
   const request = fc.record({
     name: fc.constantFrom(...names),
     body,
@@ -98,16 +98,16 @@ test('whatever is sent to a verb is answered, in time, and never with an error o
   })
   expect(counts.done).toBeGreaterThan(0)
   expect(counts.refused).toBeGreaterThan(0)
-  expect(dwelling.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect(temp.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
-  const store = await openSqlite(dwelling.home.store)
+  const store = await openSqlite(temp.home.store)
   onTestFinished(() => store.close())
   await assertSound(store)
 })
 
 test('whatever comes through the door as bytes is answered or let go, and the daemon stays well', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up({ limits: { headersMs: 200, requestMs: 300 } })
+  const temp = new TempReeve()
+  const daemon = await temp.up({ limits: { headersMs: 200, requestMs: 300 } })
   const before = daemon.reeve.position()
   const line = fc.oneof(
     fc.constantFrom(
@@ -154,6 +154,6 @@ test('whatever comes through the door as bytes is answered or let go, and the da
     markInterruptAsFailure: false,
   })
   expect(daemon.reeve.position()).toBe(before)
-  expect(dwelling.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect(temp.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect((await ask(daemon, 'GET /readyz')).status).toBe(200)
 })

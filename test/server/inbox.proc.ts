@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
 const offset = (n: number) => String(n).padStart(16, '0')
@@ -14,7 +14,7 @@ async function told(daemon: Daemon, name: string): Promise<void> {
 }
 
 test('an inbox is read, taken from and acknowledged over HTTP', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
   await told(daemon, 'one')
   const read = await ask(daemon, 'GET /v1/inbox?scope=session:s1')
@@ -39,11 +39,11 @@ test('an inbox is read, taken from and acknowledged over HTTP', async () => {
 })
 
 test('what a session has polled it is not told in that turn, and what it waited for never', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
   await told(daemon, 'one')
-  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   const shown = async (query = '') =>
     (await ask(daemon, `GET /v1/inbox?scope=session:s1${query}`, { token })).json.notices.length
   await ask(daemon, 'POST /v1/processes/one/poll', { body: { turn: 't1' } })
@@ -57,7 +57,7 @@ test('what a session has polled it is not told in that turn, and what it waited 
 })
 
 test('an inbox is a stream: from any offset, then as it comes, done or not', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
   const path = '/v1/inbox/stream?scope=session:s1'
   const first = ask(daemon, `GET ${path}&offset=-1&live=long-poll`)
@@ -81,10 +81,10 @@ test('an inbox is a stream: from any offset, then as it comes, done or not', asy
 })
 
 test('a follower over the wire goes on across a daemon that was replaced, and misses nothing', async () => {
-  const dwelling = new Dwelling()
-  const one = await dwelling.up()
+  const temp = new TempReeve()
+  const one = await temp.up()
   await ask(one, 'PUT /v1/sessions/s1', { body: {} })
-  const reeve = await connect({ home: dwelling.home.folder })
+  const reeve = await connect({ home: temp.home.folder })
   const stop = new AbortController()
   const names: string[] = []
   const following = (async () => {
@@ -100,7 +100,7 @@ test('a follower over the wire goes on across a daemon that was replaced, and mi
   await told(one, 'one')
   await expect.poll(() => names).toEqual(['one'])
   await one.close()
-  const two = await dwelling.up()
+  const two = await temp.up()
   await told(two, 'two')
   await following
   expect(names).toEqual(['one', 'two'])

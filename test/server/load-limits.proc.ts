@@ -8,15 +8,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { testIf } from '../reporting/test-if.ts'
 import { ask } from './ask.ts'
 
 async function begin(limits: NonNullable<UpOptions['limits']> = {}) {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up({ limits })
-  const agent = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' }).token
+  const temp = new TempReeve()
+  const daemon = await temp.up({ limits })
+  const agent = new TokenFile(temp.home).create({ role: 'agent', session: 's1' }).token
   return { daemon, agent }
 }
 
@@ -54,10 +54,10 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 testIf(hasOpenssl, 'needs openssl')(
   'connections that never agree on TLS make room for others, too',
   async () => {
-    const dwelling = new Dwelling()
-    const { tlsCert, tlsKey } = selfSigned(dwelling.home.folder)
+    const temp = new TempReeve()
+    const { tlsCert, tlsKey } = selfSigned(temp.home.folder)
     const flags = { listen: '127.0.0.1:0', tlsCert, tlsKey }
-    const daemon = await dwelling.up({ flags, limits: { unauthenticated: 4 } })
+    const daemon = await temp.up({ flags, limits: { unauthenticated: 4 } })
     const idlers = await Promise.all(Array.from({ length: 40 }, () => idle(daemon)))
     await until('all but a few are closed', () => idlers.filter(({ closed }) => closed).length >= 36)
     const headers = { authorization: `Bearer ${daemon.token}` }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { ask } from './ask.ts'
 import { Screen } from './screen.ts'
@@ -18,9 +18,9 @@ const LASTING = [
 
 /** A command of session `s1`, granted to `s2`, and a token of each. */
 async function granted() {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const tokens = new TokenFile(dwelling.home)
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const tokens = new TokenFile(temp.home)
   for (const session of ['s1', 's2', 's3']) await ask(daemon, `PUT /v1/sessions/${session}`, {})
   const body = {
     kind: 'command',

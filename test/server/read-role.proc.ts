@@ -6,13 +6,13 @@ import { connect, type InputOf, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, clientOf, ERAS } from '../mcp/connected.ts'
 
 const READ_VERBS = (Object.keys(verbs) as VerbName[]).filter((name) => verbs[name].needs === 'read').sort()
 
 /** Every row of every table, and every file that says how far somebody has read. */
-function contents(home: Dwelling['home']): Record<string, unknown> {
+function contents(home: TempReeve['home']): Record<string, unknown> {
   const db = new DatabaseSync(home.store, { readOnly: true })
   try {
     const tables = db.prepare("select name from sqlite_master where type = 'table' order by name").all()
@@ -39,18 +39,18 @@ function files(folder: string): string[] {
 }
 
 async function settled(): Promise<{
-  dwelling: Dwelling
+  temp: TempReeve
   user: Reeve
   read: Reeve
   pid: string
   live: string
   token: string
 }> {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const { token } = new TokenFile(dwelling.home).create({ role: 'read' })
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const { token } = new TokenFile(temp.home).create({ role: 'read' })
   const url = daemon.url ?? ''
-  const user = await connect({ socket: dwelling.home.socket })
+  const user = await connect({ socket: temp.home.socket })
   const read = await connect({ url, token })
   onTestFinished(async () => {
     await read.close()
@@ -71,11 +71,11 @@ async function settled(): Promise<{
   await user.wait({ pid: server.pid, ready: true })
   const { notices } = await user.notices({ scope: 'session:s1' })
   expect(notices.map(({ kind }) => kind)).toContain('completion')
-  return { dwelling, user, read, pid: record.pid, live: server.pid, token }
+  return { temp, user, read, pid: record.pid, live: server.pid, token }
 }
 
 test('a read token leaves every table and every read position as they were, whomever it acts as', async () => {
-  const { dwelling, user, read, pid, live } = await settled()
+  const { temp, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     liveCount: [{ session: 's1' }],
@@ -113,7 +113,7 @@ test('a read token leaves every table and every read position as they were, whom
     whoami: [{}],
   }
   expect(Object.keys(inputs).sort()).toEqual(READ_VERBS)
-  const before = contents(dwelling.home)
+  const before = contents(temp.home)
   const refused: string[] = []
   for (const actor of ['host', 'session:s1', `process:${pid}`] as const) {
     const acting = read.as(actor)
@@ -125,7 +125,7 @@ test('a read token leaves every table and every read position as they were, whom
     for await (const _ of acting.followOutput({ pid }));
     for await (const _ of acting.follow({ filter: { pid } })) break
   }
-  expect(contents(dwelling.home)).toEqual(before)
+  expect(contents(temp.home)).toEqual(before)
   // Only what is about everybody is out of reach of a session and a process.
   expect(refused.filter((line) => line.startsWith('host'))).toEqual([])
   expect(refused.filter((line) => !line.endsWith(' denied'))).toEqual([])
@@ -137,20 +137,20 @@ test('a read token leaves every table and every read position as they were, whom
 })
 
 test('the same reads with a token that may operate count as read', async () => {
-  const { dwelling, user, pid } = await settled()
+  const { temp, user, pid } = await settled()
   const own = user.as('session:s1')
-  const before = contents(dwelling.home)
+  const before = contents(temp.home)
   await own.poll({ pid })
-  expect(contents(dwelling.home)['cursors']).not.toEqual(before['cursors'])
+  expect(contents(temp.home)['cursors']).not.toEqual(before['cursors'])
   await own.wait({ pid })
-  expect(contents(dwelling.home)['notice']).not.toEqual(before['notice'])
+  expect(contents(temp.home)['notice']).not.toEqual(before['notice'])
 })
 
 for (const era of ERAS)
   test(`in the ${era} era an MCP client with a read token leaves every table as it was`, async () => {
-    const { dwelling, pid, token, read } = await settled()
-    const { url } = JSON.parse(readFileSync(dwelling.home.daemon, 'utf8')) as { url: string }
-    const before = contents(dwelling.home)
+    const { temp, pid, token, read } = await settled()
+    const { url } = JSON.parse(readFileSync(temp.home.daemon, 'utf8')) as { url: string }
+    const before = contents(temp.home)
     const client = clientOf({ era })
     const headers = { authorization: `Bearer ${token}`, 'reeve-as': 'session:s1' }
     await client.connect(
@@ -164,6 +164,6 @@ for (const era of ERAS)
     for (const uri of ['reeve://processes', 'reeve://inbox', `reeve://processes/${pid}/log`])
       await client.readResource({ uri })
     await read.status()
-    expect(contents(dwelling.home)).toEqual(before)
+    expect(contents(temp.home)).toEqual(before)
     expect(tools.map(({ name }) => name)).toContain('process_wait')
   })

@@ -2,15 +2,15 @@ import { FetchError, stream } from '@durable-streams/client'
 import { connect } from 'reeve'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const LIVE = [true, 'long-poll', 'sse'] as const
 const TWO_PARTS = { run: String.raw`printf 'one\r\n\0\377'; read line; printf two`, stdin: 'pipe' } as const
 const BOTH = Buffer.concat([Buffer.from('one\r\n\0'), Buffer.from([0xff]), Buffer.from('two')])
 
 /** A client that tries again soon, and not for ever. */
-function reading(dwelling: Dwelling, url: string, live: boolean | 'long-poll' | 'sse', offset = '-1') {
-  const { token } = new TokenFile(dwelling.home).create({ role: 'read' })
+function reading(temp: TempReeve, url: string, live: boolean | 'long-poll' | 'sse', offset = '-1') {
+  const { token } = new TokenFile(temp.home).create({ role: 'read' })
   return {
     url,
     live,
@@ -25,18 +25,18 @@ const portOf = (url: string | null) => new URL(url ?? '').port
 
 for (const live of LIVE) {
   test(`with live: ${live} the stock client reads output through a restart of the daemon to its end`, async () => {
-    const dwelling = new Dwelling()
-    const first = await dwelling.up()
+    const temp = new TempReeve()
+    const first = await temp.up()
     const { record } = await first.reeve.spawn({ kind: 'command', spec: TWO_PARTS })
     const url = `${first.url}/v1/processes/${record.pid}/output/stream`
-    const read = await stream(reading(dwelling, url, live))
+    const read = await stream(reading(temp, url, live))
     const pieces: Uint8Array[] = []
     for await (const piece of read.bodyStream()) {
       const isFirst = pieces.length === 0
       pieces.push(piece)
       if (!isFirst) continue
       await first.close({ keep: true })
-      const second = await dwelling.up({ flags: { listen: `127.0.0.1:${portOf(first.url)}` } })
+      const second = await temp.up({ flags: { listen: `127.0.0.1:${portOf(first.url)}` } })
       await second.reeve.write({ pid: record.pid, text: '\n' })
     }
     expect(Buffer.concat(pieces)).toEqual(BOTH)
@@ -45,11 +45,11 @@ for (const live of LIVE) {
   })
 
   test(`with live: ${live} the stock client follows events to the end of their process, each once`, async () => {
-    const dwelling = new Dwelling()
-    const daemon = await dwelling.up()
+    const temp = new TempReeve()
+    const daemon = await temp.up()
     const { record } = await daemon.reeve.spawn({ kind: 'command', spec: TWO_PARTS })
     const url = `${daemon.url}/v1/processes/${record.pid}/events/stream`
-    const read = await stream<{ seq: number; type: string }>(reading(dwelling, url, live))
+    const read = await stream<{ seq: number; type: string }>(reading(temp, url, live))
     const types: string[] = []
     for await (const { type } of read.jsonStream()) {
       types.push(type)
@@ -59,10 +59,10 @@ for (const live of LIVE) {
   })
 
   test(`with live: ${live} the stock client hears of changes as they are made`, async () => {
-    const dwelling = new Dwelling()
-    const daemon = await dwelling.up()
+    const temp = new TempReeve()
+    const daemon = await temp.up()
     const read = await stream<{ pid: string; type: string }>(
-      reading(dwelling, `${daemon.url}/v1/changes/stream`, live, 'now'),
+      reading(temp, `${daemon.url}/v1/changes/stream`, live, 'now'),
     )
     const heard: string[] = []
     const ended = Promise.withResolvers<void>()
@@ -80,16 +80,16 @@ for (const live of LIVE) {
 
 for (const live of LIVE)
   test(`with live: ${live} the stock client goes on after kill -9 of the daemon: nothing missing, nothing twice`, async () => {
-    const dwelling = new Dwelling()
-    const first = await dwelling.start()
-    const reeve = await connect({ home: dwelling.home.folder })
+    const temp = new TempReeve()
+    const first = await temp.start()
+    const reeve = await connect({ home: temp.home.folder })
     const run = 'for i in $(seq 1 200); do echo line $i; sleep 0.005; done; read line; echo end'
     const { record } = await reeve.spawn({ kind: 'command', spec: { run, stdin: 'pipe' } })
     const url = `${first.url}/v1/processes/${record.pid}/output/stream`
     let text = ''
     let isKilled = false
     const readFrom = async (offset: string) => {
-      const read = await stream(reading(dwelling, url, live, offset))
+      const read = await stream(reading(temp, url, live, offset))
       read.closed.catch(() => undefined)
       try {
         for await (const piece of read.textStream()) {
@@ -97,7 +97,7 @@ for (const live of LIVE)
           if (isKilled || !text.includes('line 50\n')) continue
           isKilled = true
           await first.kill()
-          await dwelling.start(['--listen', `127.0.0.1:${portOf(first.url)}`])
+          await temp.start(['--listen', `127.0.0.1:${portOf(first.url)}`])
           await reeve.write({ pid: record.pid, text: '\n' })
         }
       } catch (error) {
@@ -114,8 +114,8 @@ for (const live of LIVE)
   })
 
 test('at a gap the stock client is told 410 and where to go on; ours goes on behind it and says so', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
+  const temp = new TempReeve()
+  const daemon = await temp.up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
   const { record } = await daemon.reeve.spawn({ kind: 'command', spec: { run: 'seq 1 20000' } })
   await daemon.reeve.wait({ pid: record.pid })
   const ours = await connect({ url: daemon.url ?? '', token: daemon.token })
@@ -132,7 +132,7 @@ test('at a gap the stock client is told 410 and where to go on; ours goes on beh
 
   const url = `${daemon.url}/v1/processes/${record.pid}/output/stream`
   for (const live of LIVE) {
-    const read = await readPastGaps(reading(dwelling, url, live))
+    const read = await readPastGaps(reading(temp, url, live))
     expect(read).toEqual({ text, gaps })
   }
 })
@@ -158,11 +158,11 @@ async function readPastGaps(options: ReturnType<typeof reading>) {
 }
 
 test('what a reader has already is not sent again, unless nothing more is to follow it', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const { record } = await daemon.reeve.spawn({ kind: 'command', name: 'web', spec: TWO_PARTS })
   await daemon.reeve.wait({ pid: record.pid, until: { text: 'one' } })
-  const { headers, url } = reading(dwelling, `${daemon.url}/v1/processes/web/output/stream`, false)
+  const { headers, url } = reading(temp, `${daemon.url}/v1/processes/web/output/stream`, false)
   const first = await fetch(url, { headers })
   await first.arrayBuffer()
   const has = { ...headers, 'If-None-Match': first.headers.get('etag') ?? '' }
@@ -181,11 +181,11 @@ test('what a reader has already is not sent again, unless nothing more is to fol
 })
 
 test('nothing is written to a stream', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const { record } = await daemon.reeve.spawn({ kind: 'command', spec: { run: 'true' } })
   for (const path of [`processes/${record.pid}/output`, `processes/${record.pid}/events`, 'changes']) {
-    const { headers, url } = reading(dwelling, `${daemon.url}/v1/${path}/stream`, false)
+    const { headers, url } = reading(temp, `${daemon.url}/v1/${path}/stream`, false)
     for (const method of ['PUT', 'POST', 'DELETE']) {
       const said = await fetch(url, { method, headers, ...(method === 'DELETE' ? {} : { body: 'x' }) })
       expect(said.status).toBe(405)

@@ -2,7 +2,7 @@ import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { type Asking, ask, type Said } from './ask.ts'
 import { readEvents, type ServerEvent } from './sse.ts'
 
@@ -16,7 +16,7 @@ async function spawn(daemon: Daemon, line: string, more: object = {}): Promise<s
 const ended = (daemon: Daemon, pid: string) => ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=30000`)
 
 test('the output of a command that has ended is read from any offset, and is closed there', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'printf 0123456789')
   await ended(daemon, pid)
   const path = `/v1/processes/${pid}/output/stream`
@@ -44,14 +44,14 @@ test('the output of a command that has ended is read from any offset, and is clo
 })
 
 test('a log that is shorter than its command has printed ends where it ends', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const pid = await spawn(daemon, 'printf 0123456789')
   await ended(daemon, pid)
-  const [segment] = readdirSync(join(dwelling.home.commands, 'output', pid)).filter((name) =>
+  const [segment] = readdirSync(join(temp.home.commands, 'output', pid)).filter((name) =>
     /^\d+$/.test(name),
   )
-  truncateSync(join(dwelling.home.commands, 'output', pid, segment ?? ''), 4)
+  truncateSync(join(temp.home.commands, 'output', pid, segment ?? ''), 4)
   const path = `/v1/processes/${pid}/output/stream`
   const all = await ask(daemon, `GET ${path}?offset=-1&live=sse`)
   const { data, control } = Object.fromEntries(
@@ -62,13 +62,13 @@ test('a log that is shorter than its command has printed ends where it ends', as
 })
 
 test('a long poll is answered when there is something, and with nothing when its time is over', async () => {
-  const daemon = await new Dwelling().up({ streams: { pollMs: 300 } })
+  const daemon = await new TempReeve().up({ streams: { pollMs: 300 } })
   const pid = await spawn(daemon, 'read line; echo "got $line"; read line', { stdin: 'pipe' })
   const path = `/v1/processes/${pid}/output/stream`
   const nothing = await ask(daemon, `GET ${path}?offset=-1&live=long-poll`)
   expect(nothing).toMatchObject({ status: 204, headers: { 'stream-up-to-date': 'true' } })
   expect(nothing.headers['stream-cursor']).toMatch(/^\d+$/)
-  const patient = await new Dwelling().up()
+  const patient = await new TempReeve().up()
   const other = await spawn(patient, 'read line; echo "got $line"; read line', { stdin: 'pipe' })
   const waiting = ask(patient, `GET /v1/processes/${other}/output/stream?offset=-1&live=long-poll`)
   await ask(patient, `POST /v1/processes/${other}/write`, { body: { text: 'it\n' } })
@@ -76,7 +76,7 @@ test('a long poll is answered when there is something, and with nothing when its
 })
 
 test('what is followed by long poll comes without gap and without repeat, over any number of requests', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(
     daemon,
     'for i in $(seq 1 300); do echo line $i; [ $((i % 50)) = 0 ] && sleep 0.02; done',
@@ -93,7 +93,7 @@ test('what is followed by long poll comes without gap and without repeat, over a
 })
 
 test('events of a process are followed to its end, each once', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'sleep 0.2')
   const seqs: number[] = []
   let at = '-1'
@@ -107,7 +107,7 @@ test('events of a process are followed to its end, each once', async () => {
 })
 
 test('changes are followed from any position, filtered, and never close', async () => {
-  const daemon = await new Dwelling().up({ streams: { pollMs: 300 } })
+  const daemon = await new TempReeve().up({ streams: { pollMs: 300 } })
   const before = await ask(daemon, 'GET /v1/changes/stream?offset=now')
   expect(before).toMatchObject({ status: 200, text: '[]' })
   const pids = await Promise.all(['one', 'two', 'three'].map((word) => spawn(daemon, `echo ${word}`)))
@@ -128,7 +128,7 @@ test('changes are followed from any position, filtered, and never close', async 
 })
 
 test('what was pruned is passed by who begins at the beginning, and told to who was before it', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const kept = await spawn(daemon, 'sleep 300')
   const gone = await spawn(daemon, 'true')
   await ended(daemon, gone)
@@ -141,7 +141,7 @@ test('what was pruned is passed by who begins at the beginning, and told to who 
 })
 
 test('as events, bytes come as base64 and each data is followed by where to go on', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, String.raw`printf 'a\r\nb\0\377'; sleep 0.1; echo end`)
   const { headers, events } = await readEvents(
     daemon,
@@ -166,9 +166,9 @@ test('as events, bytes come as base64 and each data is followed by where to go o
 })
 
 test('a reader of events that is cut again and again misses nothing and gets nothing twice', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up({ streams: { sseMs: 60 } })
-  const enough = join(dwelling.home.folder, 'enough')
+  const temp = new TempReeve()
+  const daemon = await temp.up({ streams: { sseMs: 60 } })
+  const enough = join(temp.home.folder, 'enough')
   const pid = await spawn(
     daemon,
     `i=0; while [ ! -e ${enough} ]; do i=$((i + 1)); echo line $i; sleep 0.01; done`,
@@ -194,7 +194,7 @@ test('a reader of events that is cut again and again misses nothing and gets not
 })
 
 test('a gap is served up to where it begins, then named, and read on behind it', async () => {
-  const daemon = await new Dwelling().up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
+  const daemon = await new TempReeve().up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
   const pid = await spawn(daemon, 'seq 1 20000')
   await ended(daemon, pid)
   const read = (at: string, asking: Asking = {}) =>
@@ -219,8 +219,8 @@ test('a gap is served up to where it begins, then named, and read on behind it',
 })
 
 test('streams end when the daemon stops, and go on with the next one', async () => {
-  const dwelling = new Dwelling()
-  const first = await dwelling.up()
+  const temp = new TempReeve()
+  const first = await temp.up()
   const pid = await spawn(first, 'echo one; read line; echo two', { stdin: 'pipe' })
   const path = `/v1/processes/${pid}/output/stream`
   const begun = Promise.withResolvers<void>()
@@ -235,7 +235,7 @@ test('streams end when the daemon stops, and go on with the next one', async () 
   await polling
   expect(textIn(events)).toBe('one\n')
   const { streamNextOffset } = JSON.parse(events.at(-1)?.data ?? '')
-  const second = await dwelling.up()
+  const second = await temp.up()
   await ask(second, `POST /v1/processes/${pid}/write`, { body: { text: '\n' } })
   const { events: rest } = await readEvents(second, `${path}?offset=${streamNextOffset}&live=sse`)
   expect(textIn(rest)).toBe('two\n')

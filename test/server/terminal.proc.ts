@@ -4,7 +4,7 @@ import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { serve } from '../../src/server/server.ts'
 import { type KeptToken, newTokenText, tokenHash } from '../../src/server/tokens.ts'
-import { Dwelling, quiet } from '../daemon/dwelling.ts'
+import { TempReeve, quiet } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { ask } from './ask.ts'
 import { Screen } from './screen.ts'
@@ -15,7 +15,7 @@ async function spawn(daemon: Daemon, line: string, more: object = { pty: true })
 }
 
 test('a terminal shows what is printed, takes what is typed and its size, and tells the end', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'stty -echo; echo ready; read line; stty size; echo "got $line"')
   const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
   await screen.shows('ready')
@@ -30,7 +30,7 @@ test('a terminal shows what is printed, takes what is typed and its size, and te
 })
 
 test('it is resumed at a byte, or begins with some of what was printed before', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'printf 0123456789; read line', {})
   await ask(daemon, `GET /v1/processes/${pid}/output/stream?offset=-1&live=long-poll`)
   await ask(daemon, `GET /v1/processes/${pid}/wait?timeoutMs=20000`)
@@ -51,10 +51,10 @@ test('it is resumed at a byte, or begins with some of what was printed before', 
 })
 
 test('what cannot be typed is refused in words, and the terminal goes on', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const pid = await spawn(daemon, 'echo ready; read line; echo "got $line"')
-  const { token } = new TokenFile(dwelling.home).create({ role: 'read' })
+  const { token } = new TokenFile(temp.home).create({ role: 'read' })
   const watching = await new Screen(
     daemon,
     `/v1/processes/${pid}/terminal`,
@@ -77,8 +77,8 @@ test('what cannot be typed is refused in words, and the terminal goes on', async
 })
 
 test('who may not come in, or asks for what is not there, gets a problem and no WebSocket', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const pid = await spawn(daemon, 'sleep 300')
   const bearer = { authorization: `Bearer ${daemon.token}` }
   const overTcp = (path: string, headers: Record<string, string>) =>
@@ -90,7 +90,7 @@ test('who may not come in, or asks for what is not there, gets a problem and no 
     code: 'forbidden',
   })
   expect(await overTcp(path, { ...bearer, host: 'evil.example' })).toEqual({ status: 403, code: 'forbidden' })
-  const { token } = new TokenFile(dwelling.home).create({ role: 'agent', session: 's1' })
+  const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   expect(await overTcp(path, { authorization: `Bearer ${token}` })).toEqual({ status: 403, code: 'denied' })
   const refused = (path: string) => new Screen(daemon, path).refused()
   expect(await refused('/v1/processes/p_nope/terminal')).toEqual({ status: 404, code: 'unknown_pid' })
@@ -100,8 +100,8 @@ test('who may not come in, or asks for what is not there, gets a problem and no 
 })
 
 test('a terminal is told when the daemon stops, and not that its process has ended', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const pid = await spawn(daemon, 'echo ready; sleep 300')
   const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
   await screen.shows('ready')
@@ -109,12 +109,12 @@ test('a terminal is told when the daemon stops, and not that its process has end
   await until('it is closed', () => screen.closed !== undefined)
   expect(screen.closed).toMatchObject({ code: 1012 })
   expect(screen.told).toEqual([{ offset: 0 }])
-  const next = await dwelling.up()
+  const next = await temp.up()
   expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('running')
 })
 
 test('a reader that takes nothing holds up nobody, and gets everything when it reads again', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'echo ready; read line; seq 1 300000', { stdin: 'pipe' })
   const slow = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
   await slow.shows('ready')
@@ -129,9 +129,9 @@ test('a reader that takes nothing holds up nobody, and gets everything when it r
 })
 
 test('a terminal that a token opened is closed when it is revoked, and takes nothing more', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
-  const tokens = new TokenFile(dwelling.home)
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const tokens = new TokenFile(temp.home)
   const { token, kept } = tokens.create({ role: 'operate' })
   const pid = await spawn(daemon, 'stty -echo; echo ready; while read line; do echo "got $line"; done')
   const headers = { authorization: `Bearer ${token}` }
@@ -145,7 +145,7 @@ test('a terminal that a token opened is closed when it is revoked, and takes not
 })
 
 test('a token that is revoked while its terminal opens gets no terminal', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'sleep 300')
   const text = newTokenText()
   const kept: KeptToken = { id: 't_1', hash: tokenHash(text), role: 'operate', createdAt: 0 }
@@ -168,14 +168,14 @@ test('a token that is revoked while its terminal opens gets no terminal', async 
 })
 
 test('an admin sees secrets at a terminal, and a token with the role operate none, from its first byte on', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const secret = `ghp_${'Ab1c'.repeat(9)}`
   const pid = await spawn(
     daemon,
     `stty -echo; echo key ${secret}; read line; echo again ${secret}; sleep 300`,
   )
-  const tokens = new TokenFile(dwelling.home)
+  const tokens = new TokenFile(temp.home)
   const sitting = async (role: 'operate' | 'admin') => {
     const headers = { authorization: `Bearer ${tokens.create({ role }).token}` }
     const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal?offset=0`, headers, false).opened()

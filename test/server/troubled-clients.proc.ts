@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { ask } from './ask.ts'
 
@@ -38,7 +38,7 @@ class Wire {
 }
 
 async function started(limits: NonNullable<UpOptions['limits']>) {
-  const daemon = await new Dwelling().up({ limits })
+  const daemon = await new TempReeve().up({ limits })
   const isWell = async () => (await ask(daemon, 'GET /readyz')).status === 200
   const connections = async () => {
     const { text } = await ask(daemon, 'GET /metrics')

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
 const run = (line: string, more: object = {}) => ({ kind: 'command', spec: { run: line }, ...more })
 
 test('a command is run, waited for and read over the socket as over TCP', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   for (const token of [undefined, daemon.token]) {
     const door = token === undefined ? {} : { token }
     const spawned = await ask(daemon, 'POST /v1/processes', { ...door, body: run('echo hello; exit 7') })
@@ -19,7 +19,7 @@ test('a command is run, waited for and read over the socket as over TCP', async 
 })
 
 test('every answer says at which position it was read, and following from there misses nothing', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const listed = await ask(daemon, 'GET /v1/processes')
   const position = Number(listed.headers['reeve-position'])
   const { json } = await ask(daemon, 'POST /v1/processes', { body: run('true') })
@@ -30,7 +30,7 @@ test('every answer says at which position it was read, and following from there 
 })
 
 test('a spawn under the same idempotency key is the same process, also in the header', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const asking = { headers: { 'idempotency-key': 'deploy-7' }, body: run('echo once') }
   const first = await ask(daemon, 'POST /v1/processes', asking)
   const again = await ask(daemon, 'POST /v1/processes', asking)
@@ -45,7 +45,7 @@ test('a spawn under the same idempotency key is the same process, also in the he
 })
 
 test('Reeve-As acts on behalf of somebody else, who sees only what is theirs', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   await ask(daemon, 'PUT /v1/sessions/s1')
   const own = { owner: { session: 's1' } }
   const spawned = await ask(daemon, 'POST /v1/processes', {
@@ -60,7 +60,7 @@ test('Reeve-As acts on behalf of somebody else, who sees only what is theirs', a
 })
 
 test('a wait whose client goes away ends, and nothing else happens', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const { pid } = (await ask(daemon, 'POST /v1/processes', { body: run('sleep 60') })).json.record
   const gone = new AbortController()
   const waiting = ask(daemon, `GET /v1/processes/${pid}/wait`, { signal: gone.signal })

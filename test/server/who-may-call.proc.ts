@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { type Asking, ask } from './ask.ts'
 
@@ -20,7 +20,7 @@ test('the socket and the token are for their owner alone', async () => {
 })
 
 test('over TCP nobody comes in without a token, but for whether the daemon lives', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   for (const path of ['/v1/status', '/v1/openapi.json', '/metrics', '/v1/nowhere', '/mcp']) {
     const said = await ask(daemon, `GET ${path}`, { token: null })
     expect(said).toMatchObject({ status: 401, json: { code: 'unauthorized' } })
@@ -35,7 +35,7 @@ test('over TCP nobody comes in without a token, but for whether the daemon lives
 })
 
 test('after ten wrong tokens in a minute an address is told to wait, and the right one still works', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const statuses: number[] = []
   for (let i = 0; i < 12; i++)
     statuses.push((await ask(daemon, 'GET /v1/status', { token: `wrong${i}` })).status)
@@ -44,7 +44,7 @@ test('after ten wrong tokens in a minute an address is told to wait, and the rig
 })
 
 test('a foreign Host or Origin is refused, whatever the token, and no answer opens the door to other pages', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const { port } = new URL(daemon.url ?? '')
   const as = (headers: Record<string, string>, path = '/v1/status') =>
     ask(daemon, `GET ${path}`, { token: daemon.token, headers })
@@ -115,7 +115,7 @@ test('what a token let in is cut when it is revoked', async () => {
 })
 
 test('of two Host headers neither counts', async () => {
-  const daemon = await new Dwelling().up()
+  const daemon = await new TempReeve().up()
   const { hostname, port } = new URL(daemon.url ?? '')
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())
@@ -202,6 +202,6 @@ test('who shows a token on the socket is no more than that token, and a wrong on
 })
 
 function withHome() {
-  const dwelling = new Dwelling()
-  return { home: dwelling.home, up: () => dwelling.up() }
+  const temp = new TempReeve()
+  return { home: temp.home, up: () => temp.up() }
 }

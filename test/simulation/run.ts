@@ -32,7 +32,7 @@ const FULL_CHECK_EVERY = 25
 const REST_MS = 12_000
 const REST_TTLS = 4
 const WATCHERS_MS = 3_000
-const MOST_REST_STEPS = 5_000
+const MAX_REST_STEPS = 5_000
 
 /** One world from beginning to end. Stops at the first step that breaks a law. */
 export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
@@ -142,7 +142,7 @@ async function pass(world: World, ms: number): Promise<void> {
   for (let steps = 0; stage.violations.length === 0; steps++) {
     const [task] = stage.schedule.runnable
     const timer = stage.schedule.nextTimer
-    if (steps > MOST_REST_STEPS) stage.violated('it comes to rest', `${steps} steps, and no end`)
+    if (steps > MAX_REST_STEPS) stage.violated('it comes to rest', `${steps} steps, and no end`)
     if (task !== undefined) runTask(world, stage.random.pick(stage.schedule.runnable))
     else if (timer !== undefined && timer.at <= until) fireTimer(world, timer)
     else break

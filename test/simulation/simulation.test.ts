@@ -4,7 +4,7 @@ import { simulate } from './run.ts'
 
 const SHORT_RUN = 40
 /** A planted bug must be found within so many seeds. */
-const MOST_SEEDS = 200
+const MAX_SEEDS = 200
 
 test(`${SHORT_RUN} seeds of faults, deaths and random requests break no law`, {
   timeout: 600_000,
@@ -26,7 +26,7 @@ describe('a planted bug is found, and the same seeds are clean without it', () =
     async (_name, plant) => {
       let found: number | undefined
       const { since = 1 } = plant
-      for (let seed = since; found === undefined && seed < since + MOST_SEEDS; seed++) {
+      for (let seed = since; found === undefined && seed < since + MAX_SEEDS; seed++) {
         const { violations } = await simulate(seed, { plant })
         if (violations.some(({ law }) => plant.laws.includes(law))) found = seed
         else
@@ -35,7 +35,7 @@ describe('a planted bug is found, and the same seeds are clean without it', () =
             `seed ${seed} breaks another law first`,
           ).toEqual([])
       }
-      expect(found, `${plant.name} is not found in ${MOST_SEEDS} seeds`).toBeDefined()
+      expect(found, `${plant.name} is not found in ${MAX_SEEDS} seeds`).toBeDefined()
       for (let seed = since; seed <= (found ?? 0); seed++)
         expect(await lawsBroken(seed), `seed ${seed}`).toEqual([])
     },

@@ -8,9 +8,9 @@ export interface Upset {
   happen(world: World): void
 }
 
-const MOST_PEERS = 4
+const MAX_PEERS = 4
 /** In TTLs: enough that one kernel believes another one's row expired, or its own renewed long ago. */
-const MOST_JUMP = 1.3
+const MAX_JUMP = 1.3
 
 export const upsets: readonly Upset[] = [
   {
@@ -39,7 +39,7 @@ export const upsets: readonly Upset[] = [
     weight: 1.5,
     happen: (world) =>
       some(world, (peer) => {
-        const most = Math.round(world.stage.manner.ttlMs * MOST_JUMP)
+        const most = Math.round(world.stage.manner.ttlMs * MAX_JUMP)
         peer.jump(world.stage.random.between(-most, most))
         world.stage.say(peer.name, `has its clock off by ${peer.offsetMs} ms`)
       }),
@@ -78,7 +78,7 @@ export const upsets: readonly Upset[] = [
 ]
 
 export function bootSome(world: World): void {
-  if (world.peers.length >= MOST_PEERS) return
+  if (world.peers.length >= MAX_PEERS) return
   const { random } = world.stage
   const serves = random.pick([
     ['tool', 'agent', 'workflow'],

@@ -25,7 +25,7 @@ const HELP = `npm run soak -- [options]
   --quick-commands <n>   that many, which end at once; says what daemon and keeper have in memory
   --snapshots <folder>   with --quick-commands: heap snapshots, at the first report and at the last
 `
-const MOST_PROBLEMS = 20
+const MAX_PROBLEMS = 20
 
 const { values } = parseArgs({
   options: {
@@ -59,7 +59,7 @@ else await withKills()
 async function withQuickCommands(commands: number): Promise<void> {
   const { snapshots } = values
   const report = await soakQuickCommands({ commands, say, ...(snapshots === undefined ? {} : { snapshots }) })
-  for (const problem of report.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  for (const problem of report.problems.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
   const growth = (['daemon', 'keeper'] as const).map((who) => {
     const [first, last] = [report[who].at(0), report[who].at(-1)]
     return `${who} ${first?.rss} → ${last?.rss} MB, heap ${first?.heap} → ${last?.heap} MB`
@@ -74,7 +74,7 @@ async function withQuickCommands(commands: number): Promise<void> {
 async function withFewDescriptors(): Promise<void> {
   say(`${OPEN_FILES} descriptors for ${minutes} minutes, seed ${seed}`)
   const report = await soakFewDescriptors({ minutes: Number(minutes), seed: Number(seed), say })
-  for (const problem of report.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  for (const problem of report.problems.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
   const counts = `${report.begun} commands begun, ${report.mostAtOnce} at once, ${report.refused} refused, ${report.killed} killed`
   if (report.problems.length === 0) {
     say(`The soak held: ${counts}; every refusal was too_many_commands, every kill ended. Seed ${seed}.`)
@@ -96,7 +96,7 @@ async function withKills(): Promise<void> {
     keeper,
     say,
   })
-  for (const problem of report.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  for (const problem of report.problems.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
   const counts = [
     `${report.ended} commands`,
     `${report.daemonsKilled} daemons killed, amid ${report.spawnsCut} spawns`,
@@ -125,7 +125,7 @@ async function fullDisk(): Promise<number> {
   const found = await fullDiskSoak({
     ...{ minutes: Number(minutes), seed: Number(seed), commands: Number(commands), say },
   })
-  for (const problem of found.problems.slice(0, MOST_PROBLEMS)) say(`  ${problem}`)
+  for (const problem of found.problems.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
   const counted = [
     `${found.ended} commands, ${found.killed} killed (${found.unrecordedKills} unrecorded at first)`,
     `the disk filled ${found.fillings} times, trouble told ${found.troublesSeen} times, ${found.refusals} refusals`,

@@ -5,10 +5,10 @@ import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 test('a kernel that nobody refers to keeps its lock through garbage collection, and loses it by kill -9', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const program = spawn(
     process.execPath,
     ['--expose-gc', '--conditions=reeve-source', 'test/fixtures/forgetful-kernel.ts', file],
@@ -30,7 +30,7 @@ test('a kernel that nobody refers to keeps its lock through garbage collection, 
 })
 
 test('a kernel stays provably alive when its program, or the one that looks, changes its folder', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const before = process.cwd()
   onTestFinished(() => process.chdir(before))
   process.chdir(dirname(file))

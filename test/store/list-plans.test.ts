@@ -10,7 +10,7 @@ import { listIds } from '../../src/store/postgres/statements/list.ts'
 import { definitionMask, definitionSignature } from '../../src/store/signature.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { listQuery } from '../../src/store/sqlite/statements/list.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { end, newPid, register } from './plans.ts'
 
 const ENDED = { status: 'any' } as const
@@ -32,7 +32,7 @@ const CASES: readonly (readonly [Filter, Visibility | undefined, readonly string
 ]
 
 test('a list on SQLite reads the index that its filter asks for, and no other record', async () => {
-  const file = tempFile()
+  const file = tempStore()
   await (await openSqlite(file)).close()
   const db = new DatabaseSync(file)
   onTestFinished(() => db.close())
@@ -75,7 +75,7 @@ test('a list on PostgreSQL reads the index that its filter asks for', async () =
 })
 
 test('a list that reads many records lets other work run in between', async () => {
-  const store = await openSqlite(tempFile())
+  const store = await openSqlite(tempStore())
   onTestFinished(() => store.close())
   const pids = Array.from({ length: 600 }, newPid)
   await Promise.all(pids.map((pid) => store.write(register(pid))))
@@ -93,7 +93,7 @@ test('a list that reads many records lets other work run in between', async () =
 })
 
 test('records that were written before lists had signatures are found by label, definition and status', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const store = await openSqlite(file)
   onTestFinished(() => store.close())
   const pid = newPid()

@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/contract.ts'
 import { MIGRATIONS } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 /** The version of both fixtures, in the migrations of PostgreSQL. */
 const POSTGRES_VERSION = 12
@@ -30,7 +30,7 @@ interface Pids {
 
 test('processes of a SQLite file of the previous version go on', async () => {
   const { sql, pids } = fixture('sqlite-8.sql')
-  const file = tempFile()
+  const file = tempStore()
   const old = new DatabaseSync(file)
   old.exec(sql)
   old.close()

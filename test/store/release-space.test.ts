@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
-import { tempFile, tempFolder } from '../temp-file.ts'
+import { tempStore, tempFolder } from '../temp-folder.ts'
 import { append, end, newPid, prune, register } from './plans.ts'
 
 const stores: Store[] = []
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 test('a SQLite file becomes smaller after its processes were pruned', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const before = await filledAndPruned(file)
   await released(file)
   expect(before).toBeGreaterThan(2_000)
@@ -23,7 +23,7 @@ test('a SQLite file becomes smaller after its processes were pruned', async () =
 })
 
 test('a SQLite file of an earlier version becomes smaller, too', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const old = new DatabaseSync(file)
   old.exec('pragma auto_vacuum = none; pragma journal_mode = wal')
   old.close()
@@ -36,7 +36,7 @@ test('a SQLite file of an earlier version becomes smaller, too', async () => {
 })
 
 test('a SQLite file that another process writes to is left as it is', async () => {
-  const file = tempFile()
+  const file = tempStore()
   await filledAndPruned(file)
   const store = await opened(file)
   const other = new DatabaseSync(file)
@@ -48,7 +48,7 @@ test('a SQLite file that another process writes to is left as it is', async () =
 })
 
 test('an embedded kernel that prunes makes its SQLite file smaller', async () => {
-  const file = tempFile()
+  const file = tempStore()
   await filled(file)
   const before = pagesOf(file)
   const reeve = await embed({ store: file })

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Commit, Store } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { append, newPid, register } from './plans.ts'
 
 async function opened(file: string, options: SqliteOptions = {}): Promise<Store> {
@@ -41,7 +41,7 @@ function but(transaction: Transaction, instead: Partial<Transaction>): Transacti
 const byOthers = (told: readonly Commit[]) => told.filter(({ events }) => events === null)
 
 test('a commit of another store is told by the transaction that was about to begin', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const { store, told, look, turn } = await handled(file)
   const other = await opened(file)
   const own = store.write(register(newPid()))
@@ -55,7 +55,7 @@ test('a commit of another store is told by the transaction that was about to beg
 })
 
 test('a commit of another store is told also if that transaction could not begin', async () => {
-  const file = tempFile()
+  const file = tempStore()
   let fails = true
   const { store, told, look, turn } = await handled(file, (transaction) =>
     but(transaction, {
@@ -76,7 +76,7 @@ test('a commit of another store is told also if that transaction could not begin
 })
 
 test('positions have no gap and no repeat after rollbacks, failed commits and commits of others', async () => {
-  const file = tempFile()
+  const file = tempStore()
   let fails: 'before' | 'after' | null = null
   const store = await opened(file, {
     wrap: (transaction) =>

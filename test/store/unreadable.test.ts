@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { testEdges } from '../../src/testing/test-edges.ts'
 import { testKernel } from '../../src/testing/test-kernel.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { append, claim, end, newPid, register } from './plans.ts'
 
 interface Place {
@@ -20,7 +20,7 @@ interface Place {
 
 const PLACES: Readonly<Record<string, () => Place>> = {
   SQLite() {
-    const file = tempFile()
+    const file = tempStore()
     const run = (sql: string, pid: string) => {
       const db = new DatabaseSync(file, { timeout: 10_000 })
       db.prepare(sql).run(pid)

@@ -6,7 +6,7 @@ import { sql as postgresV1 } from '../../src/store/postgres/migrations/0001-proc
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { sql as sqliteV1 } from '../../src/store/sqlite/migrations/0001-process.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { append, newPid, register } from './plans.ts'
 
 const NOTICE = { scope: 'session:s1', pid: 'p_000000000001', seq: 2, kind: 'completion', at: 7 }
@@ -46,7 +46,7 @@ async function expectsTheOldEnvironment(store: Store): Promise<void> {
 }
 
 test('a SQLite file of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
-  const file = tempFile()
+  const file = tempStore()
   const old = new DatabaseSync(file)
   old.exec(sqliteV1)
   old.exec(`insert into notice (scope, process, pid, seq, kind, at, payload, reply_to)

@@ -5,7 +5,7 @@ import type { UpOptions } from '../../src/daemon/up.ts'
 import type { ReeveVerbs } from '../../src/verbs/reeve.ts'
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain } from '../command/os-processes.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { plain, TestCollector } from './test-collector.ts'
 
 const told = (collector: TestCollector): UpOptions => ({
@@ -20,7 +20,7 @@ async function ended(reeve: ReeveVerbs, name: string, run: string): Promise<stri
 
 test('every process that ends is one span below its parent, with how it ended and what happened to it', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   const parent = await reeve.spawn({ kind: 'command', name: 'parent', spec: { run: 'exec sleep 1000' } })
   const { pid } = parent.record
   const child = await reeve.spawn({ kind: 'command', name: 'child', parent: pid, spec: { run: 'exit 7' } })
@@ -60,7 +60,7 @@ test('every process that ends is one span below its parent, with how it ended an
 
 test('a tree that was started within a trace is part of it, and what names none that is valid is a trace of its own', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
   const begin = async (name: string, traceparent: string) => {
     const causedBy = { traceparent }
@@ -84,7 +84,7 @@ test('a tree that was started within a trace is part of it, and what names none 
 
 test('the span of a durable function tells its last steps, without their values', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   await reeve.workflow('count', async (ctx) => {
     for (let at = 0; at < 200; at++) await ctx.step(`number ${at}`, () => 'hunter2')
   })
@@ -102,7 +102,7 @@ test('the span of a durable function tells its last steps, without their values'
 
 test('neither a command line nor a value that was sent is in a span', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   const { record } = await reeve.spawn({
     kind: 'command',
     name: 'careful',
@@ -119,7 +119,7 @@ test('neither a command line nor a value that was sent is in a span', async () =
 
 test('a secret that somebody gave as a reason is masked in a span as everywhere', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   const secret = `ghp_${'a1B2'.repeat(9)}`
   const { record } = await reeve.spawn({ kind: 'command', name: 'leaky', spec: { run: 'exec sleep 1000' } })
   await reeve.kill({ pid: record.pid, reason: `rotated ${secret}` })
@@ -138,8 +138,8 @@ test('of the headers for a collector nobody is shown more than their names', asy
 
 test('a daemon tells how many processes are in which status, what came and went, was printed and asked', async () => {
   const collector = await TestCollector.open()
-  const dwelling = new Dwelling()
-  const { reeve } = await dwelling.up(told(collector))
+  const temp = new TempReeve()
+  const { reeve } = await temp.up(told(collector))
   await ended(reeve, 'a', 'printf 12345')
   await ended(reeve, 'b', 'exit 1')
   const { record } = await reeve.spawn({
@@ -148,7 +148,7 @@ test('a daemon tells how many processes are in which status, what came and went,
   })
   const other = await reeve.spawn({ kind: 'command', spec: { run: 'exec sleep 1000' } })
   await reeve.signal({ pid: other.record.pid, signal: 'pause' })
-  const client = await connect({ home: dwelling.home.folder })
+  const client = await connect({ home: temp.home.folder })
   await client.show({ pid: record.pid })
   await client.show({ pid: 'nobody' }).catch(() => undefined)
   await client.close()
@@ -179,7 +179,7 @@ test('what the daemon sends says who it is, with the headers that were asked for
     OTEL_SERVICE_NAME: 'our-agents',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,broken',
   }
-  const daemon = await new Dwelling().up({ env, flags: { otelIntervalMs: '100' } })
+  const daemon = await new TempReeve().up({ env, flags: { otelIntervalMs: '100' } })
   const { path, headers, text } = await collector.until(() => collector.requests[0])
   expect(path).toBe('/v1/metrics')
   expect(headers).toMatchObject({
@@ -204,20 +204,20 @@ test('without an endpoint nothing is sent, nor with one that only speaks gRPC, n
     { ...standard, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
   ]
   for (const env of environments) {
-    const dwelling = new Dwelling()
-    const daemon = await dwelling.up({ env, flags: { otelIntervalMs: '100' } })
+    const temp = new TempReeve()
+    const daemon = await temp.up({ env, flags: { otelIntervalMs: '100' } })
     await ended(daemon.reeve, 'a', 'exit 0')
     await daemon.close()
-    expect(existsSync(dwelling.home.telemetry)).toBe(false)
+    expect(existsSync(temp.home.telemetry)).toBe(false)
   }
   expect(collector.requests).toEqual([])
 })
 
 test('a daemon that stops tells of what ended with it, and the next one tells nothing twice', async () => {
   const collector = await TestCollector.open()
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const flags = { otelEndpoint: collector.endpoint, otelIntervalMs: '3600000' }
-  const first = await dwelling.up({ flags })
+  const first = await temp.up({ flags })
   await collector.until(() => collector.requests.length > 0)
   await ended(first.reeve, 'one', 'exit 0')
   await first.reeve.spawn({
@@ -228,7 +228,7 @@ test('a daemon that stops tells of what ended with it, and the next one tells no
   })
   await first.close()
   expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two'])
-  const second = await dwelling.up(told(collector))
+  const second = await temp.up(told(collector))
   await ended(second.reeve, 'three', 'exit 0')
   await collector.until(() => collector.span('three'))
   await collector.nextRound()
@@ -237,10 +237,10 @@ test('a daemon that stops tells of what ended with it, and the next one tells no
 
 test('after kill -9 of the daemon every span is told once, also of what ended meanwhile', async () => {
   const collector = await TestCollector.open()
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const env = { REEVE_OTEL_ENDPOINT: collector.endpoint, REEVE_OTEL_INTERVAL_MS: '100' }
-  const daemon = await dwelling.start(['--listen', '127.0.0.1:0'], env)
-  const client = await connect({ home: dwelling.home.folder })
+  const daemon = await temp.start(['--listen', '127.0.0.1:0'], env)
+  const client = await connect({ home: temp.home.folder })
   await ended(client, 'before', 'exit 0')
   const { record } = await client.spawn({
     kind: 'command',
@@ -253,7 +253,7 @@ test('after kill -9 of the daemon every span is told once, also of what ended me
   await client.close()
   const { osPid = 0, startTime = '' } = record.program ?? {}
   await endForCertain({ osPid, startTime: startTime ?? '' })
-  const { reeve } = await dwelling.up(told(collector))
+  const { reeve } = await temp.up(told(collector))
   await ended(reeve, 'after', 'exit 0')
   await collector.until(() => collector.span('after'))
   await collector.nextRound()
@@ -267,28 +267,28 @@ test('after kill -9 of the daemon every span is told once, also of what ended me
 test('while the collector is away nothing waits for it; when it is back it is told everything, once', async () => {
   const collector = await TestCollector.open()
   await collector.close()
-  const dwelling = new Dwelling()
-  const { reeve } = await dwelling.up(told(collector))
+  const temp = new TempReeve()
+  const { reeve } = await temp.up(told(collector))
   for (const name of ['one', 'two', 'three']) await ended(reeve, name, 'exit 0')
   await collector.listen()
   await collector.until(() => collector.span('three'))
   await collector.nextRound()
   expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two', 'command three'])
-  const warned = dwelling.logged.filter(({ words }) => words.includes('cannot be reached'))
+  const warned = temp.logged.filter(({ words }) => words.includes('cannot be reached'))
   expect(warned).toHaveLength(1)
-  expect(dwelling.logged.some(({ words }) => words === 'the collector takes telemetry again')).toBe(true)
+  expect(temp.logged.some(({ words }) => words === 'the collector takes telemetry again')).toBe(true)
 })
 
 test('a collector that is busy is asked again; what it refuses is left out, and the rest follows', async () => {
   const collector = await TestCollector.open()
-  const dwelling = new Dwelling()
+  const temp = new TempReeve()
   const asked: string[] = []
   const answering = (status: number) => (path: string) => {
     asked.push(path)
     return path === '/v1/traces' ? status : 200
   }
   collector.answer = answering(503)
-  const { reeve } = await dwelling.up(told(collector))
+  const { reeve } = await temp.up(told(collector))
   await ended(reeve, 'busy', 'exit 0')
   await collector.until(() => asked.filter((path) => path === '/v1/traces').length >= 2)
   collector.answer = answering(200)
@@ -303,7 +303,7 @@ test('a collector that is busy is asked again; what it refuses is left out, and 
   await ended(reeve, 'next', 'exit 0')
   await collector.until(() => collector.span('next'))
   expect(collector.spans.map(({ name }) => name)).toEqual(['command busy', 'command next'])
-  expect(dwelling.logged.some(({ words }) => words.includes('refuses telemetry'))).toBe(true)
+  expect(temp.logged.some(({ words }) => words.includes('refuses telemetry'))).toBe(true)
 })
 
 test('a collector that never answers holds up neither processes nor the stop of the daemon', async () => {
@@ -313,19 +313,19 @@ test('a collector that never answers holds up neither processes nor the stop of 
     heard.resolve()
     return 'never'
   }
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up(told(collector))
+  const temp = new TempReeve()
+  const daemon = await temp.up(told(collector))
   await heard.promise
   await ended(daemon.reeve, 'one', 'exit 0')
   await daemon.close()
   collector.answer = () => 200
-  await dwelling.up(told(collector))
+  await temp.up(told(collector))
   await collector.until(() => collector.span('one'))
 })
 
 test('many ends arrive in batches, all of them, each once', async () => {
   const collector = await TestCollector.open()
-  const { reeve } = await new Dwelling().up(told(collector))
+  const { reeve } = await new TempReeve().up(told(collector))
   const pids = await Promise.all(
     Array.from({ length: 150 }, async (_, at) => {
       const { record } = await reeve.spawn({

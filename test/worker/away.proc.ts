@@ -1,13 +1,13 @@
 import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 test('a daemon that is away for longer than a call is repeated fails no function: not one that parks, nor one that waits for a child', {
   timeout: 240_000,
 }, async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.start()
-  const worker = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  const daemon = await temp.start()
+  const worker = await connect({ home: temp.home.folder })
   onTestFinished(() => worker.close())
   await worker.workflow('park', async (ctx) => ctx.waitForSignal('go'), { parkAfterMs: 2_000 })
   await worker.workflow('child', async (ctx) => {
@@ -26,8 +26,8 @@ test('a daemon that is away for longer than a call is repeated fails no function
   // As long as a call is repeated.
   await expect(worker.show({ pid: park })).rejects.toMatchObject({ code: 'daemon_unreachable' })
   await expect(worker.show({ pid: park })).rejects.toMatchObject({ code: 'daemon_unreachable' })
-  await dwelling.start()
-  const reeve = await connect({ home: dwelling.home.folder })
+  await temp.start()
+  const reeve = await connect({ home: temp.home.folder })
   onTestFinished(() => reeve.close())
   await reeve.waitFor({ pid: park, types: ['parked'] })
   await reeve.send({ pid: park, name: 'go', value: 'now' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../crash/program.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 /** A worker counts as dead after five seconds of silence: one that lives breaks it sooner, also on a busy machine. */
 const TIMES = { renewMs: 500, ttlMs: 5_000, sweepMs: 200 }
@@ -12,9 +12,9 @@ const PATIENT = { ...TIMES, ttlMs: 120_000 }
 
 /** A daemon, and an order that a worker has charged for, and waits with. */
 async function orderOfWorker(times = TIMES) {
-  const dwelling = new Dwelling()
-  await dwelling.up({ times })
-  const { folder } = dwelling.home
+  const temp = new TempReeve()
+  await temp.up({ times })
+  const { folder } = temp.home
   const log = join(folder, 'done')
   const reeve = await connect({ home: folder })
   onTestFinished(() => reeve.close())

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../crash/program.ts'
-import { Dwelling } from '../daemon/dwelling.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 async function dwell() {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.up()
+  const temp = new TempReeve()
+  const daemon = await temp.up()
   const connected = async () => {
-    const reeve = await connect({ home: dwelling.home.folder })
+    const reeve = await connect({ home: temp.home.folder })
     onTestFinished(() => reeve.close())
     return reeve
   }
-  return { dwelling, daemon, connected, reeve: await connected() }
+  return { temp, daemon, connected, reeve: await connected() }
 }
 
 const workflow = (name: string, input: string | number | null = null) =>
@@ -127,9 +127,9 @@ test('a function that waits long leaves the worker, and a signal brings it back'
 })
 
 test('a worker that is closed gives back what it holds, and the next one goes on', async () => {
-  const { dwelling, reeve } = await dwell()
-  const log = join(dwelling.home.folder, 'done')
-  const first = await startProgram('workflow-worker', [dwelling.home.folder, log])
+  const { temp, reeve } = await dwell()
+  const log = join(temp.home.folder, 'done')
+  const first = await startProgram('workflow-worker', [temp.home.folder, log])
   const { record } = await reeve.spawn(workflow('order', 'a lamp'))
   const { pid } = record
   await reeve.waitFor({ pid, types: ['wait_entered'] })
@@ -137,16 +137,16 @@ test('a worker that is closed gives back what it holds, and the next one goes on
   expect(await first.ended()).toBe(0)
   expect(await reeve.show({ pid })).toMatchObject({ status: 'queued', attempts: 0 })
   expect(await reeve.workflows()).toEqual({ workflows: [] })
-  const second = await startProgram('workflow-worker', [dwelling.home.folder, log])
+  const second = await startProgram('workflow-worker', [temp.home.folder, log])
   await reeve.send({ pid, name: 'address', value: 'Elm Street 5' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ result: { input: 'a lamp', address: 'Elm Street 5' } })
   expect(readFileSync(log, 'utf8')).toBe(`charge ${first.osPid}\nship ${second.osPid}\n`)
 })
 
 test('a worker goes on with the next daemon when its daemon is killed', async () => {
-  const dwelling = new Dwelling()
-  const daemon = await dwelling.start()
-  const worker = await connect({ home: dwelling.home.folder })
+  const temp = new TempReeve()
+  const daemon = await temp.start()
+  const worker = await connect({ home: temp.home.folder })
   onTestFinished(() => worker.close())
   const steps: string[] = []
   await worker.workflow('order', async (ctx) => {
@@ -158,8 +158,8 @@ test('a worker goes on with the next daemon when its daemon is killed', async ()
   const { record } = await worker.spawn(workflow('order'))
   await worker.waitFor({ pid: record.pid, types: ['wait_entered'] })
   await daemon.kill()
-  await dwelling.start()
-  const reeve = await connect({ home: dwelling.home.folder })
+  await temp.start()
+  const reeve = await connect({ home: temp.home.folder })
   onTestFinished(() => reeve.close())
   await reeve.send({ pid: record.pid, name: 'address', value: 'Elm Street 5' })
   expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'completed', result: 'Elm Street 5' })

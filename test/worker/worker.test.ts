@@ -2,11 +2,11 @@ import { type Embedded, embed, type Json, RefusedError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { refusal } from '../../src/core/refusal.ts'
 import { Worker } from '../../src/worker/worker.ts'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 
 /** A worker of a kernel that stands for a daemon, with some of that kernel's answers changed. */
 async function working(changed: (reeve: Embedded) => Partial<Embedded>) {
-  const reeve = await embed({ store: tempFile() })
+  const reeve = await embed({ store: tempStore() })
   const worker = new Worker({ ...reeve, ...changed(reeve) })
   onTestFinished(async () => {
     await worker.close()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { tempFile } from '../temp-file.ts'
+import { tempStore } from '../temp-folder.ts'
 import { gate, outcomeOf, serve, stuck } from './bed.ts'
 
 const WORK = { kind: 'workflow', spec: { workflow: 'work' } } as const
 
 test('a charge between steps is made once, however often the function is begun', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
     await ctx.charge({ modelCalls: 1 })
@@ -27,7 +27,7 @@ test('a charge between steps is made once, however often the function is begun',
 })
 
 test('a charge inside a step that is begun again after a crash counts once, and each try of it by itself', async () => {
-  const store = tempFile()
+  const store = tempStore()
   const reached = gate()
   const first = await serve(store, async (ctx) =>
     ctx.step('call', async () => {

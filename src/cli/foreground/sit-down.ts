@@ -16,7 +16,7 @@ export interface SitDownOptions {
 }
 
 /** Shows a command's terminal in this one, and types there what is typed here, until it is let go of or has ended. */
-export async function sitDown(
+export async function attachTerminal(
   reeve: ReeveVerbs,
   pid: string,
   terminal: Terminal,

@@ -34,7 +34,7 @@ export function briefUse({ given, total }: Budget): string {
   const counted = NAMES.filter((name) => given[name] !== undefined || (total[name] ?? 0) > 0).sort(
     (a, b) => share(b) - share(a) || Number(given[b] !== undefined) - Number(given[a] !== undefined),
   )
-  const shown = counted.slice(0, MOST_BRIEF).map((name) => {
+  const shown = counted.slice(0, MAX_BRIEF).map((name) => {
     const most = given[name] === undefined ? '' : `/${briefAmount(name, given[name])}`
     return `${BRIEF[name]} ${briefAmount(name, total[name] ?? 0)}${most}`
   })
@@ -42,7 +42,7 @@ export function briefUse({ given, total }: Budget): string {
   return `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`
 }
 
-const MOST_BRIEF = 2
+const MAX_BRIEF = 2
 const BRIEF: { readonly [name in Counted]-?: string } = {
   toolCalls: 'tools',
   modelCalls: 'models',

@@ -9,7 +9,7 @@ import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
 /** More would be a flood rather than a word beside the answer. */
-const MOST_HELD = 20
+const MAX_HELD = 20
 
 /** What goes to standard output and error: tables and colours for people, JSON for programs. */
 export class Printer {
@@ -52,7 +52,7 @@ export class Printer {
   /** Beside the answer, for a person. */
   aside(text: string): void {
     if (this.#held !== null) {
-      this.#held = [...this.#held, text].slice(-MOST_HELD)
+      this.#held = [...this.#held, text].slice(-MAX_HELD)
       return
     }
     const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)

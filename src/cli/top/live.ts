@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
-import { RESTORE, sitDown } from '../foreground/sit-down.ts'
+import { RESTORE, attachTerminal } from '../foreground/sit-down.ts'
 import { type Terminal, terminalOf } from '../foreground/terminal.ts'
 import { keyBytes } from '../keys.ts'
 import type { ProcessFilter } from '../list-processes.ts'
@@ -176,7 +176,7 @@ class LiveTop {
     stdout.write(`${SWEEP}At the terminal of ${name}; Ctrl-] leads back.\r\n`)
     try {
       const letGo = keyBytes(LETS_GO).charCodeAt(0)
-      const how = await sitDown(this.#reeve, pid, this.#terminal, { letGo })
+      const how = await attachTerminal(this.#reeve, pid, this.#terminal, { letGo })
       this.#say(how === 'ended' ? `${name} has ended.` : `Back from ${name}; it goes on.`)
     } finally {
       stdout.write(`${RESTORE}${SWEEP}`)

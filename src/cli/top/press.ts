@@ -36,13 +36,13 @@ function inFilter(picture: Picture, key: string): Picture {
   if (key === 'esc') return { ...picture, mode: { in: 'list' }, filter: '' }
   if (key === 'backspace') return { ...picture, filter: [...filter].slice(0, -1).join('') }
   if (key === 'ctrl-u') return { ...picture, filter: '' }
-  return [...key].length === 1 && filter.length < LONGEST_FILTER
+  return [...key].length === 1 && filter.length < MAX_FILTER_CHARS
     ? { ...picture, filter: filter + key }
     : picture
 }
 
 /** More does not fit on the line. */
-const LONGEST_FILTER = 60
+const MAX_FILTER_CHARS = 60
 
 function answered(picture: Picture, key: string, pid: string): Pressed {
   const after: Picture = { ...picture, mode: { in: 'list' } }

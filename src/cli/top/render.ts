@@ -75,7 +75,7 @@ function asManyAsFit(parts: readonly string[], width: number): string {
 /** After this long without an answer something is wrong. */
 const AWAY_MS = 1_500
 /** What is said of one thing; the rest of the screen is for the processes. */
-const MOST_SAID_LINES = 3
+const MAX_SAID_LINES = 3
 
 function foot(picture: Picture, { cols }: Size, colours: Colours, now: number): string[] {
   const { mode, filter, said, warning, records } = picture
@@ -104,8 +104,8 @@ function wrap(text: string, width: number): string[] {
     if ([...longer].length <= width || line === '') lines[lines.length - 1] = longer
     else lines.push(word)
   }
-  const shown = lines.slice(0, MOST_SAID_LINES)
-  if (lines.length > MOST_SAID_LINES) shown.push(`${shown.pop() ?? ''} …`)
+  const shown = lines.slice(0, MAX_SAID_LINES)
+  if (lines.length > MAX_SAID_LINES) shown.push(`${shown.pop() ?? ''} …`)
   return shown.map((line) => cutTo(line, width))
 }
 

@@ -19,13 +19,13 @@ import { rowsOf } from './rows.ts'
 /** How often what is used is looked at. */
 export const ROUND_MS = 1_000
 /** Commands looked at in one round, those on the screen first; with more, they take turns. */
-const MOST_LOOKS = 64
+const MAX_LOOKS = 64
 /** Questions under way at once: a daemon has others to answer, too. */
 const AT_ONCE = 16
 /** Ports seldom change. */
 const PORT_ROUNDS = 3
 /** Of one question for processes that have changed. */
-const MOST_CHANGED = 100
+const MAX_CHANGED = 100
 
 type Change = (update: (picture: Picture) => Picture) => void
 
@@ -60,10 +60,10 @@ export class Watch {
 
   /** Who listens where, of those that are seen: a look at all OS processes, and so not taken in each round. */
   async lookAtPorts(picture: Picture): Promise<void> {
-    const pids = this.#seen(picture).slice(0, MOST_CHANGED)
+    const pids = this.#seen(picture).slice(0, MAX_CHANGED)
     if (pids.length === 0) return
     const filter = { ...this.#filter, pid: pids }
-    const { processes } = await this.#reeve.list({ filter, limit: MOST_CHANGED, ports: true })
+    const { processes } = await this.#reeve.list({ filter, limit: MAX_CHANGED, ports: true })
     const found = processes.flatMap(({ record, ports = [] }) =>
       ports.length === 0 ? [] : [[record.pid, ports] as const],
     )
@@ -113,7 +113,7 @@ export class Watch {
       isAsking = true
       try {
         while (pids.size > 0) {
-          const some = [...pids].slice(0, MOST_CHANGED)
+          const some = [...pids].slice(0, MAX_CHANGED)
           for (const pid of some) pids.delete(pid)
           const records = await this.#recordsOf(some)
           this.#change((picture) => changed(picture, records, Date.now()))
@@ -155,10 +155,10 @@ export class Watch {
 
   #nextTurns(picture: Picture): string[] {
     const all = new Set([...picture.records.values()].filter(runs).map(({ pid }) => pid))
-    const first = new Set(this.#seen(picture).slice(0, MOST_LOOKS / 2))
+    const first = new Set(this.#seen(picture).slice(0, MAX_LOOKS / 2))
     // Half of the round is for what is seen, the rest for all others in turn: sorting needs to know of them.
     const inTurn = [...new Set([...this.#turns.filter((pid) => all.has(pid)), ...all])]
-    const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MOST_LOOKS - first.size)
+    const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MAX_LOOKS - first.size)
     const chosen = new Set([...first, ...next])
     this.#turns = [...inTurn.filter((pid) => !chosen.has(pid)), ...chosen]
     return [...chosen].reverse()
@@ -170,12 +170,12 @@ export class Watch {
     const found: ProcessRecord[] = []
     let missing = parentsOf(records, known)
     while (missing.length > 0) {
-      const some = await this.#recordsOf(missing.slice(0, MOST_CHANGED))
+      const some = await this.#recordsOf(missing.slice(0, MAX_CHANGED))
       for (const { pid } of some) known.add(pid)
       // Those that were asked for and are not there were pruned, or are not for our eyes.
-      for (const pid of missing.slice(0, MOST_CHANGED)) known.add(pid)
+      for (const pid of missing.slice(0, MAX_CHANGED)) known.add(pid)
       found.push(...some)
-      missing = [...missing.slice(MOST_CHANGED), ...parentsOf(some, known)]
+      missing = [...missing.slice(MAX_CHANGED), ...parentsOf(some, known)]
     }
     return found
   }
@@ -183,7 +183,7 @@ export class Watch {
   async #recordsOf(pids: readonly string[]): Promise<ProcessRecord[]> {
     const { processes } = await this.#reeve.list({
       filter: { ...this.#filter, pid: [...pids], status: 'any' },
-      limit: MOST_CHANGED,
+      limit: MAX_CHANGED,
     })
     return processes.map(({ record }) => record)
   }

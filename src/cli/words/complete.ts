@@ -7,7 +7,7 @@ import { onOneLine } from '../print/table.ts'
 import { type Word, word } from '../word.ts'
 
 /** A shell does not wait for a daemon that is slow, nor start one. */
-const MOST_MS = 500
+const MAX_MS = 500
 
 interface Offer {
   readonly text: string
@@ -34,7 +34,7 @@ export const complete: Word = word({
 
 async function offersFor(context: Context, before: readonly string[], current: string): Promise<Offer[]> {
   const [name, ...rest] = before
-  if (name === undefined) return wordOffers(context)
+  if (name === undefined) return subcommandOffers(context)
   const found = await context.words.load(name)
   if (found === undefined) return []
   const more = found.moreOptions === undefined ? {} : await found.moreOptions(context.daemon)
@@ -49,7 +49,7 @@ async function offersFor(context: Context, before: readonly string[], current: s
 const command: Offer = { text: ':command', about: '' }
 const file: Offer = { text: ':file', about: '' }
 
-function wordOffers({ words }: Context): Promise<Offer[]> {
+function subcommandOffers({ words }: Context): Promise<Offer[]> {
   const offer = async (name: string) => ({ text: name, about: (await words.load(name))?.summary ?? '' })
   return Promise.all(words.names.map(offer))
 }
@@ -83,7 +83,7 @@ async function argumentOffers(
 ): Promise<Offer[]> {
   if (completes === 'process' || completes === 'live process') return processOffers(context, completes)
   if (completes === 'command') return [command]
-  if (completes === 'word') return wordOffers(context)
+  if (completes === 'word') return subcommandOffers(context)
   if (completes === 'session') return sessionOffers(context)
   if (completes === undefined) return []
   const asked = rest.filter((text) => !text.startsWith('-'))
@@ -127,7 +127,7 @@ type Ask = (reeve: Reeve, signal: AbortSignal) => Promise<Offer[]>
 async function asked(context: Context, ask: Ask): Promise<Offer[]> {
   const reeve = context.quietly()
   try {
-    return await ask(reeve, AbortSignal.timeout(MOST_MS))
+    return await ask(reeve, AbortSignal.timeout(MAX_MS))
   } catch {
     return []
   } finally {

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { fateOf } from '../fate.ts'
+import { stopSummary } from '../fate.ts'
 import { word } from '../word.ts'
 
 /** After this, whoever waits is told for what. */
@@ -33,7 +33,7 @@ export const down = word({
     if (print.isJson) print.json({ stopped })
     else if (!options.quiet) {
       if (stopped === null) print.line(`No daemon runs in ${home}.`)
-      else print.line(`Stopped the daemon with PID ${stopped.osPid}.${fateOf(before, options.keep)}`)
+      else print.line(`Stopped the daemon with PID ${stopped.osPid}.${stopSummary(before, options.keep)}`)
     }
     return 0
   },

@@ -1,6 +1,6 @@
-import { unknownWord } from '../aliases.ts'
+import { unknownSubcommand } from '../aliases.ts'
 import { nothingMore } from '../arguments.ts'
-import { allHelp, wordHelp } from '../help-text.ts'
+import { overviewHelp, subcommandHelp } from '../help-text.ts'
 import { type Word, word } from '../word.ts'
 
 export const help: Word = word({
@@ -15,13 +15,13 @@ export const help: Word = word({
     const { args, print, daemon, words } = context
     const [name] = args
     if (name === undefined) {
-      for (const line of await allHelp(words, print.colours)) print.line(line)
+      for (const line of await overviewHelp(words, print.colours)) print.line(line)
       return 0
     }
     const found = await words.load(name)
-    if (found === undefined) throw unknownWord(name, words.names)
+    if (found === undefined) throw unknownSubcommand(name, words.names)
     const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
-    for (const line of wordHelp(found, { ...found.options, ...more }, print.colours, print.width))
+    for (const line of subcommandHelp(found, { ...found.options, ...more }, print.colours, print.width))
       print.line(line)
     return 0
   },

@@ -5,7 +5,7 @@ import { ago } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-const SUBWORDS = ['list', 'remove']
+const ACTIONS = ['list', 'remove']
 /** How many pids a row of the list shows. */
 const MAX_PIDS = 3
 
@@ -13,7 +13,7 @@ export const holders = word({
   name: 'holders',
   summary: 'Lists the programs that hold processes, and removes one that hangs',
   usage: ['holders [list]', 'holders remove <id>… [--force]'],
-  completes: SUBWORDS,
+  completes: ACTIONS,
   options: {
     force: { type: 'flag', about: 'remove one that is alive and well, too' },
   },
@@ -26,10 +26,10 @@ export const holders = word({
   async run(context) {
     const { args, options, print } = context
     const [subword = 'list', ...ids] = args
-    if (!SUBWORDS.includes(subword))
+    if (!ACTIONS.includes(subword))
       throw new UsageError(
-        `reeve holders does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
-        `It knows ${SUBWORDS.join(', ')}.`,
+        `reeve holders does not know ${subword}.${didYouMean(subword, ACTIONS)}`,
+        `It knows ${ACTIONS.join(', ')}.`,
       )
     const reeve = await context.acting()
     if (subword === 'list') {

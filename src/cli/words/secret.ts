@@ -6,7 +6,7 @@ import { readSecret } from '../read-secret.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-const SUBWORDS = ['set', 'list', 'rm']
+const ACTIONS = ['set', 'list', 'rm']
 
 /** Shorter values, and those with stars in them, stand in any text: they are not masked. */
 const MIN_MASKED_CHARS = 8
@@ -15,7 +15,7 @@ export const secret = word({
   name: 'secret',
   summary: 'Sets, lists and removes secrets that processes are given by name',
   usage: ['secret set <name>', 'secret list', 'secret rm <name>…'],
-  completes: SUBWORDS,
+  completes: ACTIONS,
   options: {},
   about: `
 The value is typed at the terminal, which does not show it, or read from standard input. It is kept in secrets.json of the
@@ -46,7 +46,7 @@ A process gets it with reeve run --secret <name>. Does not run inside a Reeve pr
     if (subword === 'list') return list(context, rest)
     if (subword === 'rm' || subword === 'remove') return remove(context, rest)
     throw new UsageError(
-      `reeve secret does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
+      `reeve secret does not know ${subword}.${didYouMean(subword, ACTIONS)}`,
       'It knows set, list and rm.',
     )
   },

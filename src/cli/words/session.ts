@@ -8,7 +8,7 @@ import { ago } from '../print/times.ts'
 import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
-const SUBWORDS = ['open', 'list', 'end', 'delete']
+const ACTIONS = ['open', 'list', 'end', 'delete']
 const PAGE = 1_000
 
 export const session = word({
@@ -20,7 +20,7 @@ export const session = word({
     'session end <id>…',
     'session delete <id>…',
   ],
-  completes: SUBWORDS,
+  completes: ACTIONS,
   options: {
     label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
     allow: { ...ALLOW, about: 'what all its processes together may use, like cost=5' },
@@ -36,10 +36,10 @@ export const session = word({
   async run(context) {
     const { args, print } = context
     const [subword = 'list', ...ids] = args
-    if (!SUBWORDS.includes(subword))
+    if (!ACTIONS.includes(subword))
       throw new UsageError(
-        `reeve session does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
-        `It knows ${SUBWORDS.join(', ')}.`,
+        `reeve session does not know ${subword}.${didYouMean(subword, ACTIONS)}`,
+        `It knows ${ACTIONS.join(', ')}.`,
       )
     const reeve = await context.acting()
     if (subword === 'list') return list(context, reeve)

@@ -6,7 +6,7 @@ import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { word } from '../word.ts'
 
 /** How long it may take to say how it is. */
-const MOST_MS = 5_000
+const MAX_MS = 5_000
 
 export const status = word({
   name: 'status',
@@ -107,7 +107,7 @@ function storageText(storage: OutputOf<'status'>['storage'] | undefined): string
 
 /** A daemon that hangs is worth a word. */
 async function answerOf(reeve: Reeve, osPid: number | undefined) {
-  const signal = AbortSignal.timeout(MOST_MS)
+  const signal = AbortSignal.timeout(MAX_MS)
   try {
     return await reeve.status({}, { signal })
   } catch (error) {

@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.ts'
 import { word } from '../word.ts'
 
 const ROLES = ['read', 'operate', 'admin', 'agent']
-const SUBWORDS = ['create', 'list', 'revoke']
+const ACTIONS = ['create', 'list', 'revoke']
 
 interface TokenOptions {
   readonly role: string | undefined
@@ -18,7 +18,7 @@ export const token = word({
   name: 'token',
   summary: 'Makes, lists and revokes tokens for the HTTP address',
   usage: ['token create --role <role> [--session <id>] [--label <text>]', 'token list', 'token revoke <id>…'],
-  completes: SUBWORDS,
+  completes: ACTIONS,
   options: {
     role: {
       type: 'text',
@@ -53,7 +53,7 @@ A token is shown once. It takes effect, and loses it, at once. Does not run insi
     if (subword === 'list') return list(context, rest)
     if (subword === 'revoke') return revoke(context, rest)
     throw new UsageError(
-      `reeve token does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
+      `reeve token does not know ${subword}.${didYouMean(subword, ACTIONS)}`,
       'It knows create, list and revoke.',
     )
   },

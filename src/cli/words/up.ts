@@ -2,7 +2,7 @@ import { homeFolder, type RunningDaemon } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { fateOf } from '../fate.ts'
+import { stopSummary } from '../fate.ts'
 import { quoted } from '../print/status.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
 import { word } from '../word.ts'
@@ -45,7 +45,7 @@ started with.`,
         if (!options.quiet) greet(context, running, 'is ready', false)
       },
       stopping(live, { keep }) {
-        fate = fateOf(live, keep)
+        fate = stopSummary(live, keep)
       },
     })
     const { print, around } = context

@@ -18,7 +18,7 @@ interface Options {
   readonly all: boolean
 }
 
-const SUBWORDS = ['start', 'list', 'show']
+const ACTIONS = ['start', 'list', 'show']
 /** A daemon has others to answer, too. */
 const AT_ONCE = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -27,7 +27,7 @@ export const workflow = word({
   name: 'workflow',
   summary: 'Starts durable functions, lists them and shows their steps',
   usage: ['workflow start [options] <name> [json]', 'workflow list [--all]', 'workflow show <process>'],
-  completes: SUBWORDS,
+  completes: ACTIONS,
   options: {
     wait: { type: 'flag', short: 'w', about: 'start: until it has ended; its result is printed' },
     timeout: {
@@ -50,10 +50,10 @@ process waits for it. The input is JSON, or - to read it from standard input.`,
   ],
   async run(context) {
     const [subword = 'list', ...args] = context.args
-    if (!SUBWORDS.includes(subword))
+    if (!ACTIONS.includes(subword))
       throw new UsageError(
-        `reeve workflow does not know ${subword}.${didYouMean(subword, SUBWORDS)}`,
-        `It knows ${SUBWORDS.join(', ')}.`,
+        `reeve workflow does not know ${subword}.${didYouMean(subword, ACTIONS)}`,
+        `It knows ${ACTIONS.join(', ')}.`,
       )
     if (subword === 'start') return start(context, args)
     return subword === 'show' ? show(context, args) : list(context)

@@ -3,7 +3,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
 import { logEnd } from '../output/layout.ts'
 import { AwaitReady } from './await-ready.ts'
-import { type AttendOptions, Bedside } from './bedside.ts'
+import { type AttendOptions, ObservedCommand } from './bedside.ts'
 import { OutputScan, type Untold } from './output-scan.ts'
 
 export type { AttendOptions } from './bedside.ts'
@@ -31,7 +31,7 @@ export function attend(work: Work, kernel: Kernel, options: AttendOptions): Atte
 const LIFE = 'looking for signs of life'
 
 class Attending implements Attendance {
-  readonly #bed: Bedside
+  readonly #bed: ObservedCommand
   readonly #stop = new AbortController()
   /** The program has ended, or this kernel has it no longer: there is nothing to try any more. */
   readonly #over = new AbortController()
@@ -39,7 +39,7 @@ class Attending implements Attendance {
   readonly #scanned: Promise<void>
 
   constructor(work: Work, kernel: Kernel, options: AttendOptions) {
-    this.#bed = new Bedside(work, kernel, options, this.#stop.signal)
+    this.#bed = new ObservedCommand(work, kernel, options, this.#stop.signal)
     const ready = new AwaitReady(this.#bed, this.#over.signal)
     this.#scan = new OutputScan(this.#bed, ready)
     this.#scanned = this.#orTrouble('watching', () => this.#scan.run())

@@ -3,7 +3,7 @@ import { logEnd } from '../output/layout.ts'
 import type { FoundLine } from '../output/line-finder.ts'
 import { timeOf } from '../output/times.ts'
 import { listensOn } from '../ports.ts'
-import type { Bedside } from './bedside.ts'
+import type { ObservedCommand } from './bedside.ts'
 import { detailOf, READY_TIMEOUT_MS, tryOnce } from './readiness.ts'
 
 const PROBE_MS = 250
@@ -20,7 +20,7 @@ interface Reading {
  * seen by then counts, so each wait tries once, or reads what is there, before it says no.
  */
 export class AwaitReady {
-  readonly #bed: Bedside
+  readonly #bed: ObservedCommand
   readonly #over: AbortSignal
   readonly #ready: ReadySpec | null
   readonly #timeoutMs: number
@@ -28,7 +28,7 @@ export class AwaitReady {
   #settled = false
 
   /** `over`: it has ended, or is another's. */
-  constructor(bed: Bedside, over: AbortSignal) {
+  constructor(bed: ObservedCommand, over: AbortSignal) {
     const { record } = bed.work
     const { ready } = bed.spec
     this.#bed = bed

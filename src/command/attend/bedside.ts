@@ -26,7 +26,7 @@ export interface AttendOptions {
 const RETRY_MS = 500
 
 /** One command, for those who look at it: what it is, the time, and a way to write what was seen. */
-export class Bedside {
+export class ObservedCommand {
   readonly work: Work
   readonly spec: CommandSpec
   readonly options: AttendOptions

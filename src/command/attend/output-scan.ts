@@ -8,7 +8,7 @@ import { LineFinder } from '../output/line-finder.ts'
 import { Nudge } from '../output/nudge.ts'
 import type { Piece } from '../output/pieces.ts'
 import type { AwaitReady } from './await-ready.ts'
-import type { Bedside } from './bedside.ts'
+import type { ObservedCommand } from './bedside.ts'
 import { LineScan } from './line-scan.ts'
 import { type Said, Watch } from './watch.ts'
 
@@ -38,7 +38,7 @@ const TRIES_AFTER_END = 5
  * is tried again from where it failed.
  */
 export class OutputScan {
-  readonly #bed: Bedside
+  readonly #bed: ObservedCommand
   readonly #ready: AwaitReady
   readonly #nudge = new Nudge()
   #watches: readonly Watch[] = []
@@ -50,7 +50,7 @@ export class OutputScan {
   #saying: Promise<void> = Promise.resolve()
   #cancelHeld: (() => void) | null = null
 
-  constructor(bed: Bedside, ready: AwaitReady) {
+  constructor(bed: ObservedCommand, ready: AwaitReady) {
     this.#bed = bed
     this.#ready = ready
   }

@@ -25,8 +25,8 @@ export type Said =
   | { readonly type: 'disable_watch'; readonly disabled: WatchDisabled }
 
 /** As much as one notice carries. */
-const MOST_LINES = 20
-const MOST_CHARS = 2_000
+const MAX_LINES = 20
+const MAX_CHARS = 2_000
 
 /** One watch of one command: looks at finished lines, each once, and says what of it is to be told, and when. */
 export class Watch {
@@ -137,7 +137,7 @@ export class Watch {
       return { type: 'disable_watch', disabled: { ...about, heldBack } }
     }
     if (verdict === 'hold') {
-      const lines = [...(this.#held?.lines ?? []), ...found].slice(0, MOST_LINES)
+      const lines = [...(this.#held?.lines ?? []), ...found].slice(0, MAX_LINES)
       this.#held = { offset: this.#held?.offset ?? offset, end, lines }
       return null
     }
@@ -173,9 +173,9 @@ export class Watch {
 /** The first lines that fit in a notice, at least a part of one. */
 function excerptOf(found: readonly SeenLine[]): { readonly lines: readonly string[]; readonly more: number } {
   const lines: string[] = []
-  let left = MOST_CHARS
+  let left = MAX_CHARS
   for (const { text } of found) {
-    if (lines.length === MOST_LINES || left <= 0) break
+    if (lines.length === MAX_LINES || left <= 0) break
     const shown = text.slice(0, left).toWellFormed()
     lines.push(shown)
     left -= shown.length + 1

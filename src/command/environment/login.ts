@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { killGroupOf } from '../../os/signal.ts'
 
 const PATIENCE_MS = 10_000
-const MOST_CHARS = 4 * 1024 * 1024
+const MAX_CHARS = 4 * 1024 * 1024
 /** The capturing shell's own, and no part of what a user knows as the environment. */
 const ITS_OWN = ['_', 'SHLVL', 'PWD', 'OLDPWD', 'PS1', 'PS2']
 
@@ -43,7 +43,7 @@ export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promi
     const timer = setTimeout(enough, patienceMs)
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
-      if (stdout.length > MOST_CHARS) enough()
+      if (stdout.length > MAX_CHARS) enough()
     })
     child.on('error', (error) => {
       clearTimeout(timer)

@@ -29,11 +29,11 @@ export class CleanRanges {
     }
     const others = ranges.filter((range) => !touched.includes(range))
     logs.delete(folder)
-    logs.set(folder, [whole, ...others.slice(0, MOST_RANGES)])
+    logs.set(folder, [whole, ...others.slice(0, MAX_RANGES)])
     const [oldest] = logs.keys()
-    if (logs.size > MOST_LOGS && oldest !== undefined) logs.delete(oldest)
+    if (logs.size > MAX_LOGS && oldest !== undefined) logs.delete(oldest)
   }
 }
 
-const MOST_RANGES = 100
-const MOST_LOGS = 1_000
+const MAX_RANGES = 100
+const MAX_LOGS = 1_000

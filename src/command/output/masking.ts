@@ -37,9 +37,9 @@ export class HeldBack {
     this.#seen.delete(folder)
     this.#seen.set(folder, { offset, at: now })
     const [oldest] = this.#seen.keys()
-    if (this.#seen.size > MOST_LOGS && oldest !== undefined) this.#seen.delete(oldest)
+    if (this.#seen.size > MAX_LOGS && oldest !== undefined) this.#seen.delete(oldest)
     return false
   }
 }
 
-const MOST_LOGS = 10_000
+const MAX_LOGS = 10_000

@@ -91,14 +91,14 @@ export class RenderedText {
     if (length === UNFINISHED) return final || bytes.length - at > MAX_ESCAPE_BYTES ? bytes.length - at : 0
     const isCsi = bytes[at] === ESC ? bytes[at + 1] === 0x5b : bytes[at + 1] === 0x9b
     if (!isCsi) return length
-    const body = String.fromCharCode(...bytes.subarray(at + 2, at + Math.min(length, MOST_CSI)))
+    const body = String.fromCharCode(...bytes.subarray(at + 2, at + Math.min(length, MAX_CSI_CHARS)))
     const [, digits = '', name = ''] = /^(\d*)(?:;\d*)*([@-~])$/.exec(body) ?? []
     return this.#csi(name, digits === '' ? null : Number(digits)) && length
   }
 
   /** False if there was no room. */
   #csi(name: string, given: number | null): boolean {
-    const times = Math.min(Math.max(given ?? 1, 1), MOST_COLUMNS)
+    const times = Math.min(Math.max(given ?? 1, 1), MAX_COLUMNS)
     switch (name) {
       case 'A':
       case 'F':
@@ -113,7 +113,7 @@ export class RenderedText {
         return true
       case 'C':
         // Further to the right only as wide as terminals are: what lies between is filled with blanks.
-        if (this.#column < MOST_COLUMNS) this.#column = Math.min(MOST_COLUMNS, this.#column + times)
+        if (this.#column < MAX_COLUMNS) this.#column = Math.min(MAX_COLUMNS, this.#column + times)
         return true
       case 'D':
         this.#column = Math.max(0, this.#column - times)
@@ -147,7 +147,7 @@ export class RenderedText {
   #edit(how: 'P' | '@' | 'X', times: number): boolean {
     const cells = this.#cells
     // Line editors do this in short lines; in long ones it would take long.
-    if (cells.length > MOST_EDITED || this.#column >= cells.length) return true
+    if (cells.length > MAX_EDITED || this.#column >= cells.length) return true
     const count = Math.min(times, cells.length - this.#column)
     if (how === 'P') for (const cell of cells.splice(this.#column, count)) this.#size -= cell.length
     if (how === 'X')
@@ -271,7 +271,7 @@ function isControl(second: number): boolean {
 
 const ESC = 0x1b
 const C1_LEAD = 0xc2
-const MOST_CSI = 40
-const MOST_COLUMNS = 300
-const MOST_EDITED = 1_000
+const MAX_CSI_CHARS = 40
+const MAX_COLUMNS = 300
+const MAX_EDITED = 1_000
 const decoder = new TextDecoder()

@@ -54,7 +54,7 @@ export class SpareFiles {
 
   /** It is not needed any more where it is. Nothing happens if it is not there. */
   takeBack(path: string): void {
-    if (this.#spare.length >= MOST_SPARE) {
+    if (this.#spare.length >= MAX_SPARE_FILES) {
       removeFile(path)
       return
     }
@@ -73,4 +73,4 @@ export class SpareFiles {
   }
 }
 
-const MOST_SPARE = 256
+const MAX_SPARE_FILES = 256

@@ -43,15 +43,15 @@ export function checkPlan(plan: SpawnPlan): string {
 }
 
 /** A terminal cuts longer lines without a word. */
-const LONGEST_TYPED_BYTES = 4095
+const MAX_TYPED_BYTES = 4095
 
 function checkTyped({ pty, stdin }: SpawnPlan): void {
   if (pty === null || typeof stdin === 'string') return
   const lengths = stdin.text.split(/[\n\r]/).map((line) => Buffer.byteLength(line))
   const longest = lengths.reduce((one, other) => Math.max(one, other), 0)
-  if (longest > LONGEST_TYPED_BYTES)
+  if (longest > MAX_TYPED_BYTES)
     throw new FailedStart(
-      `A line of its input has ${longest} bytes, and a terminal takes ${LONGEST_TYPED_BYTES}.`,
+      `A line of its input has ${longest} bytes, and a terminal takes ${MAX_TYPED_BYTES}.`,
       'Use shorter lines, or run it without a terminal.',
     )
 }

@@ -65,10 +65,10 @@ export class FifoReader {
 
   /**
    * Reads what is there now, whether it flows or not; closes itself if nobody can write any more. A FIFO holds no more than
-   * `MOST_IN_A_FIFO`, so what was written before this call has been read after it, however fast others go on writing.
+   * `MAX_FIFO_BYTES`, so what was written before this call has been read after it, however fast others go on writing.
    */
   drain(): void {
-    for (let read = 0; this.#isOpen && read < MOST_IN_A_FIFO; ) {
+    for (let read = 0; this.#isOpen && read < MAX_FIFO_BYTES; ) {
       const bytes = readNow(this.#fd)
       if (bytes === null) return
       if (bytes === 0) {
@@ -139,7 +139,7 @@ interface FifoEvents {
 const shared = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** The system's default for /proc/sys/fs/pipe-max-size. */
-const MOST_IN_A_FIFO = 1024 * 1024
+const MAX_FIFO_BYTES = 1024 * 1024
 
 /** A quarter of a FIFO. */
 const FEW_BYTES = 16 * 1024

@@ -16,7 +16,7 @@ export interface Input {
 }
 
 /** How much may wait for a program that does not read. */
-export const MOST_WAITING_BYTES = 1024 * 1024
+export const MAX_WAITING_BYTES = 1024 * 1024
 
 /**
  * Standard input through a FIFO rather than a socket, so that `cat /dev/stdin` works. The program's side is read-only: were
@@ -35,7 +35,7 @@ export class FifoInput implements Input {
   write(bytes: Buffer): InputAnswer {
     if (!this.#isOpen) return { type: 'closed' }
     const waiting = this.#socket.writableLength
-    if (waiting > 0 && waiting + bytes.length > MOST_WAITING_BYTES) return { type: 'full', waiting }
+    if (waiting > 0 && waiting + bytes.length > MAX_WAITING_BYTES) return { type: 'full', waiting }
     this.#socket.write(bytes)
     return { type: 'written', bytes: bytes.length }
   }

@@ -87,7 +87,7 @@ export class ProgramTree {
     this.#hasBegun ||= readProc(`/proc/${osPid}/cmdline`) !== ownCommand()
     if (!this.#hasBegun || startTime === null || startTimeOf(osPid) !== startTime) return
     const others = cgroup === null ? [] : (this.#cgroups?.members(cgroup) ?? [])
-    const known = others.slice(0, MOST_SAMPLED).filter((other) => other !== osPid && isNotKeepers(other))
+    const known = others.slice(0, MAX_SAMPLED).filter((other) => other !== osPid && isNotKeepers(other))
     this.#usage = joined(this.#usage, sampleOf([osPid, ...known]))
   }
 
@@ -120,7 +120,7 @@ export class ProgramTree {
 }
 
 /** Enough for what is not exact anyway. */
-const MOST_SAMPLED = 32
+const MAX_SAMPLED = 32
 
 let own: string | null = null
 

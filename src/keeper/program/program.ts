@@ -254,7 +254,7 @@ export class Program {
     this.#lastSeq = seq
     this.#writes.set(seq, bytes)
     for (const old of this.#writes.keys()) {
-      if (this.#writes.size <= MOST_WRITES) return
+      if (this.#writes.size <= MAX_WRITES) return
       this.#writes.delete(old)
     }
   }
@@ -313,7 +313,7 @@ export class Program {
 }
 
 /** How many writes are known by their number; the protocol says so. */
-const MOST_WRITES = 64
+const MAX_WRITES = 64
 
 /** How long the end of a program waits for a disk that takes none of its last output. */
 const WAIT_FOR_DISK_MS = 5000

@@ -1,5 +1,5 @@
 import type { IPty } from '@lydell/node-pty'
-import { type Input, type InputAnswer, MOST_WAITING_BYTES } from './input.ts'
+import { type Input, type InputAnswer, MAX_WAITING_BYTES } from './input.ts'
 
 /** What is typed into a terminal. */
 export class PtyInput implements Input {
@@ -13,7 +13,7 @@ export class PtyInput implements Input {
   write(bytes: Buffer): InputAnswer {
     if (!this.#isOpen) return { type: 'closed' }
     const waiting = waitingBytes(this.#pty)
-    if (waiting > 0 && waiting + bytes.length > MOST_WAITING_BYTES) return { type: 'full', waiting }
+    if (waiting > 0 && waiting + bytes.length > MAX_WAITING_BYTES) return { type: 'full', waiting }
     // It takes bytes as well, whatever its types say; text would be encoded anew.
     this.#pty.write(bytes as unknown as string)
     return { type: 'written', bytes: bytes.length }

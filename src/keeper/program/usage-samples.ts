@@ -17,7 +17,7 @@ export class UsageSamples {
   }
 
   #round(): void {
-    for (const program of [...this.#programs].slice(0, MOST_IN_A_ROUND)) {
+    for (const program of [...this.#programs].slice(0, MAX_PER_ROUND)) {
       this.#programs.delete(program)
       this.#programs.add(program)
       program.now()
@@ -72,4 +72,4 @@ export class SampledProgram {
 const FIRST_MS = 50
 const BUSY_MS = 1000
 const ROUND_MS = 10_000
-const MOST_IN_A_ROUND = 32
+const MAX_PER_ROUND = 32

@@ -11,7 +11,7 @@ export interface ConnectionEvents {
 }
 
 /**
- * One connection of a daemon. Never more than `MOST_UNREAD_BYTES` wait for it: a daemon that does not read is given no new
+ * One connection of a daemon. Never more than `MAX_UNREAD_BYTES` wait for it: a daemon that does not read is given no new
  * answers, since its questions are not read either, and is cut off if even that does not help. It finds all again when it
  * comes back.
  */
@@ -65,7 +65,7 @@ export class Connection {
     const lines = this.#said.splice(0).join('')
     if (this.#socket.destroyed) return
     this.#socket.write(lines)
-    if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.destroy()
+    if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy()
   }
 
   /** At once if it was quiet, else with all that comes within a few milliseconds. */
@@ -103,5 +103,5 @@ export class Connection {
 }
 
 const READ_NO_MORE_BYTES = 1024 * 1024
-const MOST_UNREAD_BYTES = 32 * 1024 * 1024
+const MAX_UNREAD_BYTES = 32 * 1024 * 1024
 const GREW_EVERY_MS = 10

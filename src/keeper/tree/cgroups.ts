@@ -9,7 +9,7 @@ import {
   removeCgroup,
   removeIfEmpty,
 } from './cgroup-files.ts'
-import { KeepersShare } from './keepers-share.ts'
+import { KeeperUsage } from './keepers-share.ts'
 import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
 import { ownCgroups } from './own-cgroups.ts'
@@ -28,7 +28,7 @@ export class Cgroups {
   readonly #countsMemory: boolean
   readonly #standing: Standing
   readonly #removal = new LeafRemoval((path) => this.#removeNow(path))
-  readonly #keepers = new KeepersShare()
+  readonly #keepers = new KeeperUsage()
 
   /** Null where there is no cgroup v2, or none that this user may divide. */
   static async open(homeId: string): Promise<Cgroups | null> {

@@ -28,7 +28,7 @@ export function endTree(target: EndTarget, how: EndHow): Promise<EndAnswer> {
 
 /** Pauses between two looks while the tree may take its time: the first, the longest, and the longest after a while. */
 const FIRST_PAUSE_MS = 5
-const LONGEST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 50
 const PATIENT_AFTER_MS = 10_000
 const PATIENT_PAUSE_MS = 500
 
@@ -137,7 +137,7 @@ export class TreeEnd {
         pauseMs = FIRST_PAUSE_MS
       }
       await this.#pause(Math.min(pauseMs, this.#forceAt - now))
-      pauseMs = Math.min(pauseMs * 1.5, now - begun < PATIENT_AFTER_MS ? LONGEST_PAUSE_MS : PATIENT_PAUSE_MS)
+      pauseMs = Math.min(pauseMs * 1.5, now - begun < PATIENT_AFTER_MS ? MAX_PAUSE_MS : PATIENT_PAUSE_MS)
 
       // A whole look costs more than one at those who are known, and is needed only where it may tell something new.
       const living = this.#tree.members.filter(({ osPid, startTime }) => isAlive(osPid, startTime))

@@ -6,7 +6,7 @@ import { numberIn, readCgroup } from './cgroup-files.ts'
  * program's. The system moves the keeper somewhat earlier than the keeper hears of it; what it has used in between is all
  * that the new leaf has counted by then.
  */
-export class KeepersShare {
+export class KeeperUsage {
   readonly #cpuUs = new Map<string, number>()
   readonly #memoryBytes = new Map<string, number>()
   #standsIn: string | null = null

@@ -1,6 +1,6 @@
 /** A leaf is busy for as long as a descendant lives that its program left behind: it is tried again, ever more seldom. */
 const FIRST_RETRY_MS = 20
-const LONGEST_RETRY_MS = 60_000
+const MAX_RETRY_MS = 60_000
 
 /** More are not remembered; the next keeper removes those that are empty then. */
 const MAX_BUSY = 4096
@@ -41,7 +41,7 @@ export class LeafRemoval {
     this.#timer = setTimeout(() => {
       this.#sweep()
       if (this.#busy.size === 0) return
-      this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
+      this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS)
       this.#schedule()
     }, this.#retryMs)
     this.#timer.unref()

@@ -7,7 +7,7 @@ import { ownCgroups } from './own-cgroups.ts'
  * Takes a process that this program has just started out of the command that this program is part of, if it is: so it is not
  * ended with that command. Where the system does not let it go it stays.
  */
-export function leaveLeaf(osPid: number): void {
+export function moveOutOfLeaf(osPid: number): void {
   const { unified } = ownCgroups()
   if (unified === null || !isLeaf(unified)) return
   try {

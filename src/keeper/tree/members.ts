@@ -43,7 +43,7 @@ export function membersOf(
   const hasItsPid = leader !== undefined && leader.startTime === program.startTime
 
   const found = new Map<number, ProcStat>()
-  const isNever = neverOf(program, table.ownLine)
+  const isNever = neverOf(program, table.selfAndAncestors)
   const add = (osPid: number, stat = table.processes.get(osPid)) => {
     if (stat !== undefined && !isNever(osPid, stat)) found.set(osPid, stat)
   }
@@ -66,7 +66,7 @@ export function membersOf(
 export function findByMarker(marker: string, table: ProcTable = ProcTable.read(0)): Member[] {
   const found = new Map<number, ProcStat>()
   for (const [osPid, stat] of table.processes) {
-    if (!isOver(stat) && !table.ownLine.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
+    if (!isOver(stat) && !table.selfAndAncestors.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
   }
   return topMostFirst(living(found))
 }
@@ -76,7 +76,7 @@ export function markedPids(homeId: string, table: ProcTable): ReadonlySet<string
   const ending = markerOf(homeId, '')
   const pids = new Set<string>()
   for (const [osPid, stat] of table.processes) {
-    if (isOver(stat) || table.ownLine.has(osPid)) continue
+    if (isOver(stat) || table.selfAndAncestors.has(osPid)) continue
     for (const marker of table.markersOf(osPid))
       if (marker.endsWith(ending)) pids.add(marker.slice(0, -ending.length))
   }

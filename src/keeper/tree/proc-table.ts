@@ -9,7 +9,7 @@ const PASSES = 3
 const NEWBORN_LOOKS = 200
 
 /** Numbers that the system hands out during one look. More means that it has begun from the start again. */
-const MOST_NEWBORNS = 10_000
+const MAX_NEWBORNS = 10_000
 
 /**
  * All OS processes of one moment, which every question about that moment can share. It is read in one pass over /proc,
@@ -21,7 +21,7 @@ export class ProcTable {
   readonly #childrenOf = new Map<number, number[]>()
   readonly #markersOf = new Map<number, readonly string[]>()
   #isWhole = true
-  #ownLine: ReadonlySet<number> | undefined
+  #selfAndAncestors: ReadonlySet<number> | undefined
 
   /** With the markers of all that started then or later, in clock ticks since boot; others are read when asked for. */
   static read(markersSince: number): ProcTable {
@@ -50,9 +50,9 @@ export class ProcTable {
     return this.#isWhole
   }
 
-  get ownLine(): ReadonlySet<number> {
-    this.#ownLine ??= withAncestors()
-    return this.#ownLine
+  get selfAndAncestors(): ReadonlySet<number> {
+    this.#selfAndAncestors ??= withAncestors()
+    return this.#selfAndAncestors
   }
 
   childrenOf(osPid: number): readonly number[] {
@@ -82,7 +82,7 @@ export class ProcTable {
     for (let look = 0; look < NEWBORN_LOOKS; look++) {
       const now = lastNumber()
       if (now === last) return this.#isWhole
-      if (now < last || now - last > MOST_NEWBORNS) return false
+      if (now < last || now - last > MAX_NEWBORNS) return false
       for (let osPid = last + 1; osPid <= now; osPid++) if (isProcess(osPid)) read(osPid)
       last = now
     }

@@ -7,7 +7,7 @@ import { cgroupMembers } from './cgroup-files.ts'
 const TRIES = 5
 
 /** Where the keeper goes, as it goes. */
-export interface StandingEvents {
+export interface KeeperCgroupEvents {
   /** It stands in `to` now, and stood in `from`; null is where it came from. */
   moved(from: string | null, to: string | null): void
   /** Somebody was born into this leaf without its being taken: nobody else gets it. */
@@ -30,7 +30,7 @@ export class Standing {
   readonly #base: string
   readonly #origin: string
   readonly #names: string
-  readonly #events: StandingEvents
+  readonly #events: KeeperCgroupEvents
   #made = 0
   /** Null where it came from. */
   #leaf: string | null = null
@@ -43,7 +43,7 @@ export class Standing {
   #endTurn: (() => void) | null = null
 
   /** Leaves are made below `base`; `origin` is where the keeper stood before. */
-  constructor(base: string, origin: string, events: StandingEvents) {
+  constructor(base: string, origin: string, events: KeeperCgroupEvents) {
     this.#base = base
     this.#origin = origin
     this.#names = `${process.pid}-${startTimeOf(process.pid)}`

@@ -3,7 +3,7 @@ import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { toWire } from '../../verbs/request.ts'
 import type { Page, Stream } from './stream.ts'
 
-const MOST_EVENTS = { page: 1_000, piece: 100 } as const
+const MAX_EVENTS = { page: 1_000, piece: 100 } as const
 
 type Filter = NonNullable<InputOf<'changes'>['filter']>
 
@@ -19,7 +19,7 @@ export function eventStream(acting: ReeveVerbs, position: () => number, pid: str
       const heardUpTo = position()
       // Before its events are read: the last of those it had is then among them.
       const { outcome, pid: of } = await acting.show({ pid })
-      const limit = MOST_EVENTS[most]
+      const limit = MAX_EVENTS[most]
       const { events, count } = await acting.events({ pid, after: from, limit, reveal })
       const next = events.at(-1)?.seq ?? from
       const upToDate = next >= count
@@ -45,7 +45,7 @@ export function changeStream(
     tail: async () => ({ at: position(), closed: false }),
     async read(from, most) {
       const heardUpTo = position()
-      const limit = MOST_EVENTS[most]
+      const limit = MAX_EVENTS[most]
       const page = await acting.changes({ after: from, limit, ...wanted })
       if (from === 0) await passPruned(acting, page, wanted)
       // Nothing at all lies between: whoever goes on from here need not look there again.
@@ -74,7 +74,7 @@ async function passPruned(
   const { prunedThrough } = page
   while (page.position < prunedThrough) {
     const after = page.position
-    const more = await acting.changes({ after, prunedThrough, limit: MOST_EVENTS.page, ...wanted })
+    const more = await acting.changes({ after, prunedThrough, limit: MAX_EVENTS.page, ...wanted })
     page.events.push(...more.events)
     page.position = more.position === after ? prunedThrough : more.position
   }

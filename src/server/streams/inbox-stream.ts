@@ -4,7 +4,7 @@ import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { toWire } from '../../verbs/request.ts'
 import type { Stream } from './stream.ts'
 
-const MOST_NOTICES = { page: 200, piece: 50 } as const
+const MAX_NOTICES = { page: 200, piece: 50 } as const
 /** As long as one look waits for something. */
 const WAIT_MS = 25_000
 
@@ -25,7 +25,7 @@ export function inboxStream(acting: ReeveVerbs, position: () => number, asked: s
     async read(from, most) {
       const heardUpTo = position()
       const { notices, next, more } = await acting.notices({
-        ...{ scope, all: true, after: from, limit: MOST_NOTICES[most] },
+        ...{ scope, all: true, after: from, limit: MAX_NOTICES[most] },
       })
       return {
         // What is done, and the end of an output, change under the same offsets.

@@ -3,7 +3,7 @@ import type { ProcessRecord } from '../../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Page, Stream } from './stream.ts'
 
-const MOST_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
+const MAX_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
 
 /** Whether secrets are shown: noted with the process, or to a person at a terminal of their own. */
 export interface OutputView {
@@ -32,7 +32,7 @@ export function outputStream(acting: ReeveVerbs, pid: string, view: OutputView =
     async read(from, most) {
       // Before the log is read: what it printed before its end is then there to be read.
       const record = await acting.show({ pid })
-      const page = await acting.output({ pid, offset: from, limit: MOST_BYTES[most], ...view })
+      const page = await acting.output({ pid, offset: from, limit: MAX_BYTES[most], ...view })
       const final = finalOf(record, page.end)
       const of = record.pid
       if (final !== null && from >= final) return { ...NOTHING, of, next: from, closed: true }

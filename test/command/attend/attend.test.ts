@@ -8,7 +8,7 @@ import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Work } from '../../../src/kernel/executor.ts'
 import type { Kernel } from '../../../src/kernel/kernel.ts'
 import { type SimulatedClock, simulatedClock } from '../../../src/testing/simulated-clock.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from '../output/log-writer.ts'
 
 const PID = 'p_000000000001'

@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Cursors } from '../../../src/command/output/cursors.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 const WEB = 'p_aaaaaaaaaaaa'
 const BUILD = 'p_bbbbbbbbbbbb'

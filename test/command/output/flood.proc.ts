@@ -6,7 +6,7 @@ import { followOutput } from '../../../src/command/output/follow.ts'
 import { readLines } from '../../../src/command/output/lines.ts'
 import { readSince } from '../../../src/command/output/poll.ts'
 import { searchLines } from '../../../src/command/output/search.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes } from './log-writer.ts'
 
 const BYTES = 24_000_000

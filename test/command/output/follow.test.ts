@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Followed, followOutput } from '../../../src/command/output/follow.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter, seeded } from './log-writer.ts'
 
 /** Nudges whoever waits, and remembers none: as lossy as a real one. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dropOutput, pruneOutput, sizesOf } from '../../../src/command/output/housekeeping.ts'
 import { layoutOf } from '../../../src/command/output/layout.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from './log-writer.ts'
 
 const OLD = 'p_aaaaaaaaaaaa'

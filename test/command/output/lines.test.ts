@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LinesOptions, readLines } from '../../../src/command/output/lines.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter, seeded } from './log-writer.ts'
 
 const ALL: LinesOptions = { from: 'start', offset: 0, limit: 10_000, ansi: 'keep', ended: true }

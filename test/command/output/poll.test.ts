@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readSince, type SinceOptions } from '../../../src/command/output/poll.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter } from './log-writer.ts'
 
 const POLL: SinceOptions = { maxChars: 2000, ansi: 'keep' }

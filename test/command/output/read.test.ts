@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { layoutOf } from '../../../src/command/output/layout.ts'
 import { readRange } from '../../../src/command/output/read.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter, seeded } from './log-writer.ts'
 
 const SMALL = { headBytes: 20, tailBytes: 40, segmentBytes: 20 }

@@ -5,7 +5,7 @@ import { readLines } from '../../../src/command/output/lines.ts'
 import { readSince } from '../../../src/command/output/poll.ts'
 import { RenderedText } from '../../../src/command/output/rendered-text.ts'
 import { Masker } from '../../../src/redaction/masker.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from './log-writer.ts'
 
 function rendered(text: string, maxChars = 10_000): string {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { MAX_COUNTED, searchLines } from '../../../src/command/output/search.ts'
 import { ReeveError } from '../../../src/core/errors.ts'
 import { Masker } from '../../../src/redaction/masker.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter } from './log-writer.ts'
 
 const DIALOGUE = 'start\n\x1b[31mError\x1b[0m: no such file\nretry\nerror: again\nend\n'

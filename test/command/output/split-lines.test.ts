@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { MAX_COUNTED, searchLines } from '../../../src/command/output/search.ts'
 import { LineSplitter } from '../../../src/command/output/split-lines.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from './log-writer.ts'
 
 const FROM_THE_START = { line: 0, open: false, behindGap: false } as const

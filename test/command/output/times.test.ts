@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { offsetAt, timeOf } from '../../../src/command/output/times.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from './log-writer.ts'
 
 test('a byte came when the last entry before it says', async () => {

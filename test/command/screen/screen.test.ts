@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MAX_TERMINALS, Screens } from '../../../src/command/screen/screen.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from '../output/log-writer.ts'
 
 const PID = 'p_aaaaaaaaaaaa'

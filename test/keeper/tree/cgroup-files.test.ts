@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isLeaf, killCgroup, numberIn, removeCgroup } from '../../../src/keeper/tree/cgroup-files.ts'
 import { limitMemory, memoryKills, peakMemory } from '../../../src/keeper/tree/memory-group.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 test('only what a keeper made is a leaf', () => {
   expect(isLeaf('/sys/fs/cgroup/unified/reeve-h1/12-345-6')).toBe(true)

@@ -8,7 +8,7 @@ import { NEEDS_ROOT, testIf } from '../../reporting/test-if.ts'
 import {
   HOPPING,
   lives,
-  MOST_HOPS,
+  MAX_HOPS,
   STUBBORN,
   STUBBORN_TREE,
   TestProgram,
@@ -100,7 +100,7 @@ test('one that goes from process to process is caught', async () => {
   // SIGWINCH ends nobody.
   expect(await endTree(hopping, { signal: 'SIGWINCH', graceMs: 20 })).toEqual({ how: 'forced' })
   const hops = hopping.read('hops')!.length
-  expect(hops).toBeLessThan(MOST_HOPS)
+  expect(hops).toBeLessThan(MAX_HOPS)
   expect(withMarker(hopping.marker)).toEqual([])
   expect(hopping.read('hops')).toHaveLength(hops)
 })

@@ -7,7 +7,7 @@ import { ProcTable } from '../../../src/keeper/tree/proc-table.ts'
 import {
   HOPPING,
   lives,
-  MOST_HOPS,
+  MAX_HOPS,
   STUBBORN,
   STUBBORN_TREE,
   TestProgram,
@@ -81,7 +81,7 @@ test('one that goes from process to process, each for some milliseconds, is foun
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(whole).toBeGreaterThan(0)
-  expect(hopping.read('hops')!.length).toBeLessThan(MOST_HOPS)
+  expect(hopping.read('hops')!.length).toBeLessThan(MAX_HOPS)
 })
 
 test('who runs for a moment beside the program is not of its tree', async () => {

@@ -115,11 +115,11 @@ export const STUBBORN = 6
  * Starts itself anew in a session of its own and ends at once, over and over: who looks for it has to be quick. Each adds a
  * byte to `hops`, and after so many it ends whatever happens.
  */
-export const MOST_HOPS = 3000
+export const MAX_HOPS = 3000
 export const HOPPING = `
 cat > hop.sh <<'END'
 printf . >> hops
-[ $1 -lt ${MOST_HOPS} ] && setsid sh hop.sh $(($1 + 1)) &
+[ $1 -lt ${MAX_HOPS} ] && setsid sh hop.sh $(($1 + 1)) &
 END
 exec sh hop.sh 1
 `

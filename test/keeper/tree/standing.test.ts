@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Standing } from '../../../src/keeper/tree/standing.ts'
 import { startTimeOf } from '../../../src/os/identity.ts'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 
 /** Plain folders: one can be moved into if it has the file that a cgroup has. */
 function folders() {

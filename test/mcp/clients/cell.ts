@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { tempFolder } from '../../temp-file.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import type { Driver } from './drivers/driver.ts'
 import { ScriptedModel } from './model/scripted-model.ts'
 import { REEVES, type ReeveUnderTest } from './reeve-under-test.ts'

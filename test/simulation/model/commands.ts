@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { refold } from '../../../src/core/process/fold.ts'
 import { endAs, type HolderName, isOver, leaveWait, type Model, waitName } from './model.ts'
-import { MOST_PENDING, type Real } from './real.ts'
+import { MAX_PENDING, type Real } from './real.ts'
 
 type Command = fc.AsyncCommand<Model, Real>
 type StopHow = 'interrupt' | 'cancel' | 'kill'
@@ -147,7 +147,7 @@ async function signal(model: Model, real: Real, of: string, id: string) {
   if (model.sent.has(`${of} ${id}`)) return { told, expected: 'replayed' }
   if (isOver(model)) return { told, expected: 'already_ended' }
   const untaken = model.untaken.get(of) ?? []
-  if (untaken.length >= MOST_PENDING) return { told, expected: 'signals_full' }
+  if (untaken.length >= MAX_PENDING) return { told, expected: 'signals_full' }
   model.sent.set(`${of} ${id}`, id)
   if (model.waitsFor?.name === of) leaveWait(model, id)
   else model.untaken.set(of, [...untaken, id])

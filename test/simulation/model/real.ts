@@ -11,7 +11,7 @@ import { register } from '../../../src/kernel/register.ts'
 import type { Plan, Question, Store } from '../../../src/store/contract.ts'
 import { openSqlite } from '../../../src/store/sqlite/open.ts'
 
-export const MOST_PENDING = 3
+export const MAX_PENDING = 3
 
 type Unasked<One> = One extends unknown ? Omit<One, 'pid' | 'actor' | 'at'> : never
 
@@ -96,7 +96,7 @@ function edgesOver(store: Store): Edges {
     rules: {
       validate: () => undefined,
       maxPayloadBytes: 1_000,
-      maxPendingSignals: MOST_PENDING,
+      maxPendingSignals: MAX_PENDING,
       flood: FLOOD_LIMITS,
     },
     onTrouble: nothing,
