@@ -2,7 +2,7 @@ import type { InputOf, OutputOf, VerbName } from 'reeve'
 import { type Program, startProgram } from '../crash/program.ts'
 import type { TempReeve } from './commands.ts'
 
-/** A daemon that a test can kill: in an OS process of its own, on a temp's folder. */
+/** A daemon that a test can kill: it runs in its own OS process, on the folder of a temporary Reeve. */
 export interface DaemonProgram extends Program {
   call<Name extends VerbName>(verb: Name, input: InputOf<Name>): Promise<OutputOf<Name>>
   /** In order, and gone when it comes back. */

@@ -10,7 +10,7 @@ import { canMount } from '../small-disk.ts'
 
 const MiB = 1024 * 1024
 
-/** A temp whose data folder is a disk of its own; the store is not on it. */
+/** A temporary Reeve whose command data lies on a small disk; its store does not. */
 function onSmallDisk(bytes: number): TempReeve {
   const temp = new TempReeve()
   const { folder } = temp.keeperHome

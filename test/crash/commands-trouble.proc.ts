@@ -126,7 +126,7 @@ test('a daemon that is closed while its keeper is replaced leaves none behind', 
   const daemon = await startDaemon(temp)
   await temp.killKeeper()
   await daemon.close()
-  // The temp sees to it that no keeper is left; that the daemon ends by itself is what `close` has waited for.
+  // `TempReeve` checks that no keeper is left; `close` has waited until the daemon ended by itself.
   expect(startTimeOf(daemon.osPid)).toBe('')
   // The next one removes what a keeper that was killed could not.
   await temp.embed()

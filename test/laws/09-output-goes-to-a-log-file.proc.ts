@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TempReeve, printed, runs, start } from '../command/commands.ts'
 
-/** Files below the temp that have these bytes in them, by their path within it. */
+/** Files in the temporary home that have these bytes in them, by their path within it. */
 function filesWith(temp: TempReeve, bytes: Buffer): string[] {
   return readdirSync(temp.folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     if (!entry.isFile()) return []

@@ -1,7 +1,7 @@
 import type { InputOf } from 'reeve'
 import { Random } from '../simulation/random.ts'
 import { Daemons, Refused } from './daemons.ts'
-import { TempKeeper } from './temp.ts'
+import { SoakFolder } from './soak-folder.ts'
 
 export interface FewDescriptorsOptions {
   readonly minutes: number
@@ -39,28 +39,28 @@ const END_MS = 60_000
  * ended all the time.
  */
 export async function soakFewDescriptors(options: FewDescriptorsOptions): Promise<FewDescriptorsReport> {
-  const temp = new TempKeeper()
-  const daemons = new Daemons(temp.store, temp.commands, { openFiles: OPEN_FILES })
+  const soaked = new SoakFolder()
+  const daemons = new Daemons(soaked.store, soaked.commands, { openFiles: OPEN_FILES })
   try {
-    return await new Run(options, temp, daemons).whole()
+    return await new Run(options, soaked, daemons).whole()
   } finally {
     await daemons.end()
-    await temp.remove()
+    await soaked.remove()
   }
 }
 
 class Run {
   readonly #options: FewDescriptorsOptions
-  readonly #temp: TempKeeper
+  readonly #soaked: SoakFolder
   readonly #daemons: Daemons
   readonly #random: Random
   readonly #live = new Set<string>()
   readonly #counts = { begun: 0, refused: 0, killed: 0, mostAtOnce: 0 }
   readonly #problems: string[] = []
 
-  constructor(options: FewDescriptorsOptions, temp: TempKeeper, daemons: Daemons) {
+  constructor(options: FewDescriptorsOptions, soaked: SoakFolder, daemons: Daemons) {
     this.#options = options
-    this.#temp = temp
+    this.#soaked = soaked
     this.#daemons = daemons
     this.#random = new Random(options.seed)
   }
@@ -74,9 +74,9 @@ class Run {
       await this.#killAll()
       this.#options.say(`round ${round}: ${this.#summary()}`)
     }
-    for (const osPid of this.#temp.programs()) this.#problems.push(`the program with PID ${osPid} lives on`)
+    for (const osPid of this.#soaked.programs()) this.#problems.push(`the program with PID ${osPid} lives on`)
     for (const trouble of this.#daemons.troubles) this.#problems.push(trouble)
-    this.#problems.push(...this.#temp.complaints())
+    this.#problems.push(...this.#soaked.complaints())
     return { ...this.#counts, problems: this.#problems }
   }
 

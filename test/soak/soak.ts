@@ -5,7 +5,7 @@ import { textOf } from '../command/read-output.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { Daemons, Refused } from './daemons.ts'
-import { TempKeeper } from './temp.ts'
+import { SoakFolder } from './soak-folder.ts'
 import { anySort, newPiece, type Piece, SORTS, type Sort, wrongIn } from './work.ts'
 
 export interface SoakOptions {
@@ -42,20 +42,20 @@ const SETTLED_MS = 400
 
 /** Commands are replaced as they end, while the daemon is killed again and again; then every one of them is looked at. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const temp = new TempKeeper()
-  const daemons = new Daemons(temp.store, temp.commands)
-  const run = new Run(options, temp, daemons)
+  const soaked = new SoakFolder()
+  const daemons = new Daemons(soaked.store, soaked.commands)
+  const run = new Run(options, soaked, daemons)
   try {
     return await run.whole()
   } finally {
     await daemons.end()
-    await temp.remove()
+    await soaked.remove()
   }
 }
 
 class Run {
   readonly #options: SoakOptions
-  readonly #temp: TempKeeper
+  readonly #soaked: SoakFolder
   readonly #daemons: Daemons
   readonly #random: Random
   readonly #done: Done[] = []
@@ -65,9 +65,9 @@ class Run {
   /** One of daemon and keeper at a time: what neither holds open is lost when its program ends. */
   #killing: Promise<unknown> = Promise.resolve()
 
-  constructor(options: SoakOptions, temp: TempKeeper, daemons: Daemons) {
+  constructor(options: SoakOptions, soaked: SoakFolder, daemons: Daemons) {
     this.#options = options
-    this.#temp = temp
+    this.#soaked = soaked
     this.#daemons = daemons
     this.#random = new Random(options.seed)
   }
@@ -75,7 +75,7 @@ class Run {
   async whole(): Promise<SoakReport> {
     const { minutes, commands, keeper, say } = this.#options
     await this.#warmUp()
-    const before = this.#temp.open()
+    const before = this.#soaked.open()
     const begun = Date.now()
     const telling = setInterval(() => say(this.#progress(Date.now() - begun)), PROGRESS_MS)
     try {
@@ -96,7 +96,7 @@ class Run {
   async #warmUp(): Promise<void> {
     await Promise.all(SORTS.map((sort) => this.#piece(sort)))
     await until('the keeper rests', async () => {
-      const open = () => JSON.stringify([...this.#temp.open()].sort())
+      const open = () => JSON.stringify([...this.#soaked.open()].sort())
       const before = open()
       await pause(500)
       return before === open()
@@ -160,7 +160,7 @@ class Run {
       await pause(random.between(KEEPER_LIVES_MS.least, KEEPER_LIVES_MS.most))
       if (this.#isOver) return
       await this.#exclusively(async () => {
-        const former = this.#temp.keeper()
+        const former = this.#soaked.keeper()
         if (former === null) return
         await endForCertain(former)
         this.#counts.keepersKilled += 1
@@ -181,8 +181,8 @@ class Run {
 
   /** By a last daemon, in this OS process. */
   async #look(before: ReadonlyMap<string, number>): Promise<SoakReport> {
-    const temp = this.#temp
-    const reeve = await embed({ store: temp.store, commands: temp.commands, onTrouble: () => {} })
+    const soaked = this.#soaked
+    const reeve = await embed({ store: soaked.store, commands: soaked.commands, onTrouble: () => {} })
     const problems: string[] = []
     let abandoned = 0
     const ends = await endsOf(reeve)
@@ -197,10 +197,10 @@ class Run {
       problems.push(`${this.#made} commands were made, and ${ends.size} have ended`)
     const { live } = await reeve.status()
     if (live > 0) problems.push(`${live} processes have not ended`)
-    problems.push(...(await temp.leftovers(before)))
-    const keeper = temp.keeper()
+    problems.push(...(await soaked.leftovers(before)))
+    const keeper = soaked.keeper()
     await reeve.close()
-    problems.push(...(await temp.remains(keeper)), ...temp.complaints())
+    problems.push(...(await soaked.remains(keeper)), ...soaked.complaints())
     if (!this.#options.keeper)
       problems.push(...this.#daemons.troubles.map((trouble) => `a daemon said: ${trouble}`))
     const { daemonsKilled, spawnsCut, keepersKilled } = this.#counts

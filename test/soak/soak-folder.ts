@@ -19,7 +19,7 @@ const ONCE = 'anon_inode:inotify'
 type Open = ReadonlyMap<string, number>
 
 /** The folder of one soak, and what can be seen of its keeper from outside. */
-export class TempKeeper {
+export class SoakFolder {
   readonly folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
   readonly store = join(this.folder, 'reeve.db')
   readonly home: Home = homeAt(join(this.folder, 'home'), PROTOCOL)
