@@ -1,35 +1,80 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Embedded, type EmbedOptions, embed, type Reeve, ReeveError } from 'reeve'
 import { onTestFinished } from 'vitest'
-import { type HomePaths, homePaths, type RunningDaemon } from '../../src/client/home.ts'
-import { type Daemon, type UpOptions, up } from '../../src/daemon/up.ts'
-import { homeAt } from '../../src/keeper/protocol/home.ts'
-import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
-import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
-import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
-import { quickFolder } from '../quick-folder.ts'
+import { type HomePaths, homePaths, type RunningDaemon } from '../src/client/home.ts'
+import { type Daemon, type UpOptions, up } from '../src/daemon/up.ts'
+import { type Home, homeAt } from '../src/keeper/protocol/home.ts'
+import { type KeeperIdentity, PROTOCOL } from '../src/keeper/protocol/messages.ts'
+import {
+  cgroupsNamed,
+  endForCertain,
+  isAlive,
+  markedWith,
+  type OsProcess,
+  osProcess,
+} from './command/os-processes.ts'
+import { removeCgroups, until } from './keeper/client.ts'
+import { quickFolder } from './quick-folder.ts'
+import { StartedDaemon } from './started-daemon.ts'
 
-const UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
+const UP = fileURLToPath(new URL('./fixtures/reeve-up.ts', import.meta.url))
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** A home in which daemons follow one another. Whatever came of the test, nothing that it started outlives it. */
-export class TempReeve {
+type CommandsOptions = NonNullable<EmbedOptions['commands']>
+
+/**
+ * A temporary home folder with its store, in which embedded Reeves and daemons follow one another. When the test is over,
+ * everything that it started is ended and the folder is removed. With `await using` it also checks that Reeve cleaned up
+ * by itself: a keeper without programs, a program, a pipe, a descriptor or a cgroup that is left behind fails the test.
+ */
+export class TempReeve implements AsyncDisposable {
   readonly home: HomePaths
-  /** What daemons of this OS process logged. */
+  /** The data folder of commands, which the keeper shares. */
+  readonly keeperHome: Home
+  /** Background failures of all embedded Reeves. */
+  readonly troubles: string[] = []
+  /** Log lines of all daemons in this OS process. */
   readonly logged: { readonly level: string; readonly facts: object; readonly words: string }[] = []
+  readonly #embedded = new Set<Reeve>()
   readonly #daemons: Daemon[] = []
-  readonly #children: { osPid: number; startTime: string }[] = []
+  readonly #children: OsProcess[] = []
+  readonly #keepers = new Map<number, KeeperIdentity>()
 
   constructor({ parent = quickFolder }: { readonly parent?: string } = {}) {
-    const folder = mkdtempSync(join(parent, 'reeve-home-'))
-    this.home = homePaths(folder)
-    onTestFinished(() => this.#tidy(folder))
+    this.home = homePaths(mkdtempSync(join(parent, 'reeve-home-')))
+    this.keeperHome = homeAt(this.home.commands, PROTOCOL)
+    // Not in the dispose method alone: a test that times out never reaches the end of its block.
+    onTestFinished(() => this.#remove())
   }
 
-  /** A daemon in this OS process, on any free port. */
+  get folder(): string {
+    return this.home.folder
+  }
+
+  get store(): string {
+    return this.home.store
+  }
+
+  /** Embeds a Reeve that runs commands in this OS process. */
+  async embed(
+    commands: Partial<CommandsOptions> = {},
+    options: Partial<Omit<EmbedOptions, 'commands'>> = {},
+  ): Promise<Embedded> {
+    const reeve = await embed({
+      store: this.store,
+      onTrouble: (error, doing) => void this.troubles.push(`${doing}: ${String(error)}`),
+      ...options,
+      commands: { home: this.keeperHome.folder, environment: 'inherit', shell: '/bin/sh', ...commands },
+    })
+    this.#embedded.add(reeve)
+    this.keeper()
+    return reeve
+  }
+
+  /** Starts a daemon in this OS process, on any free port. */
   async up(options: Omit<UpOptions, 'home'> = {}): Promise<Daemon> {
     const note = (level: string) => (facts: object, words: string) => {
       this.logged.push({ level, facts, words })
@@ -45,28 +90,27 @@ export class TempReeve {
     return daemon
   }
 
-  /** A daemon in an OS process of its own; resolves when it has ended or is ready. */
+  /** Starts a daemon in its own OS process; resolves when it is ready or has ended. */
   async start(
     args: readonly string[] = ['--listen', '127.0.0.1:0'],
     env: Readonly<Record<string, string>> = {},
     { openFiles }: { readonly openFiles?: number } = {},
-  ): Promise<Started> {
-    // The shell becomes the daemon, which has the limit then, and its keeper too.
+  ): Promise<StartedDaemon> {
+    // The shell becomes the daemon, so the limit holds for the daemon and for its keeper.
     const limited = openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`]
     const [program = '', ...words] = [...limited, process.execPath, UP, 'up', ...args]
     const child = spawn(program, words, {
       env: { ...process.env, ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const osPid = child.pid ?? 0
-    const identity = { osPid, startTime: startTimeOf(osPid) }
+    const identity = osProcess(child.pid ?? 0)
     this.#children.push(identity)
-    const started = new Started(child, identity)
+    const started = new StartedDaemon(child, identity)
     await started.readyOrEnded
     return started
   }
 
-  /** What a daemon of this home is started with in its environment. */
+  /** The environment variables of a daemon of this home. */
   get env(): Record<string, string> {
     return { REEVE_HOME: this.home.folder, REEVE_ENVIRONMENT: 'inherit', REEVE_SHELL: '/bin/sh' }
   }
@@ -76,100 +120,134 @@ export class TempReeve {
     return JSON.parse(readFileSync(this.home.daemon, 'utf8')) as RunningDaemon
   }
 
-  /** `kill -9` of the daemon that announced itself, and comes back when it is gone. */
+  /** Kills the announced daemon with SIGKILL; resolves when it is gone. */
   async killDaemon(): Promise<void> {
     const daemon = this.announced()
     if (daemon?.startTime == null) throw new Error(`No daemon announced itself in ${this.home.folder}`)
     await endForCertain({ osPid: daemon.osPid, startTime: daemon.startTime })
   }
 
-  async #tidy(folder: string): Promise<void> {
+  /** The id of the command data folder. */
+  get id(): string {
+    return (JSON.parse(readFileSync(this.keeperHome.identity, 'utf8')) as { id: string }).id
+  }
+
+  /** The keeper that serves the folder, as its identity file names it. */
+  keeper(): KeeperIdentity {
+    const keeper = JSON.parse(readFileSync(this.keeperHome.keeper.identity, 'utf8')) as KeeperIdentity
+    this.#keepers.set(keeper.osPid, keeper)
+    return keeper
+  }
+
+  /** Kills the keeper with SIGKILL; resolves when it is gone. */
+  async killKeeper(): Promise<KeeperIdentity> {
+    const keeper = this.keeper()
+    await endForCertain(keeper)
+    return keeper
+  }
+
+  /** OS processes that carry the marker of this folder, of one process or of all. */
+  programs(pid = ''): number[] {
+    return markedWith(`${pid}@${this.id}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const reeve of this.#embedded) await endAll(reeve)
+    if (this.#isKeeperAlive() && this.programs().length > 0) await endAll(await this.embed())
+    await this.#checkNothingIsLeft()
+  }
+
+  async #remove(): Promise<void> {
     for (const daemon of this.#daemons) await daemon.close({ keep: true }).catch(() => undefined)
     for (const child of this.#children) await endForCertain(child)
-    const home = homeAt(this.home.commands, PROTOCOL)
-    const id = jsonIn<{ id: string }>(home.identity)?.id
-    for (const program of id === undefined ? [] : markedWith(`@${id}`))
-      await endForCertain({ osPid: program, startTime: startTimeOf(program) })
-    // Also those that were only coming: a daemon or a keeper that finds the one before it gone takes its place.
+    for (const osPid of this.#hasId() ? this.programs() : []) await endForCertain(osProcess(osPid))
+    this.#isKeeperAlive()
+    for (const keeper of this.#keepers.values()) await endForCertain(keeper)
+    // Repeated, because a daemon or a keeper that is just starting takes the place of one that was ended.
     await until('no daemon and no keeper is left', async () => {
-      const left = livingIn(this.home)
+      const left = daemonsAndKeepersOf(this.home)
       for (const one of left) await endForCertain(one)
       return left.length === 0
     })
-    if (id !== undefined) removeCgroups(id)
-    rmSync(folder, { recursive: true, force: true })
+    if (this.#hasId()) removeCgroups(this.id)
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async #checkNothingIsLeft(): Promise<void> {
+    if (!this.#hasId()) return
+    await until('the keeper is gone: there is nothing to keep', () => !this.#isKeeperAlive())
+    // A keeper that the test never saw may still be cleaning up.
+    await until('nothing is left', () => this.#leftovers().length === 0).catch(() => {
+      throw new Error(`This was left behind: ${this.#leftovers().join(', ')}`)
+    })
+  }
+
+  #leftovers(): string[] {
+    return [
+      ...this.programs().map((osPid) => `the program with PID ${osPid}`),
+      ...readdirSync(this.keeperHome.fifos).map((name) => `the pipe ${name}`),
+      ...cgroupsNamed(`reeve-${this.id}`).map((path) => `the cgroup ${path}`),
+      ...descriptorsBelow(this.folder).map((path) => `a descriptor of ${path}`),
+    ]
+  }
+
+  #isKeeperAlive(): boolean {
+    try {
+      this.keeper()
+    } catch {
+      // It removed its identity file. Keepers that were seen before may still be alive.
+    }
+    return [...this.#keepers.values()].some(isAlive)
+  }
+
+  #hasId(): boolean {
+    try {
+      return this.id !== ''
+    } catch {
+      // The folder has never been opened.
+      return false
+    }
   }
 }
 
-/** A daemon in another OS process, and what it said. */
-export class Started {
-  readonly osPid: number
-  readonly readyOrEnded: Promise<unknown>
-  readonly #child: ChildProcess
-  readonly #identity: { osPid: number; startTime: string }
-  stdout = ''
-  stderr = ''
-
-  constructor(child: ChildProcess, identity: { osPid: number; startTime: string }) {
-    this.#child = child
-    this.#identity = identity
-    this.osPid = identity.osPid
-    child.stderr?.on('data', (data: Buffer) => {
-      this.stderr += data.toString()
-    })
-    const ready = new Promise<void>((resolve) => {
-      child.stdout?.on('data', (data: Buffer) => {
-        this.stdout += data.toString()
-        if (this.stdout.includes('\n')) resolve()
-      })
-    })
-    this.readyOrEnded = Promise.race([ready, once(child, 'close')])
+async function endAll(reeve: Reeve): Promise<void> {
+  try {
+    await reeve.killAll({ graceMs: 1 })
+  } catch (error) {
+    // The test has closed it already.
+    if (!(error instanceof ReeveError && error.code === 'closed')) throw error
   }
-
-  get url(): string | null {
-    return (JSON.parse(this.stdout.split('\n')[0] ?? '{}') as { ready: string | null }).ready
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal)
-  }
-
-  async ended(): Promise<{ code: number | null; signal: string | null }> {
-    await until('the daemon has ended', () => !isAlive(this.#identity))
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
-    return { code: this.#child.exitCode, signal: this.#child.signalCode }
-  }
-
-  async kill(): Promise<void> {
-    await endForCertain(this.#identity)
-  }
+  await reeve.close()
 }
 
-/** OS processes that were started as keepers or as daemons of a home, in the foreground or in the background. */
-function livingIn({ folder, commands }: HomePaths): { osPid: number; startTime: string }[] {
+/** Keepers and daemons of a home, in the foreground or in the background. */
+function daemonsAndKeepersOf({ folder, commands }: HomePaths): OsProcess[] {
   const osPids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const found = osPids.map(Number).filter((osPid) => {
     if (osPid === process.pid) return false
     const isKeeper = textsIn(osPid, 'cmdline').at(-1) === commands
     return isKeeper || textsIn(osPid, 'environ').includes(`REEVE_HOME=${folder}`)
   })
-  return found.map((osPid) => ({ osPid, startTime: startTimeOf(osPid) })).filter(isAlive)
+  return found.map(osProcess).filter(isAlive)
 }
 
 function textsIn(osPid: number, file: 'cmdline' | 'environ'): string[] {
   try {
     return readFileSync(`/proc/${osPid}/${file}`, 'utf8').split('\0').slice(0, -1)
   } catch {
-    // Gone since it was listed.
+    // The process has ended since it was listed.
     return []
   }
 }
 
-function jsonIn<Type>(path: string): Type | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Type
-  } catch {
-    // Nobody has been there yet, or it is gone again.
-    return undefined
-  }
+function descriptorsBelow(folder: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${name}`)
+      return path.startsWith(folder) ? [path] : []
+    } catch {
+      // The descriptor of the listing itself is closed by now.
+      return []
+    }
+  })
 }

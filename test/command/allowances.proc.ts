@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, ended, TempReeve, start } from './commands.ts'
+import { codeOf, ended, start, TempReeve } from './commands.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a plan' } } as const
 

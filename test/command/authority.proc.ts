@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, TempReeve, printed, start } from './commands.ts'
+import { codeOf, printed, start, TempReeve } from './commands.ts'
 
 /** Whatever can be done with a command, by somebody. */
 async function codes(door: ReeveVerbs, pid: string): Promise<{ reading: Set<string>; acting: Set<string> }> {

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { embed, type Reeve, ReeveError } from 'reeve'
 import { expect, test } from 'vitest'
+import { codeOf, runs, start, TempReeve } from './commands.ts'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, TempReeve, runs, start } from './commands.ts'
 
 const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }
 

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { ended, TempReeve, start } from './commands.ts'
+import { ended, start, TempReeve } from './commands.ts'
 
 const LINE = 16
 const FIRST = 100_000_000_000_000

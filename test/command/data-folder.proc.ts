@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { codeOf, TempReeve, runs } from './commands.ts'
+import { codeOf, runs, TempReeve } from './commands.ts'
 
 test('a data folder that cannot be one is refused with what to do about it', async () => {
   await using temp = new TempReeve()
@@ -29,9 +29,9 @@ test('a folder that is empty, or was only half made when its daemon was killed, 
   mkdirSync(temp.keeperHome.folder)
   await (await temp.embed()).close()
   await using other = new TempReeve()
-  mkdirSync(other.home.live, { recursive: true })
-  writeFileSync(`${other.home.identity}.123.abcd`, '')
-  const reeve = await other.open()
+  mkdirSync(other.keeperHome.live, { recursive: true })
+  writeFileSync(`${other.keeperHome.identity}.123.abcd`, '')
+  const reeve = await other.embed()
   expect((await runs(reeve, 'echo here')).text).toBe('here\n')
-  expect(await codeOf(other.open())).toBe('daemon_already_running')
+  expect(await codeOf(other.embed())).toBe('daemon_already_running')
 })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { loginEnvironment } from '../../src/command/environment/login.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
-import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
+import { codeOf, ended, printed, runs, start, TempReeve } from './commands.ts'
 
 /** For the time of one test, what this daemon itself has. */
 function daemonHas(name: string, value: string): void {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import { ReeveError } from '../../src/core/errors.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const OPEN_FILES = 256
 const SPAWNS = 150

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesOf, codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
+import { bytesOf, codeOf, ended, printed, runs, start, TempReeve, textOf } from './commands.ts'
 
 test('given text is the whole input', async () => {
   await using temp = new TempReeve()

@@ -1,6 +1,6 @@
 import type { Reeve, ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
+import { codeOf, ended, printed, runs, start, TempReeve } from './commands.ts'
 
 const hang: ToolHandler = ({ abortSignal: signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { whileUp } from '../../src/command/keeper-answer.ts'
 import { KeeperRefused } from '../../src/command/keeper-link.ts'
 import { until } from '../keeper/client.ts'
-import { codeOf, TempReeve, runs, start } from './commands.ts'
+import { codeOf, runs, start, TempReeve } from './commands.ts'
 
 test('a command whose program is not there yet says so to whoever types or signals, and takes it later', async () => {
   await using temp = new TempReeve()

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import type { Lifetime, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
+import { ended, start, TempReeve } from './commands.ts'
 import { startDaemon } from './daemon-program.ts'
-import { ended, TempReeve, start } from './commands.ts'
 import { isAlive } from './os-processes.ts'
 
 const SLEEPER = { argv: ['sleep', '1000'] as [string, ...string[]] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
+import { codeOf, ended, printed, runs, start, TempReeve, textOf } from './commands.ts'
 import { stateOf } from './os-processes.ts'
 
 const MiB = 1024 * 1024

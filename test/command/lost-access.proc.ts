@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
-import { codeOf, TempReeve, printed, start } from './commands.ts'
+import { codeOf, printed, start, TempReeve } from './commands.ts'
 
 /** Each ends with an error when access is lost, and says when it has begun. */
 const LASTING: Readonly<

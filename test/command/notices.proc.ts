@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ended, TempReeve, start } from './commands.ts'
+import { ended, start, TempReeve } from './commands.ts'
 
 const SCOPE = 'session:s1'
 const IN_S1 = { owner: { session: 's1' } } as const

@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { bytesOf, codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
+import { bytesOf, codeOf, ended, printed, runs, start, TempReeve, textOf } from './commands.ts'
 
 test('scripts write to /dev/stderr, and through tee, as in a terminal', async () => {
   await using temp = new TempReeve()

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { ended, start, TempReeve } from './commands.ts'
 import { startDaemon } from './daemon-program.ts'
-import { ended, TempReeve, start } from './commands.ts'
 
 /** How many commands are started in each of two data folders, and how often each is started again. */
 const COMMANDS = 8
@@ -10,7 +10,7 @@ const RESTARTS = 2
 test('two programs on one file: every command and every restart of it runs in the data folder where it was asked for', async () => {
   await using one = new TempReeve()
   await using two = new TempReeve()
-  const reeve = await one.open()
+  const reeve = await one.embed()
   const other = await startDaemon(two, {}, { store: one.store })
   const restart = { on: 'failure', delayMs: 1, limit: RESTARTS } as const
   const spec = { run: 'exit 3', restart }
@@ -24,11 +24,11 @@ test('two programs on one file: every command and every restart of it runs in th
     const { processes } = await reeve.list({ filter: { name: [name], status: 'any' } })
     return processes.map(({ record }) => record)
   }
-  for (const [label, temp] of [
+  for (const [label, home] of [
     ['one', one],
     ['two', two],
   ] as const) {
-    const keeper = temp.keeper().id
+    const keeper = home.keeper().id
     for (const name of names(label)) {
       await expect
         .poll(async () => (await runs(name)).filter(({ outcome }) => outcome !== null).length, {
@@ -36,12 +36,8 @@ test('two programs on one file: every command and every restart of it runs in th
         })
         .toBe(1 + RESTARTS)
       for (const { pid, placement, firstStarted, outcome } of await runs(name)) {
-        expect([placement, firstStarted?.holder, outcome?.exitCode]).toEqual([
-          `folder:${temp.id}`,
-          keeper,
-          3,
-        ])
-        expect(readdirSync(temp.keeperHome.output)).toContain(pid)
+        expect([placement, firstStarted?.holder, outcome?.exitCode]).toEqual([`folder:${home.id}`, keeper, 3])
+        expect(readdirSync(home.keeperHome.output)).toContain(pid)
       }
     }
   }
@@ -51,7 +47,7 @@ test('two programs on one file: every command and every restart of it runs in th
 test('a command that another program restarts, or places elsewhere, runs in the data folder that is named', async () => {
   await using one = new TempReeve()
   await using two = new TempReeve()
-  const reeve = await one.open()
+  const reeve = await one.embed()
   const other = await startDaemon(two, {}, { store: one.store })
   const { pid } = await start(reeve, 'exit 0')
   await ended(reeve, pid)

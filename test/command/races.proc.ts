@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ProcessRecord, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { Random } from '../simulation/random.ts'
-import { bytesOf, ended, TempReeve, start } from './commands.ts'
+import { bytesOf, ended, start, TempReeve } from './commands.ts'
 
 const AT_ONCE = 16
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ended, TempReeve, start } from './commands.ts'
+import { ended, start, TempReeve } from './commands.ts'
 
 const MANY = 80
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { pidFrom } from '../../src/core/process/pid.ts'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, TempReeve, printed, start } from './commands.ts'
+import { codeOf, ended, printed, start, TempReeve } from './commands.ts'
 
 const SERVER = (port: string) =>
   `const s = require('node:http').createServer((_, a) => a.end('hi')); s.listen(${port}, '127.0.0.1', () => console.log('port', s.address().port))`

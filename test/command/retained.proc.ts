@@ -2,7 +2,7 @@ import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { Attempt } from '../../src/kernel/attempt.ts'
 import { WorkingRows } from '../../src/kernel/working-rows.ts'
-import { TempReeve, runs } from './commands.ts'
+import { runs, TempReeve } from './commands.ts'
 
 /** What is still referred to, after a collection. */
 function counted(): { attempts: number; rows: number; controllers: number } {

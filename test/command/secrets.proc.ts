@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { ended, TempReeve, runs } from './commands.ts'
+import { ended, runs, TempReeve } from './commands.ts'
 
 const CANARY = 'canary-93ab41fe0c7d2586'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
-import { codeOf, ended, TempReeve, printed, runs, start } from './commands.ts'
+import { codeOf, ended, printed, runs, start, TempReeve } from './commands.ts'
 
 const STUBBORN = "trap '' TERM; while :; do sleep 0.02; done"
 

@@ -6,8 +6,8 @@ import type { OutputOf, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
 import { testIf } from '../reporting/test-if.ts'
+import { codeOf, ended, runs, start, TempReeve, textOf } from './commands.ts'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, ended, TempReeve, runs, start, textOf } from './commands.ts'
 
 const FULL_SCREEN = [
   process.execPath,

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_CGROUP, testIf } from '../reporting/test-if.ts'
-import { codeOf, ended, TempReeve, printed, runs, start, textOf } from './commands.ts'
+import { codeOf, ended, printed, runs, start, TempReeve, textOf } from './commands.ts'
 import { standsStill } from './os-processes.ts'
 
 const TREE = ['sh', fileURLToPath(new URL('../fixtures/tree.sh', import.meta.url))]

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { codeOf, ended, TempReeve, start } from './commands.ts'
+import { codeOf, ended, start, TempReeve } from './commands.ts'
 
 test('a wait for a line answers with it, printed before or after, also when it came in pieces', async () => {
   await using temp = new TempReeve()

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { InboxNotice, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { until } from '../keeper/client.ts'
+import { codeOf, ended, printed, start, TempReeve } from './commands.ts'
 import { startDaemon } from './daemon-program.ts'
-import { codeOf, ended, TempReeve, printed, start } from './commands.ts'
 
 const SCOPE = 'session:s1'
 const IN_S1 = { owner: { session: 's1' } } as const

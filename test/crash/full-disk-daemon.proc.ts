@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { CommandLine } from '../cli/command-line.ts'
 import { endForCertain, isAlive } from '../command/os-processes.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const MiB = 1024 * 1024
 const TIMES = { timeout: 60_000 }

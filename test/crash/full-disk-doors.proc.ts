@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { textOf } from '../mcp/connected.ts'
 import { clientAtDaemon } from '../mcp/daemon-client.ts'
@@ -9,6 +8,7 @@ import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const MiB = 1024 * 1024
 const LINES = 400_000

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startDaemon } from '../command/daemon-program.ts'
 import { ended, TempReeve } from '../command/commands.ts'
+import { startDaemon } from '../command/daemon-program.ts'
 import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 

@@ -20,12 +20,11 @@ import { ReeveError } from '../../src/core/errors.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { up } from '../../src/daemon/up.ts'
-import { TempReeve } from '../command/commands.ts'
 import { isAlive, osProcess, signalOne } from '../command/os-processes.ts'
 import { until } from '../keeper/client.ts'
 import { NEEDS_USER_NAMESPACE, testIf } from '../reporting/test-if.ts'
 import { ask } from '../server/ask.ts'
-import { TempReeve, quiet } from '../temp-reeve.ts'
+import { quiet, TempReeve } from '../temp-reeve.ts'
 
 const program = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
 const background = (temp: TempReeve, args: readonly string[] = ['--listen', '127.0.0.1:0']) =>
@@ -118,9 +117,7 @@ test('a second daemon is refused, and told which one is the first', async () => 
   const second = await temp.start()
   expect((await second.ended()).code).toBe(1)
   expect(second.stderr).toContain(`PID ${first.osPid}`)
-  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
-    first.osPid,
-  )
+  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(first.osPid)
 })
 
 test('the socket file and the note of a daemon that was killed are in nobody’s way', async () => {
@@ -248,9 +245,7 @@ test("a note of an earlier boot is nobody's, whoever has its PID now", async () 
 test('a daemon in the background is ready when it is answered for, and is found again', async () => {
   const temp = new TempReeve()
   const started = await background(temp)
-  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(
-    started.osPid,
-  )
+  expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(started.osPid)
   expect(readFileSync(`/proc/${started.osPid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]).toBe(
     String(started.osPid),
   )

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { photograph } from '../../src/testing/conformance/sound.ts'
-import { tempStore, tempFolder } from '../temp-folder.ts'
+import { tempFolder, tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 

@@ -1,13 +1,14 @@
 import type { ExternalStop } from 'reeve'
 import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { tempStore } from '../temp-folder.ts'
-import { Crashed, deliveredTo, opened } from './reeve.ts'
+import { Crashed, deliveredTo } from './reeve.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a job elsewhere' } } as const
 
 test('a stop of an external process is passed on to the program, and signalled says that it reached the process', async () => {
   const stops: ExternalStop[] = []
-  const reeve = await opened(tempStore(), { onStop: (stop) => stops.push(stop) > 0 })
+  const reeve = await embedTemp({ onStop: (stop) => stops.push(stop) > 0 })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   const { answer, record } = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
   expect([answer, typeof record.stopRequest?.deliveredAt]).toEqual(['signalled', 'number'])
@@ -21,7 +22,7 @@ test('a stop of an external process is passed on to the program, and signalled s
 })
 
 test('a stop that the program could not pass on is recorded, and not signalled', async () => {
-  const reeve = await opened(tempStore(), { onStop: () => false })
+  const reeve = await embedTemp({ onStop: () => false })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   const { answer, record } = await reeve.signal({ pid, signal: 'cancel' })
   expect([answer, record.status, record.stopRequest?.deliveredAt]).toEqual([
@@ -33,7 +34,7 @@ test('a stop that the program could not pass on is recorded, and not signalled',
 })
 
 test('a program that cannot be told of stops: they are recorded, and not signalled', async () => {
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   expect((await reeve.signal({ pid, signal: 'interrupt' })).answer).toBe('recorded')
   expect(await reeve.interrupt({ scope: { pid } })).toMatchObject({ signalled: [], recorded: [pid] })
@@ -42,7 +43,7 @@ test('a program that cannot be told of stops: they are recorded, and not signall
 
 test('a callback that throws is trouble, and no delivery', async () => {
   const troubles: string[] = []
-  const reeve = await opened(tempStore(), {
+  const reeve = await embedTemp({
     onStop: () => Promise.reject(new Error('no connection')),
     onTrouble: (error, doing) => void troubles.push(`${doing}: ${String(error)}`),
   })
@@ -54,7 +55,7 @@ test('a callback that throws is trouble, and no delivery', async () => {
 
 test('a callback that never answers keeps neither an answer nor a close waiting', async () => {
   const hows: string[] = []
-  const reeve = await opened(tempStore(), {
+  const reeve = await embedTemp({
     onStop: ({ how }) => {
       hows.push(how)
       return new Promise<boolean>(() => {})
@@ -69,23 +70,23 @@ test('a callback that never answers keeps neither an answer nor a close waiting'
 
 test('a stop that a crash kept from the program is passed on after the restart', async () => {
   const store = tempStore()
-  const first = await opened(store)
+  const first = await embedTemp({ store })
   const { pid } = (await first.spawn({ ...OUTSIDE, lifetime: 'detached' })).record
   await first.close()
   await new Crashed(store).stop(pid, 'cancel')
   const stops: ExternalStop[] = []
-  const second = await opened(store, { onStop: (stop) => stops.push(stop) > 0 })
+  const second = await embedTemp({ store, onStop: (stop) => stops.push(stop) > 0 })
   await deliveredTo(second, pid)
   expect(stops).toMatchObject([{ record: { pid }, how: 'cancel' }])
   await second.close()
-  const third = await opened(store, { onStop: (stop) => stops.push(stop) > 0 })
+  const third = await embedTemp({ store, onStop: (stop) => stops.push(stop) > 0 })
   expect((await third.signal({ pid, signal: 'cancel' })).answer).toBe('unchanged')
   expect(stops).toHaveLength(1)
 })
 
 test('stops of processes that are not external are not passed on', async () => {
   const stops: ExternalStop[] = []
-  const reeve = await opened(tempStore(), {
+  const reeve = await embedTemp({
     onStop: (stop) => stops.push(stop) > 0,
     tools: {
       idle: ({ abortSignal: signal }) =>

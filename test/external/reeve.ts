@@ -1,5 +1,5 @@
-import { type Embedded, type EmbedOptions, embed, type ProcessRecord, type Reeve, ReeveError } from 'reeve'
-import { expect, onTestFinished } from 'vitest'
+import { type ProcessRecord, type Reeve, ReeveError } from 'reeve'
+import { expect } from 'vitest'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Holder } from '../../src/core/lease/holder.ts'
 import type { StopHow } from '../../src/core/process/record.ts'
@@ -10,17 +10,6 @@ import { renew, retire } from '../../src/kernel/holders.ts'
 import { perform } from '../../src/kernel/perform.ts'
 import { register } from '../../src/kernel/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-
-/** Closed at the end of the test. What goes wrong in the background fails it, unless `onTrouble` is given. */
-export async function opened(store: string, options: Partial<EmbedOptions> = {}): Promise<Embedded> {
-  const troubles: unknown[] = []
-  const reeve = await embed({ store, onTrouble: (error) => troubles.push(error), ...options })
-  onTestFinished(async () => {
-    await reeve.close()
-    expect(troubles).toEqual([])
-  })
-  return reeve
-}
 
 export async function endedRecord(reeve: Reeve, pid: string): Promise<ProcessRecord> {
   const waited = await reeve.wait({ pid, timeoutMs: 60_000 })

@@ -2,16 +2,17 @@ import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
 import { hasMachineId } from '../../src/os/host.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { testIf } from '../reporting/test-if.ts'
 import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
-import { Crashed, codeOf, endedRecord, opened } from './reeve.ts'
+import { Crashed, codeOf, endedRecord } from './reeve.ts'
 
 const OTHER_BOOT = '00000000-0000-4000-8000-000000000000'
 
 /** The identity of a running program, as `track` recorded it in a store of its own. */
 async function identityOf(program: OsProgram): Promise<TrackedProcess> {
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { record } = await reeve.track({ osPid: program.osPid })
   await reeve.close()
   return record.spec['process'] as unknown as TrackedProcess
@@ -39,7 +40,7 @@ test('a stranger with the same PID but another start time is never signalled', a
   const crashed = new Crashed(store)
   const pid = await crashed.track({ ...identity, startTime: String(Number(identity.startTime) - 1) })
   await crashed.stop(pid, 'kill')
-  const reeve = await opened(store)
+  const reeve = await embedTemp({ store })
   const { outcome } = await endedRecord(reeve, pid)
   expect(outcome).toMatchObject({ status: 'abandoned', evidence: 'process_gone', exitCode: null })
   await tryToReach(reeve, pid)
@@ -55,7 +56,7 @@ testIf(hasMachineId(), 'needs a machine id')(
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, boot: OTHER_BOOT, pidNamespace: 'pid:[1]' })
     await crashed.stop(pid, 'kill')
-    const reeve = await opened(store)
+    const reeve = await embedTemp({ store })
     expect((await reeve.show({ pid })).outcome).toMatchObject({
       ...{ status: 'abandoned', evidence: 'process_gone' },
     })
@@ -73,7 +74,7 @@ testIf(hasMachineId(), 'needs a machine id')(
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, boot: OTHER_BOOT })
     const keeper = await crashed.announceKeeperOn(OTHER_BOOT)
-    const reeve = await opened(store)
+    const reeve = await embedTemp({ store })
     expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('recorded')
     expect(await reeve.show({ pid })).toMatchObject({ status: 'stopping', outcome: null })
     await crashed.removeHolder(keeper)
@@ -94,7 +95,7 @@ test.each([
     const store = tempStore()
     const crashed = new Crashed(store)
     const pid = await crashed.track({ ...identity, ...change })
-    const reeve = await opened(store)
+    const reeve = await embedTemp({ store })
     expect(await tryToReach(reeve, pid)).toEqual(['not_served', 'recorded', 'recorded', 'recorded'])
     expect(await reeve.show({ pid })).toMatchObject({ status: 'stopping', outcome: null })
     expect((await reeve.show({ pid })).stopRequest?.deliveredAt).toBeUndefined()

@@ -4,15 +4,16 @@ import { readdirSync } from 'node:fs'
 import type { ProcessRecord } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
-import { Crashed, codeOf, deliveredTo, endedRecord, opened } from './reeve.ts'
+import { Crashed, codeOf, deliveredTo, endedRecord } from './reeve.ts'
 
 const identityOf = (record: ProcessRecord) => record.spec['process'] as unknown as TrackedProcess
 
 test('a tracked process runs, and carries boot, PID and start time', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { type, record } = await reeve.track({ osPid: program.osPid, name: 'db', label: 'database' })
   expect(type).toBe('registered')
   expect(record).toMatchObject({
@@ -31,7 +32,7 @@ test.each([
   ['cancel', 'SIGTERM'],
 ] as const)('%s reaches a tracked process as %s, and its end is seen', async (how, signal) => {
   const program = await OsProgram.start(signal)
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { answer, record } = await reeve.signal({ pid, signal: how, reason: 'enough' })
   expect([answer, record.stopRequest?.deliveredAt !== undefined || record.outcome !== null]).toEqual([
@@ -47,7 +48,7 @@ test.each([
 
 test('a tracked process that ends by itself is abandoned: how it ended is not known', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   const { outcome } = await endedRecord(reeve, pid)
@@ -70,7 +71,7 @@ test('a tracked process that has become a zombie has ended', async () => {
   })
   const [printed] = (await once(parent.stdout, 'data')) as [Buffer]
   const osPid = Number(printed.toString())
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid })).record
   expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('signalled')
   expect((await endedRecord(reeve, pid)).outcome).toMatchObject({ status: 'cancelled' })
@@ -79,7 +80,7 @@ test('a tracked process that has become a zombie has ended', async () => {
 
 test('a kill asks first, and forces when the grace is over', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { answer, record } = await reeve.kill({ pid, graceMs: 300 })
   expect([answer, record.outcome?.status]).toEqual(['ended', 'cancelled'])
@@ -93,7 +94,7 @@ test('a kill asks first, and forces when the grace is over', async () => {
 
 test('a kill without a grace never forces', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect((await reeve.kill({ pid, graceMs: 0 })).answer).toBe('asked')
   await program.got('SIGTERM')
@@ -102,7 +103,7 @@ test('a kill without a grace never forces', async () => {
 
 test('a kill of one that has ended, unseen until now, finds it ended', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   const { answer, record } = await reeve.kill({ pid })
@@ -112,7 +113,7 @@ test('a kill of one that has ended, unseen until now, finds it ended', async () 
 
 test('pause stops a tracked process, and resume lets it continue', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect(await reeve.signal({ pid, signal: 'pause' })).toMatchObject({
     ...{ answer: 'signalled', record: { status: 'paused' } },
@@ -127,7 +128,7 @@ test('pause stops a tracked process, and resume lets it continue', async () => {
 
 test('a stop reaches a paused process', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await reeve.signal({ pid, signal: 'pause' })
   await expect.poll(() => program.state, { timeout: 45_000 }).toBe('T')
@@ -137,7 +138,7 @@ test('a stop reaches a paused process', async () => {
 
 test('a pause of one that has ended is refused, and its end is on record', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
   expect(await codeOf(reeve.signal({ pid, signal: 'pause' }))).toBe('already_ended')
@@ -146,7 +147,7 @@ test('a pause of one that has ended is refused, and its end is on record', async
 
 test('an interrupt says which external processes it reached', async () => {
   const program = await OsProgram.start('SIGINT')
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
   const owner = { session: 's1' }
   const { pid } = (await reeve.track({ osPid: program.osPid, owner })).record
@@ -168,7 +169,7 @@ test('an interrupt says which external processes it reached', async () => {
 
 test('a tracked process that lives as long as its session is asked to end with it', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
   const { pid } = (await reeve.track({ osPid: program.osPid, owner: { session: 's1' }, lifetime: 'session' }))
     .record
@@ -179,7 +180,7 @@ test('a tracked process that lives as long as its session is asked to end with i
 
 test('a tracked process cannot be started again, and is left alone', async () => {
   const program = await OsProgram.start('SIGTERM')
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect(await codeOf(reeve.restart({ pid }))).toBe('not_ours')
   expect(await reeve.show({ pid })).toMatchObject({ status: 'running', stopRequest: null })
@@ -189,8 +190,8 @@ test('a tracked process cannot be started again, and is left alone', async () =>
 test('of two kernels on one machine, one delivers a stop', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
-  const one = await opened(store)
-  const two = await opened(store)
+  const one = await embedTemp({ store })
+  const two = await embedTemp({ store })
   const { pid } = (await one.track({ osPid: program.osPid })).record
   // One of them waits for the other, and not for ever.
   expect(['signalled', 'recorded']).toContain((await two.signal({ pid, signal: 'cancel' })).answer)
@@ -208,7 +209,7 @@ test('of two kernels on one machine, one delivers a stop', async () => {
 })
 
 test('a thread of a process cannot be tracked: its signal would reach the whole process', async () => {
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const threads = readdirSync('/proc/self/task').map(Number)
   const thread = threads.find((id) => id !== process.pid)
   expect(thread).toBeDefined()
@@ -223,16 +224,16 @@ test('a thread of a process cannot be tracked: its signal would reach the whole 
 test('what is on record of a stop after a crash is delivered by the next kernel, once', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
-  const first = await opened(store)
+  const first = await embedTemp({ store })
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
   await new Crashed(store).stop(pid, 'cancel')
   expect(program.signals).toEqual([])
-  const second = await opened(store)
+  const second = await embedTemp({ store })
   await program.got('SIGTERM')
   await deliveredTo(second, pid)
   await second.close()
-  const third = await opened(store)
+  const third = await embedTemp({ store })
   expect((await third.signal({ pid, signal: 'cancel' })).answer).toBe('unchanged')
   // A signal of its own kind comes after all that were sent before it.
   program.child.kill('SIGUSR1')
@@ -242,25 +243,25 @@ test('what is on record of a stop after a crash is delivered by the next kernel,
 test('a pause on record after a crash is carried out by the next kernel', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
-  const first = await opened(store)
+  const first = await embedTemp({ store })
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
   await new Crashed(store).pause(pid)
-  await opened(store)
+  await embedTemp({ store })
   await expect.poll(() => program.state, { timeout: 45_000 }).toBe('T')
 })
 
 test('a kill that was delivered before a crash is forced after it', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
-  const first = await opened(store)
+  const first = await embedTemp({ store })
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
   await new Crashed(store).stop(pid, 'kill')
-  const second = await opened(store)
+  const second = await embedTemp({ store })
   await deliveredTo(second, pid)
   await second.close()
-  const third = await opened(store)
+  const third = await embedTemp({ store })
   expect((await endedRecord(third, pid)).outcome?.status).toBe('cancelled')
   expect(program.child.signalCode).toBe('SIGKILL')
 })
@@ -268,11 +269,11 @@ test('a kill that was delivered before a crash is forced after it', async () => 
 test('an end that no kernel was there to see is on record when the next one has started', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
-  const first = await opened(store)
+  const first = await embedTemp({ store })
   const { pid } = (await first.track({ osPid: program.osPid })).record
   await first.close()
   await program.end()
-  const second = await opened(store)
+  const second = await embedTemp({ store })
   expect((await second.show({ pid })).outcome).toMatchObject({
     ...{ status: 'abandoned', evidence: 'process_gone' },
   })
@@ -280,7 +281,7 @@ test('an end that no kernel was there to see is on record when the next one has 
 
 test('a tracked process has no holder, and an abandon ends its record at once', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   const { holders } = await reeve.holders({})
   expect(holders.filter(({ id }) => id.startsWith('os:'))).toEqual([])

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { type InputOf, ReeveError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TempReeve } from '../command/commands.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { testIf } from '../reporting/test-if.ts'
-import { tempStore } from '../temp-folder.ts'
 import { OsProgram } from './os-program.ts'
-import { codeOf, opened } from './reeve.ts'
+import { codeOf } from './reeve.ts'
 
 test('only the host may have a PID tracked: neither a session nor a process', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
   const { record } = await reeve.spawn({
     ...{ kind: 'external', spec: { description: 'x' }, owner: { session: 's1' } },
@@ -27,7 +27,7 @@ test('only the host may have a PID tracked: neither a session nor a process', as
 
 test('spawn takes no PID, from the host or a session', async () => {
   const program = await OsProgram.start()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
   const { record } = await reeve.track({ osPid: program.osPid })
   const request = {
@@ -64,7 +64,7 @@ test('Reeve itself, its keeper and everything above them cannot be tracked', asy
 test('a PID that no process has cannot be tracked', async () => {
   const program = await OsProgram.start()
   await program.end()
-  const reeve = await opened(tempStore())
+  const reeve = await embedTemp()
   expect(await codeOf(reeve.track({ osPid: program.osPid }))).toBe('not_trackable')
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })
@@ -79,7 +79,7 @@ testIf(process.getuid?.() === 0, 'needs root, to start a program as another user
       await exit
     })
     await once(other, 'spawn')
-    const reeve = await opened(tempStore())
+    const reeve = await embedTemp()
     expect(await codeOf(reeve.track({ osPid: other.pid ?? 0 }))).toBe('not_trackable')
     const script = `process.stdin.once('data', () => { process.setuid(65534); console.log('changed') }); console.log('here')`
     const changing = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })

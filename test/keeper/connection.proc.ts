@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { TempKeeper, exitOf, RefusedAsk, startTimeOf, until } from './client.ts'
+import { exitOf, RefusedAsk, startTimeOf, TempKeeper, until } from './client.ts'
 
 test('a second daemon is refused with the PID of the first, until that is dead', async () => {
   await using temp = new TempKeeper()

@@ -6,7 +6,7 @@ import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
 import type { HeldBack } from '../../src/keeper/protocol/messages.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
-import { TempKeeper, exitOf, until } from './client.ts'
+import { exitOf, TempKeeper, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
 

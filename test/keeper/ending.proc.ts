@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { NEEDS_CGROUP } from '../reporting/test-if.ts'
-import { TempKeeper, startTimeOf, until } from './client.ts'
+import { startTimeOf, TempKeeper, until } from './client.ts'
 
 async function estateWithDaemon() {
   const temp = new TempKeeper()

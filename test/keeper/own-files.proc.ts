@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { expect, onTestFinished, test } from 'vitest'
 import type { KeeperIdentity, ProgramState } from '../../src/keeper/protocol/messages.ts'
 import { endForCertain } from '../command/os-processes.ts'
-import { TempKeeper, exitOf, until } from './client.ts'
+import { exitOf, TempKeeper, until } from './client.ts'
 
 function identityIn(temp: TempKeeper): KeeperIdentity {
   return JSON.parse(readFileSync(temp.home.keeper.identity, 'utf8')) as KeeperIdentity
@@ -54,9 +54,7 @@ test('a keeper removes its own socket and identity when it goes', async () => {
   const daemon = await temp.daemon()
   await daemon.ask('leave', {})
   expect(await exitOf(keeper)).toBe(0)
-  expect(readdirSync(temp.home.keeper.folder).filter((name) => /socket|keeper\.json/.test(name))).toEqual(
-    [],
-  )
+  expect(readdirSync(temp.home.keeper.folder).filter((name) => /socket|keeper\.json/.test(name))).toEqual([])
 })
 
 test('a keeper makes its socket and its identity again when they are lost', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
 import { NEEDS_USER_NAMESPACE } from '../reporting/test-if.ts'
-import { TempKeeper, exitOf, startTimeOf, until } from './client.ts'
+import { exitOf, startTimeOf, TempKeeper, until } from './client.ts'
 
 async function estateWithDaemon() {
   const temp = new TempKeeper()

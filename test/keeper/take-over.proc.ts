@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Daemon, TempKeeper, exitOf, startTimeOf, until } from './client.ts'
+import { type Daemon, exitOf, startTimeOf, TempKeeper, until } from './client.ts'
 
 const caps = { headBytes: 1000, tailBytes: 100_000_000, segmentBytes: 1_000_000, minFreeBytes: 0 }
 

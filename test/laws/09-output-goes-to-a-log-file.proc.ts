@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { TempReeve, printed, runs, start } from '../command/commands.ts'
+import { printed, runs, start, TempReeve } from '../command/commands.ts'
 
 /** Files in the temporary home that have these bytes in them, by their path within it. */
 function filesWith(temp: TempReeve, bytes: Buffer): string[] {

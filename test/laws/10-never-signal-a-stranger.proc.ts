@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { startDaemon } from '../command/daemon-program.ts'
 import { codeOf, ended, TempReeve } from '../command/commands.ts'
+import { startDaemon } from '../command/daemon-program.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
@@ -123,7 +123,7 @@ test('a program that carries somebody else’s marker is not ended with a comman
   await using temp = new TempReeve()
   await using other = new TempReeve()
   const reeve = await temp.embed()
-  const elsewhere = await other.open()
+  const elsewhere = await other.embed()
   const { record } = await elsewhere.spawn({ kind: 'command', spec: { argv: ['sleep', '1000'] } })
   const { record: own } = await reeve.spawn({ kind: 'command', spec: { argv: ['sleep', '1000'] } })
   await reeve.kill({ pid: own.pid })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 const CLIENT = { era: 'modern' } as const

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { overStdio } from './connected.ts'
 
 test('docs/mcp.md has a line for every tool and every resource, and no others', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const client = await overStdio(reeve, { era: 'modern' })
   const page = readFileSync('docs/mcp.md', 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first).sort()
@@ -22,8 +20,7 @@ test('docs/mcp.md has a line for every tool and every resource, and no others', 
 })
 
 test('every tool says what it does and when to use it, and whether it changes something', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const { tools } = await (await overStdio(reeve, { era: 'modern' })).listTools()
   for (const { name, title, description = '', annotations } of tools) {
     expect(title, name).toBeTruthy()

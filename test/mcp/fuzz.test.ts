@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import fc from 'fast-check'
-import { embed, type Reeve } from 'reeve'
+import type { Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
 import { serveMcpStdio } from '../../src/mcp/stdio.ts'
-import { tempStore } from '../temp-folder.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { call, overStdio } from './connected.ts'
 
 /** How long all of it may take, and how long one answer. */
@@ -91,8 +91,7 @@ const asked: fc.Arbitrary<Asked> = fc.constantFrom(...Object.keys(NEEDED)).chain
 
 /** Without commands: what is started is registered, and never run. */
 async function still(): Promise<Reeve> {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   return reeve
 }
 

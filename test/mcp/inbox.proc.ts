@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, WAYS } from './connected.ts'
 
 interface Inbox {

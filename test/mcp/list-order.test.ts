@@ -1,6 +1,5 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { call, overHttp } from './connected.ts'
 
 interface Listed {
@@ -9,8 +8,7 @@ interface Listed {
 }
 
 test('process_list shows the newest processes first, and older ones on the pages behind', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 'mine' })
   const pids: string[] = []
   for (let i = 0; i < 5; i++) {

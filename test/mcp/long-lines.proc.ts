@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { textOf, WAYS } from './connected.ts'
 
 const LONG = `echo first; printf '%09000d' 0; echo ' The End 💥'; printf '%0900d\\n' 0`

@@ -1,9 +1,8 @@
-import { embed } from 'reeve'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Place, Sessions } from '../../src/mcp/client.ts'
 import { Presence } from '../../src/mcp/presence.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
-import { tempStore } from '../temp-folder.ts'
+import { embedTemp } from '../embed-temp.ts'
 
 test('a client with several streams is there until the last of them is closed', async () => {
   vi.useFakeTimers()
@@ -26,8 +25,7 @@ test('a client with several streams is there until the last of them is closed', 
 })
 
 test('the session that a token names is never one that is derived, though both have the same id', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const sessions = new Sessions(reeve)
   const derived = sessions.derived('agent', 'folder', null)
   const named = sessions.named(sessionIdOf('agent', 'folder'))
@@ -37,8 +35,7 @@ test('the session that a token names is never one that is derived, though both h
 })
 
 test('a session that is known by one of its processes is opened again under the label that it had', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const spec = { description: 'x' }
   const { record } = await new Sessions(reeve)
     .derived('agent', '/work', '/work')

@@ -1,8 +1,8 @@
-import { embed, type Reeve } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
+import type { Reeve } from 'reeve'
+import { expect, test } from 'vitest'
 import { McpSession } from '../../src/mcp/session.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { until } from '../keeper/client.ts'
-import { tempStore } from '../temp-folder.ts'
 import { call, ERAS, overStdio } from './connected.ts'
 
 /** The same Reeve, which writes down what it is asked. */
@@ -24,8 +24,7 @@ function noting(reeve: Reeve): { reeve: Reeve; asked: string[] } {
 }
 
 async function still(): Promise<Reeve> {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   return reeve
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS } from './connected.ts'
 import { killDaemon, reeveMcp } from './reeve-mcp.ts'
 

@@ -1,9 +1,8 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ErrorCode, ReeveError } from '../../src/core/errors.ts'
 import { remedyFor } from '../../src/mcp/remedies.ts'
 import { verbs } from '../../src/verbs/reeve.ts'
-import { tempStore } from '../temp-folder.ts'
+import { embedTemp } from '../embed-temp.ts'
 import { call, overStdio } from './connected.ts'
 
 /** The verbs that tools and their sessions call. */
@@ -47,8 +46,7 @@ const NOT_FOR_MODELS =
   /\breeve [a-z]|\bembed\b|\bconnect\(|commands\.\w+|REEVE_|\bprune options\b|\bselector|\btoken create\b|\bshow has\b|\blist the processes\b/i
 
 test('what a model is told to do about an error it can do: with tools that there are, or by telling the user', async () => {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const client = await overStdio(reeve, { era: 'modern' })
   const { tools } = await client.listTools()
   const names = tools.map(({ name }) => name)

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS, type Era, WAYS } from './connected.ts'
 
 interface Begun {

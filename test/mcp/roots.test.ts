@@ -1,22 +1,16 @@
 import { realpathSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
 import { serveMcpStdio } from '../../src/mcp/stdio.ts'
-import { tempStore, tempFolder } from '../temp-folder.ts'
+import { embedTemp } from '../embed-temp.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, clientOf } from './connected.ts'
 
-async function opened() {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
-  return reeve
-}
-
 test('over stdio a client that declares roots and does not tell them is refused, and may try again', async () => {
-  const reeve = await opened()
+  const reeve = await embedTemp()
   const [root, cwd] = [tempFolder(), tempFolder()]
   const client = new Client({ name: 'tester', version: '1' }, { capabilities: { roots: {} } })
   onTestFinished(() => client.close())
@@ -44,7 +38,7 @@ test('over stdio a client that declares roots and does not tell them is refused,
 })
 
 test('over HTTP in the modern era a subscription without a folder is refused in JSON-RPC, and says how to name the folder', async () => {
-  const handler = mcpHttpHandler(await opened())
+  const handler = mcpHttpHandler(await embedTemp())
   onTestFinished(() => handler.close())
   const answers: { status: number; body: string }[] = []
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {

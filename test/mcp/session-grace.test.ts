@@ -1,13 +1,12 @@
-import { embed, type Reeve } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
+import type { Reeve } from 'reeve'
+import { expect, test } from 'vitest'
 import { endIdleSessions, type GraceClock, idleSessions } from '../../src/mcp/session-grace.ts'
-import { tempStore } from '../temp-folder.ts'
+import { embedTemp } from '../embed-temp.ts'
 
 const HOUR = 3_600_000
 
 async function opened(): Promise<Reeve> {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   for (const session of ['mcp-a', 'mcp-b', 'other']) await reeve.openSession({ session })
   return reeve
 }

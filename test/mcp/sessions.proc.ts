@@ -4,8 +4,8 @@ import type { Reeve } from 'reeve'
 import { describe, expect, test } from 'vitest'
 import type { McpCaller } from '../../src/mcp/http.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
-import { TempReeve } from '../command/commands.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS, overHttp, overStdio, WAYS } from './connected.ts'
 
 interface Begun {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 interface Inbox {

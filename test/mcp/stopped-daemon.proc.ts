@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { down } from '../../src/daemon/down.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { textOf } from './connected.ts'
 import { reeveMcp } from './reeve-mcp.ts'
 

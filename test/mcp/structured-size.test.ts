@@ -1,6 +1,5 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { type Called, call, overHttp } from './connected.ts'
 
 const PROCESSES = 120
@@ -13,8 +12,7 @@ interface ListPage {
 
 /** A client whose session has many processes. */
 async function busyClient() {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   await reeve.openSession({ session: 'mine' })
   const one = { kind: 'external', owner: { session: 'mine' } } as const
   const names = Array.from({ length: PROCESSES }, (_, index) => `process-number-${index}`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS, STRUCTURED, textOf, WAYS } from './connected.ts'
 
 const PIPED = { stdin: 'pipe', waitMs: 0 } as const

@@ -1,6 +1,5 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { ERAS, overStdio } from './connected.ts'
 
 /** Those that validators, grammar engines and model APIs all understand. */
@@ -19,8 +18,7 @@ const TYPES = ['object', 'array', 'string', 'integer', 'boolean']
 const MAX_CHARS = 9_400
 
 async function listed(era: (typeof ERAS)[number]) {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   const client = await overStdio(reeve, { era })
   return { tools: (await client.listTools()).tools, instructions: client.getInstructions() ?? '' }
 }

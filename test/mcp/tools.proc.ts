@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { TempReeve } from '../command/commands.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS, textOf, WAYS } from './connected.ts'
 
 interface Begun {

@@ -1,12 +1,10 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { call, ERAS, overHttp } from './connected.ts'
 
 for (const era of ERAS) {
   test(`in the ${era} era process_list shows an agent its own process behind a page of others`, async () => {
-    const reeve = await embed({ store: tempStore() })
-    onTestFinished(() => reeve.close())
+    const reeve = await embedTemp()
     for (const session of ['mine', 'others']) await reeve.openSession({ session })
     const outside = { kind: 'external', spec: { description: 'x' } } as const
     const foreign = Array.from({ length: 30 }, () => ({ ...outside, owner: { session: 'others' } }))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { TempReeve, printed, start } from '../command/commands.ts'
+import { printed, start } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { call, countWaits, ERAS, recordWaits, WAYS } from './connected.ts'
 
 for (const [way, connect] of Object.entries(WAYS)) {

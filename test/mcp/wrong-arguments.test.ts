@@ -1,11 +1,9 @@
-import { embed } from 'reeve'
-import { expect, onTestFinished, test } from 'vitest'
-import { tempStore } from '../temp-folder.ts'
+import { expect, test } from 'vitest'
+import { embedTemp } from '../embed-temp.ts'
 import { call, overStdio } from './connected.ts'
 
 async function connected() {
-  const reeve = await embed({ store: tempStore() })
-  onTestFinished(() => reeve.close())
+  const reeve = await embedTemp()
   return overStdio(reeve, { era: 'modern' })
 }
 

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../../scripts/build.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { testIf } from '../reporting/test-if.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const run = promisify(execFile)
 const CACHE = resolve('node_modules/.cache')

@@ -6,11 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { CommandLine } from '../cli/command-line.ts'
-import { TempReeve, printed, start } from '../command/commands.ts'
-import { TempReeve } from '../temp-reeve.ts'
+import { printed, start } from '../command/commands.ts'
 import { call, overHttp } from '../mcp/connected.ts'
 import { ask } from '../server/ask.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
 // A terminal draws no NULs: what they part runs together.
@@ -740,10 +740,7 @@ test("the log of the daemon says nothing of the login shell's secrets, nor of wh
   writeFileSync(shell, '#!/bin/sh\nexport LOGIN_TOKEN=swordfish-and-chips\nexec /bin/sh "$@"\n', {
     mode: 0o700,
   })
-  writeFileSync(
-    temp.home.config,
-    JSON.stringify({ logLevel: 'trace', redactPatterns: ['ACME-[0-9]{6}'] }),
-  )
+  writeFileSync(temp.home.config, JSON.stringify({ logLevel: 'trace', redactPatterns: ['ACME-[0-9]{6}'] }))
   const started = await temp.start(['--listen', '127.0.0.1:0'], {
     ...{ REEVE_SHELL: shell, REEVE_ENVIRONMENT: 'login' },
   })

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
 import { testIf } from '../reporting/test-if.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
 async function begin(limits: NonNullable<UpOptions['limits']> = {}) {

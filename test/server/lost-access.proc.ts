@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 import { Screen } from './screen.ts'
 

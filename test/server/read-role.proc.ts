@@ -6,8 +6,8 @@ import { connect, type InputOf, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { call, clientOf, ERAS } from '../mcp/connected.ts'
+import { TempReeve } from '../temp-reeve.ts'
 
 const READ_VERBS = (Object.keys(verbs) as VerbName[]).filter((name) => verbs[name].needs === 'read').sort()
 

@@ -48,9 +48,7 @@ test('a log that is shorter than its command has printed ends where it ends', as
   const daemon = await temp.up()
   const pid = await spawn(daemon, 'printf 0123456789')
   await ended(daemon, pid)
-  const [segment] = readdirSync(join(temp.home.commands, 'output', pid)).filter((name) =>
-    /^\d+$/.test(name),
-  )
+  const [segment] = readdirSync(join(temp.home.commands, 'output', pid)).filter((name) => /^\d+$/.test(name))
   truncateSync(join(temp.home.commands, 'output', pid, segment ?? ''), 4)
   const path = `/v1/processes/${pid}/output/stream`
   const all = await ask(daemon, `GET ${path}?offset=-1&live=sse`)

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Daemon, UpOptions } from '../../src/daemon/up.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
 const doors = ['socket', 'tcp'] as const

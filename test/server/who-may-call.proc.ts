@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
-import { TempReeve } from '../temp-reeve.ts'
 import { until } from '../keeper/client.ts'
+import { TempReeve } from '../temp-reeve.ts'
 import { type Asking, ask } from './ask.ts'
 
 test('the socket and the token are for their owner alone', async () => {

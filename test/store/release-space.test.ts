@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
-import { tempStore, tempFolder } from '../temp-folder.ts'
+import { tempFolder, tempStore } from '../temp-folder.ts'
 import { append, end, newPid, prune, register } from './plans.ts'
 
 const stores: Store[] = []
