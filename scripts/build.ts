@@ -22,7 +22,12 @@ const LEFT_OUT = ['@lydell/node-pty', 'pino', '@xterm/headless', 'postgres']
 /** What packages have in them of others. */
 const WITHIN: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': [
-    ...['ajv', 'ajv-formats', 'content-type', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+    'ajv',
+    'ajv-formats',
+    'content-type',
+    'fast-deep-equal',
+    'fast-uri',
+    'json-schema-traverse',
   ],
 }
 

@@ -65,7 +65,9 @@ function shapeOf(keys: Keys, before: Row, after: Row, event: Row): AppendShape {
       const seq = ++process.seq
       const isKeyed = typeof event['replay_key'] === 'string'
       const own: Row = {
-        ...{ position, seq, [keys.column]: process.key },
+        position,
+        seq,
+        [keys.column]: process.key,
         // A key is there once per process.
         ...(isKeyed ? { replay_key: `raw:${seq}` } : {}),
       }

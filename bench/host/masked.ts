@@ -17,7 +17,12 @@ const WAYS = {
     let read = 0
     for (let offset: number | null = 0; offset !== null; ) {
       const page: Awaited<ReturnType<Reeve['log']>> = await reeve.log({
-        ...{ pid, from: 'start', offset, limit: PAGE_LINES, ansi: 'keep', reveal },
+        pid,
+        from: 'start',
+        offset,
+        limit: PAGE_LINES,
+        ansi: 'keep',
+        reveal,
       })
       for (const { text } of page.lines) read += Buffer.byteLength(text) + 1
       offset = page.next

@@ -19,7 +19,10 @@ export async function endOfOutput(
   const most = Math.min(chars, MAX_CHARS)
   const from = Math.max(0, end - most * BYTES_PER_CHAR)
   const { text } = await pollOrAgain(acting, {
-    ...{ pid, cursor: `o${from}`, maxChars: MAX_CHARS * BYTES_PER_CHAR, ansi: 'render' },
+    pid,
+    cursor: `o${from}`,
+    maxChars: MAX_CHARS * BYTES_PER_CHAR,
+    ansi: 'render',
   })
   // It may begin in the midst of a line, and of a character.
   const whole = from === 0 ? text : text.slice(text.indexOf('\n') + 1)

@@ -1,4 +1,4 @@
-import { ESC, NEWLINE } from './characters.ts'
+import { BRACKET, ESC, NEWLINE } from './characters.ts'
 
 /**
  * Bytes without the escape sequences of terminals, and where each of them stood. A token with a colour in its middle is found
@@ -103,7 +103,6 @@ interface Sequence {
   readonly isFinished: boolean
 }
 
-const BRACKET = 0x5b
 /** More parameters than this make it no sequence. */
 const MAX_SEQUENCE_BYTES = 64
 /** Bytes that end a sequence without moving the cursor: colours, erasing, modes, reports. */

@@ -1,9 +1,9 @@
-import { BACKSLASH, DASH, isBlank, isIn, isQuote, WORD } from './characters.ts'
+import { BACKSLASH, COLON, DASH, DOT, isBlank, isIn, isQuote, SEMICOLON, SLASH, WORD } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 import { mayEndName } from './name-before.ts'
 import { secretKindOf } from './secret-name.ts'
-import { isSecretValue } from './secret-value.ts'
+import { isSecretValue, MAX_JUDGED_BYTES, MAX_VALUE_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 /** How the commands end that take a name and a value as two words. Marks with a rare first letter are found fastest. */
@@ -11,8 +11,6 @@ const MARKS = ['ENV ', 'v ', 'x ', 'fig '].map((text) => Buffer.from(text))
 const COMMAND = /(?:^|[^\w-])(?:ENV|[sS]et[eE]nv|setx|set -[A-Za-z]{0,4}x|config) $/
 const MAX_COMMAND_BYTES = 16
 const MAX_NAME_BYTES = 128
-const MAX_VALUE_BYTES = 4096
-const MAX_JUDGED_BYTES = 256
 const MAX_OPTIONS = 3
 const VARIABLE = /^[A-Z][A-Z0-9_]{2,}$/
 
@@ -87,7 +85,7 @@ function endOfName(bytes: Uint8Array, from: number, end: number): number {
 
 /** `.`, `:`, `/` */
 function isJoint(byte: number | undefined): boolean {
-  return byte === 0x2e || byte === 0x3a || byte === 0x2f
+  return byte === DOT || byte === COLON || byte === SLASH
 }
 
 function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
@@ -100,5 +98,3 @@ function endsValue(byte: number | undefined, quote: number | undefined): boolean
   if (endsLine(byte)) return true
   return quote === undefined ? isBlank(byte) || isQuote(byte) || byte === SEMICOLON : byte === quote
 }
-
-const SEMICOLON = 0x3b

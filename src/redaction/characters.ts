@@ -54,6 +54,21 @@ export const UNDERSCORE = 0x5f
 export const DOLLAR = 0x24
 export const PERCENT = 0x25
 export const BRACKET = 0x5b
+export const CLOSING_BRACKET = 0x5d
+export const PARENTHESIS = 0x28
+export const CLOSING_PARENTHESIS = 0x29
+export const BRACE = 0x7b
+export const CLOSING_BRACE = 0x7d
+export const AMPERSAND = 0x26
+export const SEMICOLON = 0x3b
+export const SLASH = 0x2f
+export const PIPE = 0x7c
+export const LESS = 0x3c
+export const GREATER = 0x3e
+export const QUESTION = 0x3f
+export const EXCLAMATION = 0x21
+export const PLUS = 0x2b
+export const TILDE = 0x7e
 
 add('abcdefghijklmnopqrstuvwxyz', WORD | ALNUM | NAME | BASE64)
 add('ABCDEFGHIJKLMNOPQRSTUVWXYZ', WORD | ALNUM | UPPER_OR_DIGIT | NAME | BASE64)
@@ -87,6 +102,18 @@ export function isLineEnd(byte: number | undefined): boolean {
 
 export function isQuote(byte: number | undefined): boolean {
   return byte === QUOTE || byte === APOSTROPHE || byte === BACKTICK
+}
+
+/** The first index from `from` on whose byte matches; `end` if none does. */
+export function indexWhere(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  matches: (byte: number, at: number) => boolean,
+): number {
+  let at = from
+  while (at < end && !matches(bytes[at] as number, at)) at++
+  return at
 }
 
 /** Whether these characters stand there, letters of either size. `lower` has small ones. */

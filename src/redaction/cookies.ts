@@ -1,11 +1,10 @@
-import { EQUALS, isBlank, isQuote } from './characters.ts'
+import { BACKSLASH, EQUALS, indexWhere, isBlank, isQuote, SEMICOLON } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 import type { NameBefore } from './name-before.ts'
 import { isReference, looksGenerated } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
-const SEMICOLON = 0x3b
 const MAX_COOKIES_BYTES = 8192
 
 /** `Cookie`, `Set-Cookie`, and what programs call so. */
@@ -22,12 +21,12 @@ export function findCookies(found: Findings, name: NameBefore, at: number): numb
   const end = Math.min(found.end, at + MAX_COOKIES_BYTES)
   const isSetting = /set/i.test(name.text)
   let from = at
-  while (from < end && (isBlank(bytes[from]) || isQuote(bytes[from]) || bytes[from] === 0x5c)) from++
+  while (from < end && (isBlank(bytes[from]) || isQuote(bytes[from]) || bytes[from] === BACKSLASH)) from++
   let last = at
   while (from < end) {
-    const equals = until(bytes, from, end, (byte) => byte === EQUALS || endsCookie(byte))
+    const equals = indexWhere(bytes, from, end, (byte) => byte === EQUALS || endsCookie(byte))
     if (bytes[equals] !== EQUALS || equals === end) break
-    const to = until(bytes, equals + 1, end, endsCookie)
+    const to = indexWhere(bytes, equals + 1, end, endsCookie)
     if (found.mayGoOn(to)) {
       found.addEarly(equals + 1, to)
       return to
@@ -56,11 +55,5 @@ function isSessionCookie(name: string, value: string): boolean {
 }
 
 function endsCookie(byte: number): boolean {
-  return byte === SEMICOLON || isBlank(byte) || isQuote(byte) || endsLine(byte) || byte === 0x5c
-}
-
-function until(bytes: Uint8Array, from: number, end: number, stops: (byte: number) => boolean): number {
-  let at = from
-  while (at < end && !stops(bytes[at] as number)) at++
-  return at
+  return byte === SEMICOLON || isBlank(byte) || isQuote(byte) || endsLine(byte) || byte === BACKSLASH
 }

@@ -1,4 +1,4 @@
-import { COLON, isBlank, isQuote } from './characters.ts'
+import { COLON, EQUALS, isBlank, isQuote, SLASH } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 import { looksGenerated } from './secret-value.ts'
@@ -44,9 +44,6 @@ function findBegun(found: Findings): void {
     return
   found.addEarly(password, looksGenerated(text) ? end : password)
 }
-
-const SLASH = 0x2f
-const EQUALS = 0x3d
 
 function endsName(byte: number | undefined): boolean {
   return isBlank(byte) || isQuote(byte) || endsLine(byte) || byte === EQUALS

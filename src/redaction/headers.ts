@@ -19,6 +19,7 @@ import type { Findings } from './findings.ts'
 import { isReference } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 import { isPlaceholder } from './urls.ts'
+import { wordSet } from './word-set.ts'
 
 /**
  * The credentials of `Authorization: Bearer …`; its name ends at `name`.
@@ -124,10 +125,9 @@ function isOfProgram(found: Findings, from: number): boolean {
 const MAX_CODE_CHARS = 200
 const CODE =
   /^(?:(?:await|new|typeof|return) |[!(])*(?:(?:string|undefined|null|true|false|any|unknown|required|optional|none)\b|[A-Za-z_$][\w$]*\s*(?:[,;)\]}(.[?]|[|&] |=[=>]|\|\|))|^[=>)\]}|,;{[]/
-const SCHEMES = [
-  ...['bearer', 'basic', 'token', 'apikey', 'negotiate', 'bot', 'digest', 'oauth', 'ssws', 'hawk', 'ntlm'],
-  ...['aws4-hmac-sha256', 'key', 'jwt'],
-]
+const SCHEMES = wordSet(
+  'bearer basic token apikey negotiate bot digest oauth ssws hawk ntlm aws4-hmac-sha256 key jwt',
+)
 const LEAST = 4
 const LEAST_TOKEN = 16
 /** `\"` after the name in JSON within JSON. */

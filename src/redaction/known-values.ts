@@ -1,4 +1,5 @@
 import type { Findings } from './findings.ts'
+import { wordSet } from './word-set.ts'
 
 /** Values that are secret because Reeve was given them as such, wherever they are printed. */
 export class KnownValues {
@@ -66,10 +67,9 @@ function findBegunIn(found: Findings, text: string, value: string): void {
 const LEAST_CHARS = 8
 const MAX_CHARS = 4096
 const LEAST_BEGUN = 3
-const EVERYDAY = new Set([
-  ...['postgres', 'password', 'changeme', 'username', 'localhost', 'development', 'production'],
-  ...['undefined', 'disabled'],
-])
+const EVERYDAY = wordSet(
+  'postgres password changeme username localhost development production undefined disabled',
+)
 
 /** A value of several lines is known by each of them: it may be printed with a margin. And each as it stands in JSON, too. */
 export function partsOf(value: string): string[] {

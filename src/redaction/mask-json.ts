@@ -2,6 +2,7 @@ import { isCookieName } from './cookies.ts'
 import { type Masker, stars } from './masker.ts'
 import { isSecretName, isSecretOption, secretKindOf } from './secret-name.ts'
 import { isSecretValue } from './secret-value.ts'
+import { wordSet } from './word-set.ts'
 
 /**
  * JSON with the secrets in its texts masked, and the very same where there are none. Texts count as command lines. A member
@@ -130,10 +131,10 @@ function nameOfPair(of: object): string {
 
 const COOKIE = 'Cookie: '
 const ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/
-const SECRET_MEMBERS = new Set([
-  ...['password', 'passwd', 'passphrase', 'apikey', 'accesstoken', 'refreshtoken', 'clientsecret'],
-  ...['privatekey', 'secretkey', 'secretaccesskey', 'authorization', 'xapikey', 'proxyauthorization'],
-])
+const SECRET_MEMBERS = wordSet(
+  'password passwd passphrase apikey accesstoken refreshtoken clientsecret ' +
+    'privatekey secretkey secretaccesskey authorization xapikey proxyauthorization',
+)
 
 /** The input of a command is a text of lines. */
 function isInput(key: string, member: unknown): member is string {

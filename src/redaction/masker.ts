@@ -2,10 +2,10 @@ import { PlainBytes } from './ansi.ts'
 import { ESC, isLineEnd, NEWLINE, STAR } from './characters.ts'
 import { Findings } from './findings.ts'
 import { KnownValues } from './known-values.ts'
-import { MAX_BLOCK_BYTES } from './named-values.ts'
 import { OwnPatterns } from './own-patterns.ts'
 import { findPrivateKeys, MAX_PEM_BYTES } from './pem.ts'
 import { scan } from './scan.ts'
+import { MAX_BLOCK_BYTES } from './yaml-block.ts'
 
 /**
  * How far a reader looks back, and ahead: a read that begins or ends in the middle of a secret then shows none of it. A line

@@ -1,16 +1,21 @@
 import {
   BACKSLASH,
   BEFORE_SEPARATOR,
+  CLOSING_BRACKET,
   COLON,
   DASH,
   DIGIT,
   DOT,
   EQUALS,
+  GREATER,
   isBlank,
   isIn,
   isQuote,
   KEY_PART,
   NAME,
+  PIPE,
+  PLUS,
+  QUESTION,
   STAR,
   UNDERSCORE,
   UPPER_OR_DIGIT,
@@ -19,6 +24,7 @@ import type { SecretKind } from './secret-kind.ts'
 import { kindOfWords, secretKindOf, wordsOf } from './secret-name.ts'
 import { NEUTRAL_ENDINGS, PASSWORD_WORDS, SHORT_PASSWORD_WORDS } from './secret-words.ts'
 import { textOf } from './text-of.ts'
+import { wordSet } from './word-set.ts'
 
 /** A name before `=`, `:` or `>`. */
 export interface NameBefore {
@@ -38,8 +44,6 @@ export interface NameBefore {
 
 const MAX_NAME_BYTES = 128
 const MAX_SENTENCE_BYTES = 40
-const QUESTION = 0x3f
-const SQUARE_END = 0x5d
 
 /** The name that ends at `at`; null if it says at a glance that it is none of a secret. */
 export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBefore | null {
@@ -49,7 +53,7 @@ export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBe
   const spaced = to
   while (to > start && at - to < MAX_NAME_BYTES && isBlank(bytes[to - 1])) to--
   const isSpaced = to < spaced
-  if (bytes[to - 1] === SQUARE_END && (isQuote(bytes[to - 2]) || isArrow(bytes, at))) to--
+  if (bytes[to - 1] === CLOSING_BRACKET && (isQuote(bytes[to - 2]) || isArrow(bytes, at))) to--
   const isQuoted = to > start && isQuote(bytes[to - 1])
   if (isQuoted) {
     to--
@@ -111,10 +115,8 @@ function isArrow(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === EQUALS && bytes[at + 1] === GREATER
 }
 
-const GREATER = 0x3e
-
 function isOperator(byte: number | undefined): boolean {
-  return byte === COLON || byte === QUESTION || byte === 0x2b || byte === 0x7c
+  return byte === COLON || byte === QUESTION || byte === PLUS || byte === PIPE
 }
 
 function isNameByte(byte: number | undefined): boolean {
@@ -137,6 +139,12 @@ function wordsBefore(bytes: Uint8Array, start: number, from: number): string {
   return at === from ? '' : textOf(bytes, at, from - 1)
 }
 
+/** Other words, or the ends of words, that end the name of a secret. */
+const OTHER_ENDINGS_OF_NAMES = wordSet(
+  'secret token key credential credentials creds auth pat dsn url uri string connectionstring phrase mnemonic jwt ' +
+    'sig signature salt pepper otp totp pin cookie _id -id yid tid val api assertion response verifier thin',
+)
+
 /** By the last three letters of a name, five bits of each: whether it may be the name of a secret. */
 const LAST_THREE = new Uint8Array(32_768)
 
@@ -144,34 +152,7 @@ for (const word of [
   ...PASSWORD_WORDS,
   ...SHORT_PASSWORD_WORDS,
   ...NEUTRAL_ENDINGS,
-  ...[
-    'secret',
-    'token',
-    'key',
-    'credential',
-    'credentials',
-    'creds',
-    'auth',
-    'pat',
-    'dsn',
-    'url',
-    'uri',
-    'string',
-  ],
-  ...[
-    'connectionstring',
-    'phrase',
-    'mnemonic',
-    'jwt',
-    'sig',
-    'signature',
-    'salt',
-    'pepper',
-    'otp',
-    'totp',
-    'pin',
-  ],
-  ...['cookie', '_id', '-id', 'yid', 'tid', 'val', 'api', 'assertion', 'response', 'verifier', 'thin'],
+  ...OTHER_ENDINGS_OF_NAMES,
 ]) {
   const codes = [...word.slice(-3)].map((letter) => letter.charCodeAt(0) & 31)
   if (codes.length === 3) LAST_THREE[indexOf(codes[0] ?? 0, codes[1] ?? 0, codes[2] ?? 0)] = 1

@@ -1,10 +1,28 @@
-import { DASH, EQUALS, isBlank, isIn, isQuote, NAME, standsAt, WORD } from './characters.ts'
+import {
+  AMPERSAND,
+  BACKSLASH,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  CLOSING_PARENTHESIS,
+  COLON,
+  DASH,
+  EQUALS,
+  isBlank,
+  isIn,
+  isQuote,
+  NAME,
+  PERCENT,
+  PIPE,
+  SEMICOLON,
+  standsAt,
+  WORD,
+} from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 import { mayEndName } from './name-before.ts'
 import type { SecretKind } from './secret-kind.ts'
 import { secretKindOf } from './secret-name.ts'
-import { isReference, isSecretValue } from './secret-value.ts'
+import { isReference, isSecretValue, MAX_JUDGED_BYTES, MAX_VALUE_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 /**
@@ -52,8 +70,6 @@ function findPassed(found: Findings, name: number, nameEnd: number): number {
 
 const PASS = 'pass:'
 const MAX_OPTION_BYTES = 64
-const MAX_VALUE_BYTES = 4096
-const MAX_JUDGED_BYTES = 256
 const MAX_COMMAND_BYTES = 256
 
 /** The word behind an option, as it is quoted. */
@@ -91,7 +107,7 @@ function wordAt({ bytes, end }: Findings, behind: number): Word | null {
     if (from === behind && from < end) return null
   }
   const most = Math.min(end, from + MAX_VALUE_BYTES)
-  const escaped = bytes[from] === 0x5c && isQuote(bytes[from + 1]) ? 1 : 0
+  const escaped = bytes[from] === BACKSLASH && isQuote(bytes[from + 1]) ? 1 : 0
   const quote = bytes[from + escaped]
   if (isQuote(quote)) {
     let to = from + escaped + 1
@@ -111,7 +127,13 @@ function wordAt({ bytes, end }: Findings, behind: number): Word | null {
 }
 
 /** `;`, `|`, `)`, `]`, `}` */
-const ENDS: ReadonlySet<number> = new Set([0x3b, 0x7c, 0x29, 0x5d, 0x7d])
+const ENDS: ReadonlySet<number> = new Set([
+  SEMICOLON,
+  PIPE,
+  CLOSING_PARENTHESIS,
+  CLOSING_BRACKET,
+  CLOSING_BRACE,
+])
 
 /** Lines in which a shell shows what it runs: `+ curl …`, `$ curl …`. */
 function isTrace({ bytes, start }: Findings, at: number): boolean {
@@ -195,7 +217,7 @@ function attachedTo(found: Findings, from: number): Word | null {
 
 /** The password of `user:password`, or of `user%password`. */
 function behindColon(bytes: Uint8Array, { from, to }: Word): number {
-  for (let at = from; at < to; at++) if (bytes[at] === 0x3a || bytes[at] === 0x25) return at + 1
+  for (let at = from; at < to; at++) if (bytes[at] === COLON || bytes[at] === PERCENT) return at + 1
   return -1
 }
 
@@ -206,9 +228,9 @@ function commandBefore({ bytes, start }: Findings, at: number): string {
   while (
     from > first &&
     !endsLine(bytes[from - 1]) &&
-    bytes[from - 1] !== 0x3b &&
-    bytes[from - 1] !== 0x7c &&
-    bytes[from - 1] !== 0x26
+    bytes[from - 1] !== SEMICOLON &&
+    bytes[from - 1] !== PIPE &&
+    bytes[from - 1] !== AMPERSAND
   )
     from--
   const text = textOf(bytes, from, at)

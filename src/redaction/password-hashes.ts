@@ -1,10 +1,8 @@
-import { isIn, PARTS } from './characters.ts'
+import { COMMA, DOLLAR, isIn, PARTS } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { looksGenerated } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
-const DOLLAR = 0x24
-const COMMA = 0x2c
 const MAX_HASH_BYTES = 512
 const MIN_HASH_BYTES = 22
 /** The identifiers of crypt(3) and of the PHC string format. */

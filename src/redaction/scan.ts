@@ -1,15 +1,16 @@
 import { findAssignments } from './assignments.ts'
-import { BREAK, COLON, DASH, isIn, JOINT, PORT, STEPS, WORD } from './characters.ts'
+import { BREAK, COLON, DASH, isIn, JOINT, PORT, SLASH, STEPS, WORD } from './characters.ts'
 import { findDataSourceNames } from './data-source-names.ts'
 import type { Findings } from './findings.ts'
 import { mayFollowName } from './name-before.ts'
-import { findNamedValue, findPgpass } from './named-values.ts'
+import { findNamedValue } from './named-values.ts'
 import { findOption } from './options.ts'
 import { findPasswordHashes } from './password-hashes.ts'
+import { findPgpass } from './pgpass.ts'
 import { findSentences } from './sentences.ts'
 import { findInserted } from './sql-inserts.ts'
+import { findToken, SHORTEST_WORD } from './tokens.ts'
 import { findInUrl } from './urls.ts'
-import { findToken, SHORTEST_WORD } from './words.ts'
 
 /**
  * Looks through bytes for everything that has a known shape within a line. All of it is in proportion to the length, and most
@@ -141,11 +142,10 @@ function lookAtDash(found: Findings, at: number): number {
   return isIn(before, WORD) || before === DASH ? at : findOption(found, at)
 }
 
-const SLASH = 0x2f
 const NONE = new Int32Array(0)
 const SEPARATOR = 1
 const OPTION = 2
 /** By byte: what may stand before it or behind it. */
 const SITES = new Uint8Array(256)
 for (const separator of ':=>,') SITES[separator.charCodeAt(0)] = SEPARATOR
-SITES[0x2d] = OPTION
+SITES[DASH] = OPTION

@@ -13,6 +13,7 @@ import {
   SHORT_PASSWORD_WORDS,
   URL_NAMES,
 } from './secret-words.ts'
+import { wordSet } from './word-set.ts'
 
 /** The kind of secret that a name announces; null if it announces none. The words of a name may be joined in any way. */
 export function secretKindOf(name: string): SecretKind | null {
@@ -118,9 +119,7 @@ function partsOfWord(word: string): string[] {
   return [word]
 }
 
-const GLUED = [
-  ...['password', 'passwd', 'passphrase', 'passcode', 'secret', 'token', 'credentials', 'credential'],
-]
+const GLUED = wordSet('password passwd passphrase passcode secret token credentials credential')
 
 function isKeyword(word: string): boolean {
   return (

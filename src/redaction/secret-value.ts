@@ -1,6 +1,10 @@
 import type { SecretKind, ValueStyle } from './secret-kind.ts'
 import { PLAIN_VALUES, SENTENCE_WORDS } from './secret-words.ts'
 
+/** A value is searched for its end up to this length, and masked that far if it is longer. */
+export const MAX_VALUE_BYTES = 4096
+/** This much of a value is read in order to judge it. */
+export const MAX_JUDGED_BYTES = 256
 /** Longer values are judged by their first characters. */
 const MAX_JUDGED_CHARS = 200
 

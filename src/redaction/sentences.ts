@@ -1,4 +1,16 @@
-import { COLON, isBlank, isIn, isLineEnd, isQuote, standsAt, WORD } from './characters.ts'
+import {
+  COLON,
+  COMMA,
+  DOT,
+  isBlank,
+  isIn,
+  isLineEnd,
+  isQuote,
+  SEMICOLON,
+  SLASH,
+  standsAt,
+  WORD,
+} from './characters.ts'
 import type { Findings } from './findings.ts'
 import { isReference, isSecretValue } from './secret-value.ts'
 import { textOf } from './text-of.ts'
@@ -48,7 +60,7 @@ function tellerBefore(bytes: Uint8Array, behind: number): Teller | null {
   const [text, teller] = known
   // The name of something, such as `DB_PASSWORD ` or `/reset-password `.
   const before = bytes[behind - text.length - (text === 'token ' ? 1 : 2)]
-  if (isIn(before, WORD) || before === 0x2f || before === 0x2e) return null
+  if (isIn(before, WORD) || before === SLASH || before === DOT) return null
   // In capitals it is a word of SQL.
   return text === 'assword ' && bytes[behind - 2] === 0x44 ? 'statement' : teller
 }
@@ -89,7 +101,7 @@ function findTold(found: Findings, teller: Teller, behind: number): void {
 
 /** `.`, `,`, `;` */
 function isStop(byte: number | undefined): boolean {
-  return byte === 0x2e || byte === 0x2c || byte === 0x3b
+  return byte === DOT || byte === COMMA || byte === SEMICOLON
 }
 
 const VERB = /^(?:(?:is|was|set to|changed to|reset to|of|=)(?: now| set to)? ?[:=]? |to (?=["'`]))/

@@ -1,16 +1,21 @@
-import { APOSTROPHE, BACKSLASH, COMMA, isBlank, isLineEnd } from './characters.ts'
+import {
+  APOSTROPHE,
+  BACKSLASH,
+  CLOSING_PARENTHESIS,
+  COMMA,
+  isBlank,
+  isLineEnd,
+  PARENTHESIS,
+} from './characters.ts'
 import type { Findings } from './findings.ts'
 import type { SecretKind } from './secret-kind.ts'
 import { secretKindOf } from './secret-name.ts'
-import { isSecretValue } from './secret-value.ts'
+import { isSecretValue, MAX_JUDGED_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
 const MARKS = ['VALUES', 'values'].map((text) => Buffer.from(text))
-const OPEN = 0x28
-const CLOSE = 0x29
 const MAX_COLUMNS_BYTES = 1024
 const MAX_ROWS_BYTES = 16_384
-const MAX_JUDGED_BYTES = 256
 
 /** The values of secret columns in `INSERT INTO users (name, password) VALUES ('bob', '…')`. */
 export function findInserted(found: Findings, bytes: Buffer): void {
@@ -21,7 +26,7 @@ export function findInserted(found: Findings, bytes: Buffer): void {
       at = bytes.indexOf(mark, at + mark.length)
     ) {
       const rows = skipSpace(bytes, at + mark.length, found.end)
-      if (bytes[rows] !== OPEN) continue
+      if (bytes[rows] !== PARENTHESIS) continue
       const kinds = columnsBefore(bytes, at)
       if (kinds !== null) findInRows(found, rows, kinds)
     }
@@ -31,11 +36,16 @@ export function findInserted(found: Findings, bytes: Buffer): void {
 function columnsBefore(bytes: Uint8Array, at: number): readonly (SecretKind | null)[] | null {
   let to = at
   while (to > 0 && at - to < MAX_COLUMNS_BYTES && isSpace(bytes[to - 1])) to--
-  if (bytes[to - 1] !== CLOSE) return null
+  if (bytes[to - 1] !== CLOSING_PARENTHESIS) return null
   let from = to - 1
-  while (from > 0 && to - from < MAX_COLUMNS_BYTES && bytes[from - 1] !== OPEN && bytes[from - 1] !== CLOSE)
+  while (
+    from > 0 &&
+    to - from < MAX_COLUMNS_BYTES &&
+    bytes[from - 1] !== PARENTHESIS &&
+    bytes[from - 1] !== CLOSING_PARENTHESIS
+  )
     from--
-  if (bytes[from - 1] !== OPEN) return null
+  if (bytes[from - 1] !== PARENTHESIS) return null
   const names = textOf(bytes, from, to - 1).split(',')
   const kinds = names.map((name) => secretKindOf(name.replaceAll(/[\s"'`[\]\\]/g, '')))
   return kinds.some((kind) => kind !== null) ? kinds : null
@@ -45,9 +55,9 @@ function findInRows(found: Findings, rows: number, kinds: readonly (SecretKind |
   const { bytes } = found
   const end = Math.min(found.end, rows + MAX_ROWS_BYTES)
   let at = rows
-  while (at < end && bytes[at] === OPEN) {
+  while (at < end && bytes[at] === PARENTHESIS) {
     at = findInRow(found, at + 1, end, kinds)
-    if (bytes[at] !== CLOSE) return
+    if (bytes[at] !== CLOSING_PARENTHESIS) return
     at = skipSpace(bytes, at + 1, end)
     if (bytes[at] !== COMMA) return
     at = skipSpace(bytes, at + 1, end)
@@ -70,7 +80,7 @@ function findInRow(
       if (kind !== null) judge(found, kind, at + 1, to)
       at = to + 1
     }
-    while (at < end && bytes[at] !== COMMA && bytes[at] !== CLOSE) at++
+    while (at < end && bytes[at] !== COMMA && bytes[at] !== CLOSING_PARENTHESIS) at++
     if (bytes[at] !== COMMA) return at
     at++
   }

@@ -1,4 +1,4 @@
-import { AT, COLON, DIGIT, DOLLAR, ENDS_URL, isIn, standsAt } from './characters.ts'
+import { AT, BRACE, COLON, DIGIT, DOLLAR, DOT, ENDS_URL, isIn, LESS, SLASH, standsAt } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { looksGenerated } from './secret-value.ts'
 import { textOf } from './text-of.ts'
@@ -11,8 +11,6 @@ export function findInUrl(found: Findings, from: number): void {
 
 const MAX_AUTHORITY_BYTES = 1024
 const MIN_USER_TOKEN_BYTES = 20
-const BRACE = 0x7b
-const LESS = 0x3c
 
 function findCredentials(found: Findings, from: number): void {
   const { bytes } = found
@@ -86,12 +84,10 @@ function findWebhook(found: Findings, from: number): void {
     found.add(secret, to)
 }
 
-const SLASH = 0x2f
-
 /** The first label of these hosts is the tenant's. */
 function behindOffice(bytes: Uint8Array, from: number): number {
   for (let at = from; at < from + 64; at++) {
-    if (bytes[at] === 0x2e) return standsAt(bytes, at, OFFICE) ? at + OFFICE.length : -1
+    if (bytes[at] === DOT) return standsAt(bytes, at, OFFICE) ? at + OFFICE.length : -1
     if (isIn(bytes[at], ENDS_URL)) return -1
   }
   return -1

@@ -43,12 +43,16 @@ for (const era of ERAS) {
     const temp = new TempReeve()
     const bin = venv('only-here')
     const first = await reeveMcp(temp, {
-      ...{ era, cwd: tempFolder(), name: 'first' },
+      era,
+      cwd: tempFolder(),
+      name: 'first',
       env: { APP: 'stage-of-first', PATH: SYSTEM_PATH },
     })
     expect(await printed(first, 'echo "app: [$APP]"')).toContain('app: [stage-of-first]')
     const second = await reeveMcp(temp, {
-      ...{ era, cwd: tempFolder(), name: 'second' },
+      era,
+      cwd: tempFolder(),
+      name: 'second',
       env: { PATH: `${bin}:${SYSTEM_PATH}`, VIRTUAL_ENV: bin },
     })
     const seen = await printed(second, 'echo "app: [$APP] venv: [$VIRTUAL_ENV]"; only-here')
@@ -61,7 +65,8 @@ for (const era of ERAS) {
 test('a daemon that a client starts has none of the variables of that client', async () => {
   const temp = new TempReeve()
   const client = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder() },
+    era: 'modern',
+    cwd: tempFolder(),
     env: { APP: 'stage', SOME_API_KEY: 'sk-of-the-client', NODE_OPTIONS: '--no-deprecation', LC_TIME: 'C' },
   })
   await printed(client, 'true')
@@ -92,7 +97,8 @@ test('secrets of a client reach a command by name alone, are masked in its outpu
   const temp = new TempReeve()
   const secret = 'correct-horse-battery'
   const client = await reeveMcp(temp, {
-    ...{ era: 'legacy', cwd: tempFolder() },
+    era: 'legacy',
+    cwd: tempFolder(),
     env: { ACME_API_KEY: secret, STORE_AT: 'postgres://app:hunter2hunter2@db/app', PLAIN: 'plain' },
   })
   const look = 'echo "key: [$ACME_API_KEY] store: [$STORE_AT] plain: [$PLAIN]"'
@@ -100,7 +106,9 @@ test('secrets of a client reach a command by name alone, are masked in its outpu
 
   const run = 'echo "it has $(printf %s "$ACME_API_KEY" | wc -c) characters"; echo "says $ACME_API_KEY"'
   const started = await call<Begun>(client, 'process_start', {
-    ...{ run, passEnv: ['ACME_API_KEY'], waitMs: 20_000 },
+    run,
+    passEnv: ['ACME_API_KEY'],
+    waitMs: 20_000,
   })
   const { pid } = started.structured.process
   expect(started.text).toContain(`it has ${secret.length} characters`)
@@ -126,7 +134,8 @@ test('an agent with a token that is bound to a session passes its variables on, 
   await daemon.reeve.openSession({ session: 's1' })
   const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   const client = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder() },
+    era: 'modern',
+    cwd: tempFolder(),
     env: { REEVE_TOKEN: token, STAGE: 'bound' },
   })
   expect(await printed(client, 'echo "stage: $STAGE"')).toContain('stage: bound')
@@ -140,12 +149,14 @@ test('a daemon on another machine gets neither the variables nor the secrets of 
   const env = { REEVE_TOKEN: token, STAGE: 'here', ACME_API_KEY: 'correct-horse-battery' }
   const run = 'echo "stage: [$STAGE] key: [$ACME_API_KEY]"'
   const near = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder() },
+    era: 'modern',
+    cwd: tempFolder(),
     env: { ...env, REEVE_URL: `http://localhost:${port}` },
   })
   expect(await printed(near, 'echo "stage: [$STAGE]"')).toContain('stage: [here]')
   const far = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder() },
+    era: 'modern',
+    cwd: tempFolder(),
     env: { ...env, REEVE_URL: `http://0.0.0.0:${port}` },
   })
   expect(await printed(far, run, { passEnv: ['ACME_API_KEY'] })).toContain('stage: [] key: []')

@@ -12,8 +12,10 @@ test('an agent is told of lines it watches for and of what is ready, until it sa
   const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
   const started = await call<{ process: { pid: string } }>(client, 'process_start', {
-    ...{ run: 'echo ERROR: no space; echo listening; exec sleep 60', waitMs: 0 },
-    ...{ watch: [{ text: 'ERROR' }], ready: { log: 'listening' } },
+    run: 'echo ERROR: no space; echo listening; exec sleep 60',
+    waitMs: 0,
+    watch: [{ text: 'ERROR' }],
+    ready: { log: 'listening' },
   })
   const { pid } = started.structured.process
   const waited = await call(client, 'process_wait', { pid, ready: true })

@@ -9,8 +9,10 @@ import { call } from './connected.ts'
 import { clientAtDaemon } from './daemon-client.ts'
 
 const ECHO = {
-  ...{ run: 'while read -r line; do echo "$line"; done', name: 'echo' },
-  ...{ stdin: 'pipe', waitMs: 0 },
+  run: 'while read -r line; do echo "$line"; done',
+  name: 'echo',
+  stdin: 'pipe',
+  waitMs: 0,
 }
 
 function adminTokenOf(temp: TempReeve): string {
@@ -21,8 +23,10 @@ async function ping(url: string, token: string, session: string): Promise<number
   const response = await fetch(new URL('/mcp', url), {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...{ accept: 'application/json, text/event-stream', 'mcp-session-id': session },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': session,
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
   })

@@ -70,7 +70,8 @@ test('an agent whose token is bound to a session acts in that session, without b
   await daemon.reeve.openSession({ session: 's1' })
   const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   const client = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder() },
+    era: 'modern',
+    cwd: tempFolder(),
     env: { REEVE_TOKEN: token },
   })
   const { structured } = await call<Begun>(client, 'process_start', { run: 'echo hello' })
@@ -85,7 +86,9 @@ test('an answer has structured content only with --structured', async () => {
   const plain = await reeveMcp(temp, { era: 'legacy', cwd: tempFolder() })
   expect(await plain.callTool(given)).not.toHaveProperty('structuredContent')
   const structured = await reeveMcp(temp, {
-    ...{ era: 'modern', cwd: tempFolder(), options: ['--structured'] },
+    era: 'modern',
+    cwd: tempFolder(),
+    options: ['--structured'],
   })
   expect(await structured.callTool(given)).toMatchObject({ structuredContent: { processes: [] } })
 })

@@ -91,7 +91,10 @@ test('polls one after the other show all lines, whatever the pages are, and none
   const shown = [started.structured.output]
   while (!shown.at(-1)?.includes('done') && shown.length < 100) {
     const { structured } = await call<{ output: string }>(client, 'process_wait', {
-      ...{ pid: 'long', until: { text: 'done' }, timeoutMs: 20_000, maxChars: 1_500 },
+      pid: 'long',
+      until: { text: 'done' },
+      timeoutMs: 20_000,
+      maxChars: 1_500,
     })
     shown.push(structured.output)
   }

@@ -24,12 +24,20 @@ const LATEST_MS = 60_000
 const SORTS = ['pipe', 'tagged', 'terminal'] as const
 /** What a caller is told while the disk is full, or the daemon is replaced. Each may be asked again. */
 const PASSING = new Set([
-  ...['store_full', 'store_busy', 'store_unavailable', 'outcome_unknown', 'keeper_unavailable'],
-  ...['daemon_unreachable', 'daemon_not_started', 'closed'],
+  'store_full',
+  'store_busy',
+  'store_unavailable',
+  'outcome_unknown',
+  'keeper_unavailable',
+  'daemon_unreachable',
+  'daemon_not_started',
+  'closed',
 ])
 
 const SLEEPING = {
-  ...{ kind: 'command', lifetime: 'detached', idempotencyKey: 'sleeping' },
+  kind: 'command',
+  lifetime: 'detached',
+  idempotencyKey: 'sleeping',
   spec: { argv: ['sleep', '1000000'] },
 } as const satisfies InputOf<'spawn'>
 
@@ -84,8 +92,14 @@ class Run {
   readonly #problems: string[] = []
   readonly #ended = new Set<string>()
   readonly #counts = {
-    ...{ made: 0, killed: 0, unrecordedKills: 0, fillings: 0, daemonsKilled: 0 },
-    ...{ startsOnFullDisk: 0, refusals: 0, troublesSeen: 0 },
+    made: 0,
+    killed: 0,
+    unrecordedKills: 0,
+    fillings: 0,
+    daemonsKilled: 0,
+    startsOnFullDisk: 0,
+    refusals: 0,
+    troublesSeen: 0,
   }
   #daemon: RunningDaemon | undefined
   #starting: Promise<RunningDaemon> | undefined
@@ -185,8 +199,11 @@ class Run {
   async #startDaemon(): Promise<void> {
     const env = {
       ...process.env,
-      ...{ REEVE_ENVIRONMENT: 'inherit', REEVE_SHELL: '/bin/sh', REEVE_LISTEN: 'off' },
-      ...{ REEVE_MIN_FREE_BYTES: String(2 * MiB), REEVE_OUTPUT_TOTAL_BYTES: String(16 * MiB) },
+      REEVE_ENVIRONMENT: 'inherit',
+      REEVE_SHELL: '/bin/sh',
+      REEVE_LISTEN: 'off',
+      REEVE_MIN_FREE_BYTES: String(2 * MiB),
+      REEVE_OUTPUT_TOTAL_BYTES: String(16 * MiB),
     }
     if (this.#isRemoved) throw new Error('The soak is over')
     this.#starting = detach({ home: this.#home.folder, env, timeoutMs: LATEST_MS })

@@ -123,7 +123,10 @@ async function fullDisk(): Promise<number> {
   }
   say(`${commands} commands at once on a small disk for ${minutes} minutes, seed ${seed}`)
   const found = await fullDiskSoak({
-    ...{ minutes: Number(minutes), seed: Number(seed), commands: Number(commands), say },
+    minutes: Number(minutes),
+    seed: Number(seed),
+    commands: Number(commands),
+    say,
   })
   for (const problem of found.problems.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
   const counted = [

@@ -13,8 +13,11 @@ const ended = (exitCode: number) =>
   }) as unknown as Seen
 const abandoned = {
   outcome: {
-    ...{ status: 'abandoned', exitCode: null, signal: null },
-    ...{ reason: 'keeper_lost', evidence: 'keeper_lost' },
+    status: 'abandoned',
+    exitCode: null,
+    signal: null,
+    reason: 'keeper_lost',
+    evidence: 'keeper_lost',
   },
   program,
 } as unknown as Seen

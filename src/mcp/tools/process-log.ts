@@ -32,7 +32,11 @@ export const processLog = tool({
     const from = line === undefined ? 'end' : 'start'
     const read = await perform((acting) =>
       acting.log({
-        ...{ pid, from, limit, offset: line === undefined ? 0 : line - 1, ansi: raw ? 'keep' : 'render' },
+        pid,
+        from,
+        limit,
+        offset: line === undefined ? 0 : line - 1,
+        ansi: raw ? 'keep' : 'render',
         ...(of === undefined ? {} : { stream: of }),
       }),
     )

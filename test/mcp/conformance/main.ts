@@ -47,7 +47,13 @@ async function main(): Promise<number> {
     const results = join(folder, revision)
     const run = await ran([
       SUITE,
-      ...['server', '--url', url, '--requirements', revision, '--output-dir', results],
+      'server',
+      '--url',
+      url,
+      '--requirements',
+      revision,
+      '--output-dir',
+      results,
     ])
     const found = scenariosIn(results)
     const counted = countedIn(revision, found)

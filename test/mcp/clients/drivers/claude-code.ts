@@ -29,8 +29,12 @@ export const claudeCode: Driver = {
       args: [
         '-p',
         prompt,
-        ...['--output-format', 'stream-json', '--verbose'],
-        ...['--mcp-config', config, '--strict-mcp-config'],
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        '--mcp-config',
+        config,
+        '--strict-mcp-config',
       ],
       env: {
         ANTHROPIC_BASE_URL: modelUrl,
