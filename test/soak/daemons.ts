@@ -60,6 +60,8 @@ export class Daemons {
     const spawning = daemon.asking('spawn')
     const gone = daemon.kill()
     this.#daemon = gone.then(() => this.#start())
+    // The next call reports a failed start; after the last call no daemon is started on purpose.
+    this.#daemon.catch(() => {})
     await gone
     return spawning
   }

@@ -2,6 +2,7 @@ import type { InputOf } from 'reeve'
 import { Random } from '../simulation/random.ts'
 import { Daemons, Refused } from './daemons.ts'
 import { SoakFolder } from './soak-folder.ts'
+import { withCleanUp } from './with-clean-up.ts'
 
 export interface FewDescriptorsOptions {
   readonly minutes: number
@@ -41,12 +42,13 @@ const END_MS = 60_000
 export async function soakFewDescriptors(options: FewDescriptorsOptions): Promise<FewDescriptorsReport> {
   const soaked = new SoakFolder()
   const daemons = new Daemons(soaked.store, soaked.commands, { openFiles: OPEN_FILES })
-  try {
-    return await new Run(options, soaked, daemons).whole()
-  } finally {
-    await daemons.end()
-    await soaked.remove()
-  }
+  return withCleanUp(
+    () => new Run(options, soaked, daemons).whole(),
+    async () => {
+      await daemons.end()
+      await soaked.remove()
+    },
+  )
 }
 
 class Run {

@@ -12,7 +12,7 @@ import { textOf } from '../command/read-output.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { SmallDisk } from '../small-disk.ts'
-import { tidily } from './tidily.ts'
+import { withCleanUp } from './with-clean-up.ts'
 
 const MiB = 1024 * 1024
 const DISK_BYTES = 64 * MiB
@@ -76,7 +76,7 @@ interface Piece {
 export async function fullDiskSoak(options: FullDiskOptions): Promise<FullDiskReport> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-full-disk-'))
   const run = new Run(options, folder)
-  return tidily(
+  return withCleanUp(
     () => run.whole(),
     () => run.remove(),
   )

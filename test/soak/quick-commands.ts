@@ -8,7 +8,7 @@ import { homePaths } from '../../src/client/home.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { until } from '../keeper/client.ts'
-import { tidily } from './tidily.ts'
+import { withCleanUp } from './with-clean-up.ts'
 
 export interface QuickCommandsOptions {
   readonly commands: number
@@ -42,13 +42,16 @@ export async function soakQuickCommands(options: QuickCommandsOptions): Promise<
   const probe = options.snapshots ?? folder
   const env = {
     ...process.env,
-    ...{ REEVE_HOME: home, REEVE_ENVIRONMENT: 'inherit', REEVE_SHELL: '/bin/sh', REEVE_LISTEN: 'off' },
+    REEVE_HOME: home,
+    REEVE_ENVIRONMENT: 'inherit',
+    REEVE_SHELL: '/bin/sh',
+    REEVE_LISTEN: 'off',
     REEVE_MEMORY_PROBE: probe,
   }
   // As the command line starts it.
   const starting = detach({ home, env, program: PROGRAM })
   let reeve: Reeve | undefined
-  return tidily(
+  return withCleanUp(
     async () => {
       const daemon = await starting
       reeve = await connect({ socket: homePaths(home).socket })

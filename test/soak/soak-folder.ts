@@ -11,7 +11,7 @@ import {
   markedWith,
   openDescriptors,
 } from '../command/os-processes.ts'
-import { startTimeOf, until } from '../keeper/client.ts'
+import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 
 /** Node opens one for itself when the first file is watched, and keeps it. */
 const ONCE = 'anon_inode:inotify'
@@ -96,6 +96,7 @@ export class SoakFolder {
     for (const osPid of this.programs()) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
     const keeper = this.keeper()
     if (keeper !== null) await endForCertain(keeper)
+    if (existsSync(this.home.identity)) removeCgroups(this.#id())
     rmSync(this.folder, { recursive: true, force: true })
   }
 

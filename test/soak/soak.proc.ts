@@ -1,26 +1,36 @@
 import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { exitOf } from '../keeper/client.ts'
+import { leftBy } from '../examples/left-by.ts'
+import { exitOf, until } from '../keeper/client.ts'
 import { NEEDS_MOUNT, testIf } from '../reporting/test-if.ts'
 import { canMount } from '../small-disk.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
-async function soak(...args: string[]): Promise<{ code: number | null; said: string[] }> {
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const program = spawn(process.execPath, ['--conditions=reeve-source', MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
   })
   const exited = exitOf(program)
-  // One whose test took too long removes what it made, and is gone when the next begins.
+  // A soak whose test timed out cleans up, and has ended when the next test begins.
   onTestFinished(async () => {
     program.kill('SIGTERM')
     const lastResort = setTimeout(() => program.kill('SIGKILL'), 90_000)
     await exited
     clearTimeout(lastResort)
   })
+  program.stdout.setEncoding('utf8')
+  return { program, exited }
+}
+
+async function soak(...args: string[]): Promise<{ code: number | null; said: string[] }> {
+  const { program, exited } = start(args)
   let text = ''
-  program.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  program.stdout.on('data', (chunk: string) => {
     text += chunk
   })
   const code = await exited
@@ -71,3 +81,20 @@ test('a short soak of quick commands says what daemon and keeper have in memory'
   expect(said.at(-1)).toMatch(/^The soak held: 24 quick commands; daemon .* MB; keeper .* MB\.$/)
   expect(code).toBe(0)
 })
+
+for (const [name, args] of [
+  ['with killed daemons', ['--minutes', '5', '--commands', '5']],
+  ['with few descriptors', ['--minutes', '5', '--few-descriptors']],
+] as const)
+  test(`a soak ${name} that is stopped leaves no process and no file`, TIMES, async () => {
+    const folder = tempFolder()
+    const { program, exited } = start(args, { TMPDIR: folder })
+    await until(
+      'the soak has a folder and programs',
+      () => readdirSync(folder).length > 0 && leftBy(folder).length > 2,
+    )
+    program.kill('SIGTERM')
+    expect(await exited).toBe(130)
+    expect(leftBy(folder)).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
+  })

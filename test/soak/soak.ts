@@ -6,6 +6,7 @@ import { until } from '../keeper/client.ts'
 import { Random } from '../simulation/random.ts'
 import { Daemons, Refused } from './daemons.ts'
 import { SoakFolder } from './soak-folder.ts'
+import { withCleanUp } from './with-clean-up.ts'
 import { anySort, newPiece, type Piece, SORTS, type Sort, wrongIn } from './work.ts'
 
 export interface SoakOptions {
@@ -45,12 +46,13 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const soaked = new SoakFolder()
   const daemons = new Daemons(soaked.store, soaked.commands)
   const run = new Run(options, soaked, daemons)
-  try {
-    return await run.whole()
-  } finally {
-    await daemons.end()
-    await soaked.remove()
-  }
+  return withCleanUp(
+    () => run.whole(),
+    async () => {
+      await daemons.end()
+      await soaked.remove()
+    },
+  )
 }
 
 class Run {
