@@ -54,8 +54,10 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     )
     yield { name: 'daemon', state: 'good', found: `PID ${running.osPid} answers` }
     yield await keeper(reeve)
-    for (const { message, remedy } of troubles)
-      yield { name: 'trouble', state: 'bad', found: message, fix: remedy }
+    for (const { code, message, remedy } of troubles) {
+      // The check of the file itself has said this already.
+      if (code !== 'secrets_unusable') yield { name: 'trouble', state: 'bad', found: message, fix: remedy }
+    }
     yield unreadable.length === 0 ? await records(reeve) : unreadableRecords(unreadable)
   } catch (error) {
     const fix = `Look at ${home.log}, or start another: kill -9 ${running.osPid} loses nothing.`

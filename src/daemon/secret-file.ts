@@ -41,6 +41,7 @@ export class SecretFile implements Secrets {
   readonly #path: string
   #version = 'never'
   #read: Content = {}
+  #unusableSince: number | null = null
 
   constructor({ secrets }: Pick<HomePaths, 'secrets'>) {
     this.#path = secrets
@@ -49,6 +50,19 @@ export class SecretFile implements Secrets {
   read(): Readonly<Record<string, string>> {
     const entries = Object.entries(this.#content()).map(([name, { value }]) => [name, value])
     return Object.fromEntries(entries)
+  }
+
+  /** Why the file cannot be read now, and since when that has been seen; null if it can. */
+  trouble(): { readonly since: number; readonly message: string; readonly remedy: string } | null {
+    try {
+      this.#content()
+      this.#unusableSince = null
+      return null
+    } catch (error) {
+      if (!(error instanceof ReeveError)) throw error
+      this.#unusableSince ??= Date.now()
+      return { since: this.#unusableSince, message: error.message, remedy: error.remedy }
+    }
   }
 
   list(): readonly SecretEntry[] {

@@ -241,6 +241,7 @@ interface EmbeddedParts {
 
 async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedParts): Promise<Embedded> {
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
+  const secrets = new SecretFile(home)
   const options: EmbedOptions = {
     store: values.store ?? home.store,
     ...(times === undefined ? {} : { times }),
@@ -262,7 +263,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
       ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
       ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
     },
-    secrets: new SecretFile(home),
+    secrets,
     waits: { defaultMs: waitMs },
     flood: {
       ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
@@ -271,7 +272,11 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
     onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
   }
-  return embedWith(options, { redaction, logTrouble: () => log.trouble?.() ?? null })
+  return embedWith(options, {
+    redaction,
+    logTrouble: () => log.trouble?.() ?? null,
+    secretsTrouble: () => secrets.trouble(),
+  })
 }
 
 function second(home: HomePaths, osPid: number | null): ReeveError {

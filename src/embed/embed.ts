@@ -132,6 +132,8 @@ export interface DaemonParts {
   readonly redaction?: Redaction
   /** What is wrong with the daemon's log. */
   readonly logTrouble?: () => TroubleFacts['log']
+  /** Why the daemon's file of secrets cannot be read. */
+  readonly secretsTrouble?: () => TroubleFacts['secrets']
 }
 
 export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}): Promise<Embedded> {
@@ -165,7 +167,7 @@ async function start(
   { holder, successor }: Pick<KernelOptions, 'holder' | 'successor'>,
   leave: () => Promise<void>,
   options: EmbedOptions,
-  { redaction = redactionOf(options), logTrouble = () => null }: DaemonParts,
+  { redaction = redactionOf(options), logTrouble = () => null, secretsTrouble = () => null }: DaemonParts,
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
   const { store } = watch
@@ -225,7 +227,7 @@ async function start(
   }
   const troubles = () => {
     const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
-    return troublesOf({ store: watch.failed, log: logTrouble(), ...backlog })
+    return troublesOf({ store: watch.failed, secrets: secretsTrouble(), log: logTrouble(), ...backlog })
   }
   const parts: ActingParts = {
     ...{ kernel, commands, waits, shown, reveals, retention, troubles },

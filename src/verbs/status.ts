@@ -36,7 +36,7 @@ export const status = verb({
     troubles: z
       .array(
         z.strictObject({
-          code: z.enum(['store_unwritable', 'output_held_back', 'log_unwritten']),
+          code: z.enum(['store_unwritable', 'secrets_unusable', 'output_held_back', 'log_unwritten']),
           since: count,
           message: z.string(),
           remedy: z.string(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { troublesOf } from '../../src/core/trouble/trouble.ts'
 
-const WELL = { store: null, unrecordedEnds: 0, held: [], log: null }
+const WELL = { store: null, secrets: null, unrecordedEnds: 0, held: [], log: null }
 
 test('without trouble nothing is listed, also while ends are being recorded', () => {
   expect(troublesOf({ ...WELL, unrecordedEnds: 3 })).toEqual([])
@@ -10,6 +10,7 @@ test('without trouble nothing is listed, also while ends are being recorded', ()
 test('each trouble has a code, the time since when, words and a remedy, the worst first', () => {
   const troubles = troublesOf({
     store: { since: 30, message: 'The disk is full.', remedy: 'Free some space.' },
+    secrets: { since: 50, message: 'The file is for others, too.', remedy: 'Run chmod.' },
     unrecordedEnds: 1,
     held: [
       { since: 20, bytes: 4_096 },
@@ -24,6 +25,13 @@ test('each trouble has a code, the time since when, words and a remedy, the wors
       message:
         'Nothing new can be recorded: The disk is full. Reading and killing still work. 1 command ended, which is recorded when the store can be written.',
       remedy: 'Free some space.',
+    },
+    {
+      code: 'secrets_unusable',
+      since: 50,
+      message:
+        'The file is for others, too. Processes that name a secret fail to start, and values of the file are not masked by value.',
+      remedy: 'Run chmod.',
     },
     {
       code: 'output_held_back',

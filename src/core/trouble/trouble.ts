@@ -8,12 +8,14 @@ export interface Trouble {
   readonly remedy: string
 }
 
-type TroubleCode = 'store_unwritable' | 'output_held_back' | 'log_unwritten'
+type TroubleCode = 'store_unwritable' | 'secrets_unusable' | 'output_held_back' | 'log_unwritten'
 
 /** What is known of the parts that can be in trouble. */
 export interface TroubleFacts {
   /** The write that failed last, if none has succeeded since. */
   readonly store: { readonly since: number; readonly message: string; readonly remedy: string } | null
+  /** Why the source of secrets cannot be read now. */
+  readonly secrets: { readonly since: number; readonly message: string; readonly remedy: string } | null
   /** Commands that have ended, and whose ends are not in the store. */
   readonly unrecordedEnds: number
   /** Commands that wait for the disk to take their output. */
@@ -28,9 +30,16 @@ export interface TroubleFacts {
 }
 
 /** What is wrong now, the worst first. */
-export function troublesOf({ store, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
+export function troublesOf({ store, secrets, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
   const troubles: Trouble[] = []
   if (store !== null) troubles.push(unwritable(store, unrecordedEnds))
+  if (secrets !== null)
+    troubles.push({
+      code: 'secrets_unusable',
+      since: secrets.since,
+      message: `${secrets.message} Processes that name a secret fail to start, and values of the file are not masked by value.`,
+      remedy: secrets.remedy,
+    })
   if (held.length > 0)
     troubles.push({
       code: 'output_held_back',
