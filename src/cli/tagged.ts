@@ -18,9 +18,10 @@ export async function* tagged(
 ): AsyncGenerator<TaggedPiece, void, void> {
   let known: OutputOf<'outputStreams'> = { parts: [], end: 0 }
   let next = 0
-  for await (const { offset, bytes, gap } of pieces) {
+  for await (const piece of pieces) {
+    const { offset, bytes, gap } = piece
     const end = offset + bytes.length
-    if (bytes.length === 0) yield { offset, bytes, gap, stream: null }
+    if (bytes.length === 0) yield { ...piece, stream: null }
     for (let at = offset; at < end; ) {
       if (at >= known.end) {
         known = await reeve.outputStreams({ pid, from: at, to: Math.max(end, at + AHEAD_BYTES) })

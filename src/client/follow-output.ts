@@ -1,13 +1,14 @@
 import { ReeveError } from '../core/errors.ts'
-import type { CallOptions, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
-import type { Line } from './call.ts'
+import type { CallOptions, OutputOf, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
+import { call, type Line } from './call.ts'
 import { type Page, readPage } from './read-stream.ts'
 
 type Gap = NonNullable<OutputPiece['gap']>
+type Outcome = NonNullable<OutputPiece['outcome']>
 
 /**
- * Every byte once, from an offset on, until the command has ended; each gap is named with the piece behind it. Whatever
- * breaks in between, the daemon too, is taken up again at the byte where it broke.
+ * Every byte once, from an offset on, until the command has ended; each gap is named with the piece behind it, and the last
+ * piece has the outcome. A broken connection, or a new daemon, is resumed at the byte where the old one broke.
  */
 export async function* followOutput(
   line: Line,
@@ -19,15 +20,13 @@ export async function* followOutput(
   const path = `/processes/${encodeURIComponent(pid)}/output/stream`
   const query = { ...(reveal ? { reveal: 'true' } : {}), ...(terminal ? { terminal: 'true' } : {}) }
   let offset = from
-  let live = false
   let gap: Gap | null = null
   try {
     while (!either.aborted) {
-      const page = await pageOrGap(line, path, { offset, live, query }, either)
+      const page = await pageOrGap(line, path, { offset, query }, either)
       if ('from' in page) {
         gap = gap === null ? page : { from: gap.from, to: page.to }
         offset = page.to
-        live = false
         continue
       }
       const cut = yield* piecesOf(page, offset, gap)
@@ -35,10 +34,10 @@ export async function* followOutput(
       offset = cut.offset
       if (cut.broken) continue
       if (page.closed) {
-        if (gap !== null) yield { offset, bytes: new Uint8Array(), gap }
+        const outcome = page.outcome ?? (await outcomeOf(line, pid, either))
+        yield { offset, bytes: new Uint8Array(), gap, ...(outcome === null ? {} : { outcome }) }
         return
       }
-      live = page.upToDate
     }
   } catch (error) {
     if (!either.aborted) throw error
@@ -69,20 +68,22 @@ async function* piecesOf(
 async function pageOrGap(
   line: Line,
   path: string,
-  asked: {
-    readonly offset: number
-    readonly live: boolean
-    readonly query: Readonly<Record<string, string>>
-  },
+  asked: { readonly offset: number; readonly query: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<Page | Gap> {
   try {
-    return await readPage(line, path, asked, signal)
+    return await readPage(line, path, { ...asked, live: true }, signal)
   } catch (error) {
     const gap = gapIn(error)
     if (gap === null || gap.to <= asked.offset) throw error
     return gap
   }
+}
+
+/** Of a daemon that did not send it with the last page: an older one, or an outcome too large for a header. */
+async function outcomeOf(line: Line, pid: string, signal: AbortSignal): Promise<Outcome | null> {
+  const { outcome } = (await call(line, 'show', { pid }, { signal })) as OutputOf<'show'>
+  return outcome
 }
 
 function gapIn(error: unknown): Gap | null {

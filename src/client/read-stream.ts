@@ -1,3 +1,4 @@
+import type { OutputPiece } from '../verbs/reeve.ts'
 import { type Line, textOf } from './call.ts'
 import { errorOf } from './problem.ts'
 import { retrying } from './retry.ts'
@@ -12,6 +13,8 @@ export interface Page {
   readonly upToDate: boolean
   /** There will never be more. */
   readonly closed: boolean
+  /** With the page that closes the output of a command. */
+  readonly outcome: NonNullable<OutputPiece['outcome']> | undefined
 }
 
 /**
@@ -43,10 +46,12 @@ export async function readPage(
   const hasAnswered = () => transport.hasAnswered
   const answered = await retrying(attempt, { safe: true, forMs, signal, hasAnswered, revive: line.revive })
   const header = (name: string) => answered.headers[name]
+  const outcome = header('reeve-outcome')
   return {
     answered,
     next: Number(header('stream-next-offset') ?? asked.offset),
     upToDate: header('stream-up-to-date') === 'true',
     closed: header('stream-closed') === 'true',
+    outcome: typeof outcome === 'string' ? JSON.parse(outcome) : undefined,
   }
 }

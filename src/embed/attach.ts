@@ -12,6 +12,7 @@ export async function* followLog(
   actor: Actor,
   commands: Commands | undefined,
   reveals: Reveals,
+  { show }: Pick<ReeveVerbs, 'show'>,
   asked: {
     readonly pid: string
     readonly offset: number
@@ -25,9 +26,18 @@ export async function* followLog(
   const view = asked.terminal
     ? terminalView(kernel, actor)
     : await reveals.viewFor(actor, record, 'followOutput', asked.reveal)
-  yield* followWhileReadable(kernel, actor, record.pid, options, ({ signal }) =>
-    output.follow(kernel, record, asked.offset, { signal, view }),
+  let offset = asked.offset
+  const pieces = followWhileReadable(kernel, actor, record.pid, options, ({ signal }) =>
+    output.follow(kernel, record, offset, { signal, view }),
   )
+  for await (const piece of pieces) {
+    yield piece
+    offset = piece.offset + piece.bytes.length
+  }
+  // Output also ends when the kernel is closed, and when the caller aborts.
+  if (kernel.isClosed || options.signal?.aborted === true) return
+  const { outcome } = await show({ pid: record.pid })
+  if (outcome !== null) yield { offset, bytes: new Uint8Array(), gap: null, outcome }
 }
 
 /** Shows what is there from `scrollback` bytes before the end, then goes on; what is typed goes to the program. */

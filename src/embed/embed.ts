@@ -334,7 +334,15 @@ function acting(
     inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
     follow: (given = {}, options = {}) => follow({ kernel, shown, reveals }, actor, given, options),
     followOutput: (given, options = {}) =>
-      followLog(kernel, actor, commands, reveals, parse(FOLLOW_OUTPUT, given, 'followOutput'), options),
+      followLog(
+        kernel,
+        actor,
+        commands,
+        reveals,
+        called,
+        parse(FOLLOW_OUTPUT, given, 'followOutput'),
+        options,
+      ),
     attach: async (given, options = {}) =>
       attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
   }

@@ -172,7 +172,7 @@ export interface ReeveVerbs extends Acts {
     },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
-  /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends when the command has. */
+  /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends with the command's outcome. */
   followOutput(
     input: {
       readonly pid: string
@@ -218,6 +218,8 @@ export interface OutputPiece {
   readonly offset: number
   readonly bytes: Uint8Array
   readonly gap: { readonly from: number; readonly to: number } | null
+  /** With the last piece of `followOutput`, which has no bytes: how the command ended. */
+  readonly outcome?: NonNullable<OutputOf<'show'>['outcome']>
 }
 
 /** A live terminal: what is printed, what is typed, and how large it is. Letting go of it changes nothing. */

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { ask } from '../server/ask.ts'
 import { CommandLine } from './command-line.ts'
 
 test('a command in the foreground passes its exit code, its output and its errors on', async () => {
@@ -75,6 +76,20 @@ test('a command whose output nobody reads any more ends as it would alone', asyn
 test('input that never ends does not keep a command that has ended', async () => {
   const ran = new CommandLine().start(['run', '--', 'sh', '-c', 'exit 4'], { input: 'open' })
   expect((await ran.ended).code).toBe(4)
+})
+
+test('a foreground command that prints nothing costs three requests', async () => {
+  const reeve = new CommandLine()
+  const daemon = await reeve.temp.up()
+  // It ends when its input does, so that no request is cut short by its end.
+  expect(await reeve.run(['run', '--', 'cat'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  const { text } = await ask(daemon, 'GET /metrics')
+  const answers = [...text.matchAll(/^reeve_http_answers_total\{verb="(\w+)",status="(\d+)"\} (\d+)$/gm)]
+  expect(answers.map(([, verb, status, count]) => [verb, status, count])).toEqual([
+    ['spawn', '200', '1'],
+    ['closeInput', '200', '1'],
+    ['stream', '204', '1'],
+  ])
 })
 
 test('a foreground command and its reader live through kill -9 of the daemon', async () => {

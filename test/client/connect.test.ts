@@ -195,27 +195,29 @@ test('output is followed over pages, a gap, a cut and an empty poll: every byte 
     page('de', 15, { upToDate: true }),
     page(null, 15, { upToDate: true }),
     page('!', 16, { upToDate: true, closed: true }),
+    json({ pid: 'web', outcome: { status: 'completed', exitCode: 0 } }),
   )
   const reeve = await connect({ socket: daemon.socket })
   const pieces: [number, string, unknown][] = []
-  for await (const { offset, bytes, gap } of reeve.followOutput({ pid: 'web' }))
+  let ended: unknown
+  for await (const { offset, bytes, gap, outcome } of reeve.followOutput({ pid: 'web' })) {
     pieces.push([offset, Buffer.from(bytes).toString(), gap])
+    ended = outcome
+  }
   expect(pieces).toEqual([
     [0, 'one', null],
     [3, 'two', null],
     [10, 'abc', { from: 6, to: 10 }],
     [13, 'de', null],
     [15, '!', null],
+    [16, '', null],
   ])
-  expect(daemon.heard.slice(1).map(({ query }) => [Number(query.get('offset')), query.get('live')])).toEqual([
-    [0, null],
-    [3, null],
-    [6, null],
-    [10, null],
-    [13, null],
-    [15, 'long-poll'],
-    [15, 'long-poll'],
-  ])
+  expect(ended).toEqual({ status: 'completed', exitCode: 0 })
+  const pages = daemon.heard.slice(1, -1)
+  expect(pages.map(({ query }) => Number(query.get('offset')))).toEqual([0, 3, 6, 10, 13, 15, 15])
+  expect(pages.every(({ query }) => query.get('live') === 'long-poll')).toBe(true)
+  // A daemon that does not send the outcome with the last page is asked for it.
+  expect(daemon.heard.at(-1)?.path).toBe('/v1/processes/web')
   await reeve.close()
 })
 

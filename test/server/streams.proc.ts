@@ -36,6 +36,9 @@ test('the output of a command that has ended is read from any offset, and is clo
   expect(await ask(daemon, `GET ${path}?offset=now`)).toMatchObject({ status: 200, text: '' })
   const live = await ask(daemon, `GET ${path}?offset=${offset(10)}&live=long-poll`)
   expect(live).toMatchObject({ status: 204, headers: { 'stream-closed': 'true' } })
+  const record = (await ask(daemon, `GET /v1/processes/${pid}`)).json
+  for (const { headers } of [all, live])
+    expect(JSON.parse(String(headers['reeve-outcome']))).toEqual(record['outcome'])
   const head = await ask(daemon, `HEAD ${path}`)
   expect(head).toMatchObject({
     status: 200,

@@ -13,32 +13,36 @@ type ProcessRecord = OutputOf<'show'>
 export async function runThroughPipes(
   { around, print }: Context<unknown>,
   reeve: ReeveVerbs,
-  { pid, spec }: ProcessRecord,
+  started: ProcessRecord,
   hasInput: boolean,
 ): Promise<ProcessRecord | null> {
+  const { pid, spec } = started
   const { stdin, stdout, stderr } = around
   const over = new AbortController()
   const passOn = passSignals(reeve, pid, ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
   const stopWriting = tellOfBrokenPipe(stdout, () =>
     reeve.signal({ pid, signal: 'SIGPIPE', to: 'group' }).catch(() => undefined),
   )
-  const record = endedLater(reeve, pid, over.signal)
+  // Only a wait marks the notice of the end as seen.
+  const seen = spec['notify'] === 'none' ? null : endedLater(reeve, pid, over.signal)
   const input = hasInput
     ? pumpInput(reeve, pid, stdin, { sole: true, signal: over.signal })
     : Promise.resolve()
   // Looked at below, when all is over: until then a failure of it must not count as unhandled.
   input.catch(() => undefined)
   let missing = 0
+  let ended: ProcessRecord | null = null
   try {
     // A person's own: nothing is masked.
     const pieces = reeve.followOutput({ pid, terminal: true })
     const parts = spec['output'] === 'tagged' ? tagged(reeve, pid, pieces) : withoutTags(pieces)
-    for await (const { bytes, gap, stream } of parts) {
+    for await (const { bytes, gap, stream, outcome } of parts) {
       missing += gap === null ? 0 : gap.to - gap.from
       if (stream === 'stderr') await writeAll(stderr, bytes)
       else if (!stopWriting.isBroken()) await writeAll(stdout, bytes)
+      if (outcome !== undefined) ended = { ...started, status: outcome.status, outcome }
     }
-    await record
+    await seen
     over.abort()
     if (missing > 0 && !stopWriting.isBroken()) {
       print.failure({
@@ -47,7 +51,7 @@ export async function runThroughPipes(
       })
       return null
     }
-    return record
+    return ended
   } finally {
     over.abort()
     // Whoever still writes to it would keep this program alive.

@@ -26,6 +26,7 @@ const streamHeaders = {
   'Stream-Up-To-Date': header('true: there is no more now'),
   'Stream-Closed': header('true: there will never be more'),
   'Stream-Cursor': header('to be sent with the next live request'),
+  'Reeve-Outcome': header('with the page that closes the output of a command: its outcome, as JSON'),
 }
 
 function stream(operationId: string, summary: string, type: string, parameters: readonly object[]) {

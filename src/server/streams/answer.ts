@@ -93,6 +93,7 @@ function answered(stream: Stream, page: Page, { from, live, cursor, has }: Asked
     ...(page.upToDate ? { 'Stream-Up-To-Date': 'true' } : {}),
     ...(page.closed ? { 'Stream-Closed': 'true' } : {}),
     ...(live === null || page.closed ? {} : { 'Stream-Cursor': nextCursor(cursor, Date.now()) }),
+    ...page.headers,
   }
   if (live !== null && page.isEmpty) return new Response(null, { status: 204, headers })
   const tagged = tag === null ? headers : { ...headers, ETag: tag }

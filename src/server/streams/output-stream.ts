@@ -35,9 +35,11 @@ export function outputStream(acting: ReeveVerbs, pid: string, view: OutputView =
       const page = await acting.output({ pid, offset: from, limit: MAX_BYTES[most], ...view })
       const final = finalOf(record, page.end)
       const of = record.pid
-      if (final !== null && from >= final) return { ...NOTHING, of, next: from, closed: true }
+      if (final !== null && from >= final)
+        return { ...NOTHING, of, next: from, closed: true, headers: outcomeHeader(record) }
       if (page.gap !== null) throw gapAt(record, page.gap, final)
-      return { of, ...pageOf(page, from, final) }
+      const bytes = pageOf(page, from, final)
+      return bytes.closed ? { of, ...bytes, headers: outcomeHeader(record) } : { of, ...bytes }
     },
     async wait({ next }, signal) {
       for await (const _ of acting.followOutput({ pid, offset: next, ...view }, { signal })) return
@@ -54,6 +56,22 @@ function pageOf({ bytes, end }: OutputOf<'output'>, from: number, final: number 
   const next = from + body.length
   const closed = final !== null && next >= final
   return { body, isEmpty: false, next, upToDate: closed || next >= end, closed, heardUpTo: 0 }
+}
+
+/**
+ * The outcome, with the page that closes the stream: a reader that follows a command to its end needs no second request. Left
+ * out if it is larger than a header may be.
+ */
+function outcomeHeader({ outcome }: ProcessRecord): Readonly<Record<string, string>> {
+  const text = JSON.stringify(outcome).replace(/[\u007f-\uffff]/g, escaped)
+  return text.length > MAX_HEADER_CHARS ? {} : { 'Reeve-Outcome': text }
+}
+
+const MAX_HEADER_CHARS = 4_096
+
+/** A header is ASCII. */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Where the output of a command that has ended ends: where somebody saw it, unless less than that is left of its log. */

@@ -24,6 +24,8 @@ export interface Page {
   readonly closed: boolean
   /** The place in the change feed from which on to listen for more; everything before it was looked at. */
   readonly heardUpTo: number
+  /** Headers of the answer that carries this page, besides those of every page. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Of JSON each page is an array, as text. Of everything else pages are bytes, one behind the other. */
