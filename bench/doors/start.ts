@@ -17,11 +17,5 @@ export async function* start(site: Site, { rounds }: { rounds: number }): AsyncG
   const { ours, difference, ratio } = await beyond(rounds, untilReady, bareNode)
   yield figure('start to ready, empty store', ours, 'ms')
   const compared = { ratio, against: 'node -e 0' }
-  yield figure(
-    'start to ready: beyond bare Node',
-    difference,
-    'ms',
-    compared,
-    valueAtMost(MAX_MS, 'ms more'),
-  )
+  yield figure('start to ready: beyond bare Node', difference, 'ms', compared, valueAtMost(MAX_MS, 'ms more'))
 }

@@ -211,7 +211,7 @@ export class Commands {
       reach: (listening) => reachKeeper(home, daemon, listening),
     })
     try {
-      const gone = async (former: KeeperSide) => current?.succeed(former)
+      const gone = async (former: KeeperSide) => current?.takeOverFrom(former)
       const older = await reachOlder(home, daemon, { ...shared, gone })
       const keepers = current === undefined ? older : [current, ...older]
       const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES

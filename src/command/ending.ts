@@ -4,7 +4,7 @@ import type { Evidence, StopHow } from '../core/process/record.ts'
 import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Untold } from './attend/attend.ts'
-import type { Succession } from './succeed.ts'
+import type { Restart } from './register-restart.ts'
 
 /** What was asked of it last, if it was asked to stop at all. */
 export interface Stop {
@@ -38,7 +38,7 @@ export function endingOf(
 }
 
 /** What becomes of it is known with its end. */
-export function withRestart<Any extends Ending | Lost>(ending: Any, restart: Succession): Any {
+export function withRestart<Any extends Ending | Lost>(ending: Any, restart: Restart): Any {
   return { ...ending, result: { ...Object(ending.result), restart } }
 }
 

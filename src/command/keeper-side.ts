@@ -29,11 +29,11 @@ import { timeoutOf } from './plan.ts'
 import { ProgramRequests, type Running, runningOf } from './program-requests.ts'
 import { type Ended, failedStart, lost, outputEndOf, programOf } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
+import { registerRestart } from './register-restart.ts'
+import { rejectWhenGone } from './reject-when-gone.ts'
 import { SpareReaders } from './spare-readers.ts'
-import { standingOf } from './standing.ts'
-import { succeed } from './succeed.ts'
+import { storedStateOf } from './stored-state.ts'
 import { UsageAsks } from './usage-asks.ts'
-import { rejectWhenGone } from './work-gone.ts'
 
 export interface KeeperSideOptions {
   readonly homeId: string
@@ -165,7 +165,7 @@ export class KeeperSide implements Executor, Keeping {
     const gone = rejectWhenGone(work)
     let attendance: Attendance | null = null
     let limits: LimitWatch | null = null
-    const deaf = work.onRequest((request) => this.#requests.make(running, request))
+    const stopListening = work.onRequest((request) => this.#requests.make(running, request))
     try {
       const begun = await Promise.race([this.#begin(running, work, kernel), gone.promise])
       if (begun === 'never') return neverBegun(running.stop)
@@ -186,7 +186,7 @@ export class KeeperSide implements Executor, Keeping {
     } finally {
       attendance?.stop()
       limits?.stop()
-      deaf()
+      stopListening()
       gone.done()
       if (this.#running.get(record.pid) === running) this.#running.delete(record.pid)
       this.#spares.release(record.pid)
@@ -194,7 +194,7 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   async #succeeded(record: ProcessRecord, ending: Ending | Lost, kernel: Kernel): Promise<Ending | Lost> {
-    const restart = await succeed(record, ending, kernel)
+    const restart = await registerRestart(record, ending, kernel)
     return restart === null ? ending : withRestart(ending, restart)
   }
 
@@ -216,7 +216,7 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   /** A keeper of an older protocol has died: this one takes its programs over, and its leases with them. */
-  async succeed(former: KeeperSide): Promise<void> {
+  async takeOverFrom(former: KeeperSide): Promise<void> {
     const { programs } = await this.ask('recover', {})
     for (const state of programs) this.#know(state)
     await this.#kernel?.keeperGone(former.identity.id, this.identity.id)
@@ -265,7 +265,7 @@ export class KeeperSide implements Executor, Keeping {
   async foreign(kernel: Kernel): Promise<ProgramState[]> {
     const foreign: ProgramState[] = []
     for (const state of this.#told.values())
-      if ((await standingOf(kernel, state.pid as Pid)) === 'unknown') foreign.push(state)
+      if ((await storedStateOf(kernel, state.pid as Pid)) === 'unknown') foreign.push(state)
     return foreign
   }
 
@@ -276,7 +276,7 @@ export class KeeperSide implements Executor, Keeping {
   async clearStrays(kernel: Kernel): Promise<void> {
     for (const pid of [...this.#told.keys()]) {
       if (this.#running.has(pid)) continue
-      const standing = await standingOf(kernel, pid)
+      const standing = await storedStateOf(kernel, pid)
       if (standing === 'unknown') continue
       if (standing === 'over' || standing.holder !== this.identity.id) await this.#clear(pid)
     }

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync, readFileSync, statfsSync } from 'node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
-import { moveOutOfLeaf } from '../keeper/tree/leave-leaf.ts'
+import { moveOutOfLeaf } from '../keeper/tree/move-out-of-leaf.ts'
 import { ownProgram } from '../package/own-files.ts'
 import { daemonEnvironment } from './base-environment.ts'
 import { prepareHome } from './home.ts'

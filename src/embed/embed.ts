@@ -40,7 +40,7 @@ import { effectsFor, NO_EFFECTS, onlyObserves, type ReadEffects } from './read-e
 import { redactionOf } from './redaction-of.ts'
 import { Retention, type RetentionLimits } from './retention.ts'
 import { type Revealed, Reveals } from './reveal.ts'
-import { type Manner, Shown } from './shown.ts'
+import { AnswerMasking, type MaskingMode } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
 import { StoreWatch } from './store-watch.ts'
 import type { WaitTimes } from './wait-acts.ts'
@@ -172,7 +172,10 @@ async function start(
   const watch = new StoreWatch(opened, systemClock)
   const { store } = watch
   const secrets = new EnvironmentSecrets(options.secrets, redaction)
-  const shown = new Shown(() => kernel, redaction, { commands: () => commands?.secrets, named: secrets })
+  const shown = new AnswerMasking(() => kernel, redaction, {
+    commands: () => commands?.secrets,
+    named: secrets,
+  })
   const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
   const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
   const { osPid, startTime, id } = holder
@@ -287,7 +290,7 @@ interface ActingParts {
   readonly kernel: Kernel
   readonly commands: Commands | undefined
   readonly waits: WaitTimes
-  readonly shown: Shown
+  readonly shown: AnswerMasking
   readonly reveals: Reveals
   readonly troubles: () => Trouble[]
   readonly retention: Retention
@@ -415,7 +418,7 @@ const FOLLOW = z.strictObject({
   reveal: z.boolean().default(false),
 })
 
-function warn(error: unknown, doing: string, shown: Shown): void {
+function warn(error: unknown, doing: string, shown: AnswerMasking): void {
   const said = error instanceof Error ? error.message : String(error)
   process.emitWarning(shown.text(`While ${doing}: ${said}`), { type: 'ReeveWarning' })
 }
@@ -428,13 +431,13 @@ function isRevealed(parsed: unknown): boolean {
 const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
 
 /** What programs ask for to go on with, and what was masked when it was read. Everything else is for whoever looks. */
-const MASKING_MODES: Readonly<Partial<Record<string, Manner>>> = {
+const MASKING_MODES: Readonly<Partial<Record<string, MaskingMode>>> = {
   ...{ wait: 'values', waitAny: 'values', waitAll: 'values', waitFor: 'values' },
   ...{ claimWork: 'none', doWork: 'none' },
   ...{ poll: 'records', log: 'none', search: 'none', screen: 'none', output: 'none' },
 }
 
-function maskingModeOf(verb: string): Manner {
+function maskingModeOf(verb: string): MaskingMode {
   return MASKING_MODES[verb] ?? 'all'
 }
 

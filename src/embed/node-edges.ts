@@ -37,7 +37,7 @@ export function nodeEdges(
         : store.locks === undefined || holder.role === 'keeper'
           ? proveByPid(holder)
           : store.locks.prove(holder.id),
-    bury: (holder) => store.locks?.clear(holder),
+    cleanUpAfter: (holder) => store.locks?.clear(holder),
     authorize: ownersOwn,
     rules: {
       validate: validator(),

@@ -15,13 +15,13 @@ import { secretsIn } from '../redaction/secret-name.ts'
 /**
  * How much of an answer is masked.
  *
- * | manner   | of commands | of other processes                                        | anything else |
+ * | mode   | of commands | of other processes                                        | anything else |
  * | all      | everything  | everything                                                | everything    |
  * | values   | everything  | all but what programs hand to each other: inputs, results, signals | nothing  |
  * | records  | everything  | everything                                                | nothing       |
  * | none     | nothing     | nothing                                                   | nothing       |
  */
-export type Manner = 'all' | 'values' | 'records' | 'none'
+export type MaskingMode = 'all' | 'values' | 'records' | 'none'
 
 /** What processes were given that is secret. */
 interface SecretSources {
@@ -33,7 +33,7 @@ interface SecretSources {
  * What verbs answer, without secrets: command lines, variables and input, the reasons and messages of ends, wherever a record,
  * an event or a notice is shown.
  */
-export class Shown {
+export class AnswerMasking {
   readonly #kernel: () => Kernel
   readonly #redaction: Redaction
   readonly #sources: SecretSources
@@ -47,11 +47,11 @@ export class Shown {
   }
 
   /** An answer, with every record, event and notice in it as it may be seen. */
-  async answer(answer: unknown, manner: Manner): Promise<unknown> {
-    if (!this.#redaction.isOn || manner === 'none') return answer
+  async answer(answer: unknown, mode: MaskingMode): Promise<unknown> {
+    if (!this.#redaction.isOn || mode === 'none') return answer
     const shown = new Map<object, object>()
-    await this.#showIn(answer, manner, shown, 0)
-    if (manner === 'all') return maskJson(this.#redaction.masker(), answer, { instead: shown })
+    await this.#showIn(answer, mode, shown, 0)
+    if (mode === 'all') return maskJson(this.#redaction.masker(), answer, { instead: shown })
     return replaced(answer, shown, 0)
   }
 
@@ -63,12 +63,12 @@ export class Shown {
     return new Set(pids as Pid[])
   }
 
-  async event<Told extends StoredEvent | Notice>(told: Told, manner: Manner = 'all'): Promise<Told> {
+  async event<Told extends StoredEvent | Notice>(told: Told, mode: MaskingMode = 'all'): Promise<Told> {
     const { payload, pid } = told
     if (!this.#redaction.isOn) return told
     const registered =
       'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#of(pid)
-    const isData = manner === 'values' && registered.kind !== 'command' && 'type' in told
+    const isData = mode === 'values' && registered.kind !== 'command' && 'type' in told
     if (isData && (!isReserved(told.type) || told.type.startsWith('signal.'))) return told
     const values = [registered, ...(await this.#childIn(told))].map((one) => this.#valuesOf(one))
     const masker = this.#redaction.masker((await Promise.all(values)).flat())
@@ -96,22 +96,22 @@ export class Shown {
     return this.#redaction.isOn ? this.#redaction.masker().text(text) : text
   }
 
-  async #showIn(value: unknown, manner: Manner, shown: Map<object, object>, depth: number): Promise<void> {
+  async #showIn(value: unknown, mode: MaskingMode, shown: Map<object, object>, depth: number): Promise<void> {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
     if (value instanceof Uint8Array) return
-    if (isRecord(value)) shown.set(value, await this.#record(value, manner))
-    else if (isEventOrNotice(value)) shown.set(value, await this.event(value, manner))
+    if (isRecord(value)) shown.set(value, await this.#record(value, mode))
+    else if (isEventOrNotice(value)) shown.set(value, await this.event(value, mode))
     else if (isEnvironment(value))
       shown.set(value, maskJson(this.#redaction.masker(), value, { leave: isNameOfSecret }))
     else
       for (const member of Object.values(value))
-        if (typeof member === 'object') await this.#showIn(member, manner, shown, depth + 1)
+        if (typeof member === 'object') await this.#showIn(member, mode, shown, depth + 1)
   }
 
-  async #record(record: ProcessRecord, manner: Manner): Promise<ProcessRecord> {
+  async #record(record: ProcessRecord, mode: MaskingMode): Promise<ProcessRecord> {
     const registered = this.#know(record.pid, record)
     const masker = this.#redaction.masker(await this.#valuesOf(registered))
-    const isData = manner === 'values' && registered.kind !== 'command'
+    const isData = mode === 'values' && registered.kind !== 'command'
     const leave = isData ? (member: string, _: number, of: object) => isHandedOn(member, of) : () => false
     let changed: Record<string, unknown> | undefined
     for (const [member, value] of Object.entries(record)) {

@@ -1,11 +1,11 @@
 import type { Commands } from '../command/commands.ts'
 import { alreadyEnded, notOurs, whileUp } from '../command/keeper-answer.ts'
 import { RefusedError } from '../core/errors.ts'
-import { anew } from '../core/process/anew.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { otherRestart } from '../core/process/restart.ts'
+import { restartRequest } from '../core/process/restart-request.ts'
 import { refuseTracking } from '../core/process/tracked.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { FORCE_AFTER_MS } from '../external/external-processes.ts'
@@ -259,7 +259,7 @@ export function stopActs(
         return { record: begun }
       }
       const old = await read(pid)
-      const untracked = refuseTracking(anew(old, false), actor)
+      const untracked = refuseTracking(restartRequest(old, false), actor)
       if (untracked !== undefined) throw new RefusedError(untracked)
       // Before the old one is ended: it could not be started again otherwise.
       const inherited = await inheritedFor(old, given)
@@ -269,7 +269,7 @@ export function stopActs(
       }
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
       const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-      const request = anew(old, hasParent) as ParsedInputOf<'spawn'>
+      const request = restartRequest(old, hasParent) as ParsedInputOf<'spawn'>
       const key = idempotencyKey === undefined ? {} : { idempotencyKey }
       const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key, ...inherited }])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))

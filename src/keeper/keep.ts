@@ -9,6 +9,7 @@ import { startTimeOf } from '../os/identity.ts'
 import { messageOf, traceOf } from './error-text.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
+import { IdleExit } from './idle-exit.ts'
 import { LineLog } from './line-log.ts'
 import { maxOpenLogs, OpenLogs } from './log/open-logs.ts'
 import { FifoPool } from './program/fifo-pool.ts'
@@ -22,7 +23,6 @@ import { prepareHome } from './protocol/prepare-home.ts'
 import { Recovery } from './recover.ts'
 import { Presence } from './server/presence.ts'
 import { Server } from './server/server.ts'
-import { Stay } from './stay.ts'
 import { Cgroups } from './tree/cgroups.ts'
 
 export interface KeepOptions {
@@ -72,7 +72,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     left: () => stay.leave(),
   })
   const presence = new Presence({ home, server, identity: keeper, note })
-  const stay = new Stay({
+  const stay = new IdleExit({
     lingerMs,
     keeps: () => !programs.isEmpty,
     hasDaemon: () => server.hasDaemon,
@@ -120,7 +120,7 @@ function ownIdentity(protocol: number): KeeperIdentity {
 }
 
 /** A keeper is not ended from outside while it has programs, and one error is no reason to drop them all. */
-function followSignals(programs: Programs, stay: Stay): void {
+function followSignals(programs: Programs, stay: IdleExit): void {
   process.on('SIGHUP', () => {})
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {

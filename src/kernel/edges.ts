@@ -27,7 +27,7 @@ export interface Edges {
   /** What can be found out about a holder from here, apart from its row. */
   readonly prove: (holder: HolderRow) => Proof
   /** Clears away what a dead holder left on this machine. */
-  readonly bury?: (holder: string) => void
+  readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
   /** Hears of errors in work that nobody waits for. */

@@ -92,7 +92,7 @@ export async function recoverHolder(
     after = page.next
   } while (after !== null)
   // While it still holds something (a command, say, that only its keeper's kernel may settle) its row is needed.
-  if (left === 0 && (await retireDead(edges, holder))) edges.bury?.(holder)
+  if (left === 0 && (await retireDead(edges, holder))) edges.cleanUpAfter?.(holder)
 }
 
 async function settle(

@@ -51,7 +51,11 @@ const BROKEN = 1011
 /** Live terminals over WebSockets: raw bytes each way, everything else as JSON in text frames. */
 export class Terminals {
   readonly #parts: TerminalParts
-  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_TYPED_BYTES })
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_TYPED_BYTES,
+  })
   readonly #open = new Map<WebSocket, Place>()
 
   constructor(parts: TerminalParts) {

@@ -10,7 +10,7 @@ import { CommandLine } from './command-line.ts'
 const CANARY = 'cnry-4f1b77aa20c94d3e'
 const PRINTS_LENGTH = `printf '%s\\n' "\${#MY_SETTING}"`
 
-interface Shown {
+interface ShownRecord {
   readonly pid: string
   readonly status: string
   readonly outcome: { readonly result: { readonly restart?: { readonly pid: string } } } | null
@@ -83,12 +83,12 @@ test('a restart policy keeps the environment in a private file until the last en
   expect(files().map((path) => path.slice(0, kept.length))).toEqual([kept])
   for (const path of files()) expect(statSync(path).mode & 0o777).toBe(0o600)
   await line.temp.killDaemon()
-  const first = await line.json<Shown>('show', 'again')
+  const first = await line.json<ShownRecord>('show', 'again')
   for (const osPid of readdirSync(started)) writeFileSync(join(folder, `end-${osPid}`), '')
   await until('the successor runs', () => readdirSync(started).length === 2)
   for (const osPid of readdirSync(started)) writeFileSync(join(folder, `end-${osPid}`), '')
   await line.run(['wait', first.pid])
-  const { outcome } = await line.json<Shown>('show', first.pid)
+  const { outcome } = await line.json<ShownRecord>('show', first.pid)
   const second = outcome?.result.restart?.pid ?? ''
   await line.run(['wait', second])
   expect((await line.run(['logs', second])).stdout).toBe(`${CANARY.length}\n`)
@@ -103,7 +103,7 @@ test('a damaged file of an environment is removed, and keeps no daemon from star
   await line.temp.killDaemon()
   const [name = ''] = readdirSync(kept)
   writeFileSync(join(kept, name), `{"env":{"MY_SETTING":"${CANARY}`)
-  expect((await line.json<Shown>('show', 'again')).status).toBe('running')
+  expect((await line.json<ShownRecord>('show', 'again')).status).toBe('running')
   expect(readdirSync(kept)).toEqual([])
   expect(filesWith(line.temp.home.folder, CANARY)).toEqual([])
 })
@@ -158,11 +158,11 @@ test('a restart keeps the variables of --env-file, and is refused before anythin
   for (const name of ['whole', 'part']) await line.run(['kill', name])
   await line.run(['down'])
   for (const name of ['whole', 'part']) {
-    const { pid } = await line.json<Shown>('show', name)
+    const { pid } = await line.json<ShownRecord>('show', name)
     const refused = await line.run(['restart', name], again)
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('--env-file')
-    expect((await line.json<Shown>('show', name)).pid).toBe(pid)
+    expect((await line.json<ShownRecord>('show', name)).pid).toBe(pid)
   }
 })
 

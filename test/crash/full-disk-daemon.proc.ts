@@ -19,7 +19,7 @@ interface Status {
   readonly keeper: { readonly osPid: number } | null
   readonly troubles: readonly { readonly code: string; readonly message: string; readonly remedy: string }[]
 }
-interface Shown {
+interface ShownRecord {
   readonly pid: string
   readonly status: string
   readonly heldBack?: { readonly since: number; readonly bytes: number }
@@ -46,8 +46,8 @@ class OnSmallDisk {
     return stdout.trim()
   }
 
-  show(pid: string): Promise<Shown> {
-    return this.reeve.json<Shown>('show', pid)
+  show(pid: string): Promise<ShownRecord> {
+    return this.reeve.json<ShownRecord>('show', pid)
   }
 
   status(): Promise<Status> {

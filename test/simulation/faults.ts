@@ -23,7 +23,7 @@ export function perhapsFail(stage: Stage, boundary: Boundary, who: string, die: 
     throw sqliteError(stage.diskTrouble)
   // A plan asks and changes several things: those boundaries come more often than the others.
   const common = boundary === 'answer' || boundary === 'apply' || boundary === 'applied'
-  if (!stage.random.chance(stage.manner.faultChance * (common ? 0.3 : 1))) return
+  if (!stage.random.chance(stage.settings.faultChance * (common ? 0.3 : 1))) return
   const fault = stage.random.pick(POSSIBLE[boundary])
   stage.counts.fault(`${fault} at ${boundary}`)
   stage.say(who, `fault: ${fault} at ${boundary}`)

@@ -139,7 +139,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     return (this.#options.serves as readonly string[]).includes(kind)
   }
 
-  /** `kill -9`: nothing of it runs again. Its files are closed when the step is over (`bury`). */
+  /** `kill -9`: nothing of it runs again. Its files are closed when the step is over (`cleanUp`). */
   die(how: string): void {
     if (!this.alive) return
     this.#state = 'dead'
@@ -149,7 +149,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   }
 
   /** The operating system closes its files; a transaction that was open is rolled back, and nothing is flushed. */
-  bury(): void {
+  cleanUp(): void {
     void this.#store?.close()
     this.#store = undefined
   }
@@ -191,7 +191,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       this.#looking = false
       this.#look?.()
     }
-    if (this.stage.random.chance(this.stage.manner.nudgeLossChance)) {
+    if (this.stage.random.chance(this.stage.settings.nudgeLossChance)) {
       if (this.stage.faulty) this.stage.counts.fault('nudge lost')
       this.stage.schedule.after(this, LOOK_MS, 'looks', look)
     } else this.stage.schedule.soon(this, 'is nudged', look)
@@ -238,7 +238,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     if (list === undefined) throw new Error('The store does not use the transaction it was given')
     const alter = plant?.plan ?? ((plan) => plan)
     const distant = new SimulatedStore(store, this.stage, this, list, (plan) => alter(plan, this))
-    const { ttlMs } = this.stage.manner
+    const { ttlMs } = this.stage.settings
     const options: KernelOptions = {
       holder: this.#identity(),
       successor: () => this.#identity(),
@@ -296,7 +296,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   }
 
   #prove({ id }: HolderRow): Proof {
-    const { proofs } = this.stage.manner
+    const { proofs } = this.stage.settings
     const silent = proofs === 'unknown' || (proofs === 'mixed' && this.stage.random.chance(0.5))
     if (silent) return 'unknown'
     return this.#around.isAlive(id) ? 'alive' : 'dead'

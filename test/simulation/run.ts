@@ -73,7 +73,7 @@ function step(world: World, asked: readonly Request[]): void {
       case 'task':
         return runnable.length > 0 ? 5 : 0
       case 'timer':
-        return nextTimer === undefined ? 0 : runnable.length > 0 ? stage.manner.haste : 2
+        return nextTimer === undefined ? 0 : runnable.length > 0 ? stage.settings.haste : 2
       case 'upset':
         return 0.4
     }
@@ -105,13 +105,13 @@ function fireTimer({ stage }: World, timer: NonNullable<World['stage']['schedule
 /** Lets every promise come to where it waits for the schedule, and buries the dead. */
 async function settle(world: World): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
-  world.bury()
+  world.cleanUp()
 }
 
 /** No faults any more: everybody wakes, time passes, and all must end well. */
 async function comeToRest(world: World): Promise<void> {
   const { stage } = world
-  const restMs = REST_MS + REST_TTLS * stage.manner.ttlMs
+  const restMs = REST_MS + REST_TTLS * stage.settings.ttlMs
   stage.faulty = false
   stage.diskTrouble = undefined
   for (const peer of world.peers) {

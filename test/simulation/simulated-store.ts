@@ -37,7 +37,7 @@ export class SimulatedStore implements Store {
   }
 
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
-    const { askDelayChance, faultChance } = this.#stage.manner
+    const { askDelayChance, faultChance } = this.#stage.settings
     await this.#pause(askDelayChance, `asks ${question.ask}`)
     if (this.#stage.faulty && this.#stage.random.chance(faultChance * 0.2)) {
       this.#stage.counts.fault('io at ask')
@@ -51,7 +51,7 @@ export class SimulatedStore implements Store {
   async write<Answer>(plan: Plan<Answer>): Promise<Answer> {
     if (!this.#user.alive) return silence()
     const { plan: watching, watched } = watchPlan(this.#alter(plan), this.#list)
-    const { acknowledgementDelayChance } = this.#stage.manner
+    const { acknowledgementDelayChance } = this.#stage.settings
     try {
       const answer = await this.#inner.write(watching)
       await this.#pause(acknowledgementDelayChance, 'hears of a commit')

@@ -11,7 +11,7 @@ export interface Violation {
 }
 
 /** How this world behaves. Each seed draws its own, so that rare things are common in some worlds. */
-export interface Manner {
+export interface StageSettings {
   /** Of each write boundary: that something goes wrong there. */
   readonly faultChance: number
   readonly askDelayChance: number
@@ -32,7 +32,7 @@ export class Stage implements Doer {
   readonly name = 'world'
   readonly awake = true
   readonly random: Random
-  readonly manner: Manner
+  readonly settings: StageSettings
   readonly trace = new Trace()
   readonly schedule = new Schedule()
   readonly counts = new Counts()
@@ -45,7 +45,7 @@ export class Stage implements Doer {
 
   constructor(random: Random) {
     this.random = random
-    this.manner = mannerFrom(random)
+    this.settings = settingsFrom(random)
   }
 
   get now(): number {
@@ -63,15 +63,15 @@ export class Stage implements Doer {
   }
 
   weightOf(name: string, usual: number): number {
-    const known = this.manner.weights.get(name)
+    const known = this.settings.weights.get(name)
     if (known !== undefined) return usual * known
     const drawn = this.random.pick([0, 0.3, 1, 1, 1, 3])
-    this.manner.weights.set(name, drawn)
+    this.settings.weights.set(name, drawn)
     return usual * drawn
   }
 }
 
-function mannerFrom(random: Random): Manner {
+function settingsFrom(random: Random): StageSettings {
   return {
     faultChance: random.pick([0, 0.001, 0.004, 0.01, 0.03]),
     askDelayChance: random.pick([0, 0.2, 0.5]),

@@ -25,7 +25,7 @@ export const upsets: readonly Upset[] = [
       some(world, (peer) => {
         peer.freeze()
         world.stage.say(peer.name, 'freezes')
-        const ms = world.stage.manner.ttlMs * world.stage.random.pick([0.1, 0.7, 1.2, 2])
+        const ms = world.stage.settings.ttlMs * world.stage.random.pick([0.1, 0.7, 1.2, 2])
         // It thaws by the world's own timer: its own are frozen with it.
         world.stage.schedule.after(world.stage, ms, 'thaws', () => {
           if (!peer.alive) return
@@ -39,7 +39,7 @@ export const upsets: readonly Upset[] = [
     weight: 1.5,
     happen: (world) =>
       some(world, (peer) => {
-        const most = Math.round(world.stage.manner.ttlMs * MAX_JUMP)
+        const most = Math.round(world.stage.settings.ttlMs * MAX_JUMP)
         peer.jump(world.stage.random.between(-most, most))
         world.stage.say(peer.name, `has its clock off by ${peer.offsetMs} ms`)
       }),
@@ -58,7 +58,7 @@ export const upsets: readonly Upset[] = [
     name: 'the machine sleeps',
     weight: 0.7,
     happen(world) {
-      world.stage.schedule.now += world.stage.random.between(1_000, 2 * world.stage.manner.ttlMs)
+      world.stage.schedule.now += world.stage.random.between(1_000, 2 * world.stage.settings.ttlMs)
       world.stage.say('world', 'wakes up from sleep')
     },
   },

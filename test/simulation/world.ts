@@ -96,7 +96,7 @@ export class World implements Neighbourhood {
 
   destroy(): void {
     for (const peer of this.peers) peer.die('with its world')
-    this.bury()
+    this.cleanUp()
     this.ledger.observer.close()
     rmSync(this.#folder, { recursive: true, force: true })
   }
@@ -119,8 +119,8 @@ export class World implements Neighbourhood {
     return peer
   }
 
-  bury(): void {
-    for (const peer of this.peers) if (!peer.alive) peer.bury()
+  cleanUp(): void {
+    for (const peer of this.peers) if (!peer.alive) peer.cleanUp()
     this.peers = this.peers.filter((peer) => peer.alive)
   }
 

@@ -63,7 +63,11 @@ ended lets go by itself, and its exit code is passed on.`,
     print.aside(`Attached to ${name ?? pid}: ${keyText(detachKey)} leaves it running.`)
     context.screenIsTaken = true
     const { scrollback } = options
-    const how = await attachTerminal(reeve, pid, terminal, { letGo, readOnly: options['read-only'], scrollback })
+    const how = await attachTerminal(reeve, pid, terminal, {
+      letGo,
+      readOnly: options['read-only'],
+      scrollback,
+    })
     if (how === 'ended') return exitCodeOf(await ended(reeve, pid))
     const shown = await reeve.screen({ pid }, { signal: AbortSignal.timeout(LAST_LOOK_MS) }).catch(() => null)
     await terminal.show(Buffer.from(shown?.alternate === true ? RESTORE : '\r\n'))

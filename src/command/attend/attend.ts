@@ -3,10 +3,10 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
 import { logEnd } from '../output/layout.ts'
 import { AwaitReady } from './await-ready.ts'
-import { type AttendOptions, ObservedCommand } from './bedside.ts'
+import { type AttendOptions, ObservedCommand } from './observed-command.ts'
 import { OutputScan, type Untold } from './output-scan.ts'
 
-export type { AttendOptions } from './bedside.ts'
+export type { AttendOptions } from './observed-command.ts'
 export type { Untold } from './output-scan.ts'
 
 /** Somebody who looks at a command while it runs: for what is watched for, for being ready, for signs of life. */

@@ -3,7 +3,7 @@ import { logEnd } from '../output/layout.ts'
 import type { FoundLine } from '../output/line-finder.ts'
 import { timeOf } from '../output/times.ts'
 import { listensOn } from '../ports.ts'
-import type { ObservedCommand } from './bedside.ts'
+import type { ObservedCommand } from './observed-command.ts'
 import { detailOf, READY_TIMEOUT_MS, tryOnce } from './readiness.ts'
 
 const PROBE_MS = 250

@@ -8,8 +8,8 @@ import { LineFinder } from '../output/line-finder.ts'
 import { Nudge } from '../output/nudge.ts'
 import type { Piece } from '../output/pieces.ts'
 import type { AwaitReady } from './await-ready.ts'
-import type { ObservedCommand } from './bedside.ts'
 import { LineScan } from './line-scan.ts'
+import type { ObservedCommand } from './observed-command.ts'
 import { type Said, Watch } from './watch.ts'
 
 /** What is told of a watch by no match any more, by its name. */

@@ -9,11 +9,11 @@ import {
   removeCgroup,
   removeIfEmpty,
 } from './cgroup-files.ts'
-import { KeeperUsage } from './keepers-share.ts'
+import { KeeperCgroup } from './keeper-cgroup.ts'
+import { KeeperUsage } from './keeper-usage.ts'
 import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
 import { ownCgroups } from './own-cgroups.ts'
-import { Standing } from './standing.ts'
 
 /**
  * The cgroups of one keeper: a leaf for each program, in which its whole tree is found, whatever it does.
@@ -26,7 +26,7 @@ export class Cgroups {
   readonly #base: string
   readonly #baseV1: string | null
   readonly #countsMemory: boolean
-  readonly #standing: Standing
+  readonly #standing: KeeperCgroup
   readonly #removal = new LeafRemoval((path) => this.#removeNow(path))
   readonly #keepers = new KeeperUsage()
 
@@ -52,7 +52,7 @@ export class Cgroups {
     this.#base = base
     this.#baseV1 = baseV1
     this.#countsMemory = sharesMemoryController(base)
-    this.#standing = new Standing(base, origin, {
+    this.#standing = new KeeperCgroup(base, origin, {
       moved: (from, to) => this.#keepers.moved(from, to),
       foundUsed: (leaf) => this.remove(leaf),
     })

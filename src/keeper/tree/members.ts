@@ -66,7 +66,8 @@ export function membersOf(
 export function findByMarker(marker: string, table: ProcTable = ProcTable.read(0)): Member[] {
   const found = new Map<number, ProcStat>()
   for (const [osPid, stat] of table.processes) {
-    if (!isOver(stat) && !table.selfAndAncestors.has(osPid) && table.hasMarker(osPid, marker)) found.set(osPid, stat)
+    if (!isOver(stat) && !table.selfAndAncestors.has(osPid) && table.hasMarker(osPid, marker))
+      found.set(osPid, stat)
   }
   return topMostFirst(living(found))
 }

@@ -1,27 +1,27 @@
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import { RefusedError } from '../core/errors.ts'
-import { anew } from '../core/process/anew.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
+import { restartRequest } from '../core/process/restart-request.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 
 /** Which process follows one that has ended, where its policy asks for one; or why none does. */
-export type Succession = { readonly pid: Pid } | { readonly refused: string }
+export type Restart = { readonly pid: Pid } | { readonly refused: string }
 
 /**
  * Registers the process that follows this one, where its policy says so: before its end is written, under a pid that follows
  * from its own. So a daemon that dies in between comes upon the same end again, and makes no second one. Null: nobody asked
  * for one.
  */
-export async function succeed(
+export async function registerRestart(
   record: ProcessRecord,
   ending: Ending | Lost,
   kernel: Kernel,
-): Promise<Succession | null> {
+): Promise<Restart | null> {
   const { restart } = record.spec as unknown as CommandSpec
   if (restart === undefined || restartDelay(restart, ending.status, 0) === null) return null
   const { edges } = kernel
@@ -32,7 +32,7 @@ export async function succeed(
   if (delayMs === null) return { refused: `the limit for restarts in a row (${limit}) is reached` }
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
   const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-  const request = { ...anew(record, hasParent), notBefore: endedAt + delayMs }
+  const request = { ...restartRequest(record, hasParent), notBefore: endedAt + delayMs }
   const former = await formerSuccessor(record, kernel)
   if (former !== null) return { pid: former }
   const pid = await edges.pidForKey(RESTARTER, `restart of ${record.pid}`)

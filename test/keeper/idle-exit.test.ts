@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Stay } from '../../src/keeper/stay.ts'
+import { IdleExit } from '../../src/keeper/idle-exit.ts'
 
 const LINGER_MS = 3000
 
@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 function temp() {
   const there = { programs: 0, daemon: false, gone: 0 }
-  const stay = new Stay({
+  const stay = new IdleExit({
     lingerMs: LINGER_MS,
     keeps: () => there.programs > 0,
     hasDaemon: () => there.daemon,

@@ -26,7 +26,7 @@ export interface KeeperCgroupEvents {
  * A turn lasts until the event loop goes on: who has not taken by then has lost it. The next leaf is always made in
  * advance, so that to move on is one write.
  */
-export class Standing {
+export class KeeperCgroup {
   readonly #base: string
   readonly #origin: string
   readonly #names: string

@@ -2,7 +2,7 @@ import type { ProcessRecord } from './record.ts'
 import type { RegistrationRequest } from './register.ts'
 
 /** The same once more, under what of its surroundings is still there. */
-export function anew(old: ProcessRecord, hasParent: boolean): RegistrationRequest {
+export function restartRequest(old: ProcessRecord, hasParent: boolean): RegistrationRequest {
   const { kind, spec, name, owner, lifetime, recovery, placement, envRef, cwd, eventTypes, wakeTarget } = old
   // What was given may have been half of what was left: given back since, it is asked for again.
   const { allowance, ...limits } = old.limits

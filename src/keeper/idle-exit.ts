@@ -14,7 +14,7 @@ export interface IdleExitOptions {
  * | left    | → stays        | left                       | → goes                      | → goes; left if it keeps   | –              |
  * | goes    | –              | –                          | –                           | –                          | –              |
  */
-export class Stay {
+export class IdleExit {
   readonly #options: IdleExitOptions
   #lingering: NodeJS.Timeout | null = null
   #isLeft = false

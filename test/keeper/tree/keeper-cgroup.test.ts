@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Standing } from '../../../src/keeper/tree/standing.ts'
+import { KeeperCgroup } from '../../../src/keeper/tree/keeper-cgroup.ts'
 import { startTimeOf } from '../../../src/os/identity.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
@@ -12,7 +12,7 @@ function folders() {
   const leafOf = (number: number) => join(base, `${process.pid}-${startTimeOf(process.pid)}-${number}`)
   const used: string[] = []
   const moves: (readonly [from: string | null, to: string | null])[] = []
-  const standing = new Standing(base, origin, {
+  const standing = new KeeperCgroup(base, origin, {
     moved: (from, to) => moves.push([from, to]),
     foundUsed: (leaf) => used.push(leaf),
   })

@@ -3,7 +3,7 @@ import { hasEnded } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** How the store knows a process: as one that is held, as one that is over, or not at all. */
-export async function standingOf(
+export async function storedStateOf(
   kernel: Kernel,
   pid: Pid,
 ): Promise<'over' | 'unknown' | { holder: string | null }> {
