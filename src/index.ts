@@ -4,7 +4,7 @@ import type { Embedded, EmbedOptions } from './embed/embed.ts'
 import type { Reeve, ServesWorkflows } from './verbs/reeve.ts'
 
 export type { ConnectOptions } from './client/connect.ts'
-export type { CommandsOptions } from './command/commands.ts'
+export type { CommandsOptions } from './command/options.ts'
 export type { Environment } from './core/environment/environment.ts'
 export type { Secrets, Variables } from './core/environment/secrets.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'

@@ -7,8 +7,8 @@ import type { Home } from '../keeper/protocol/home.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited, WaitOptions } from '../kernel/wait.ts'
 import type { OutputPiece } from '../verbs/reeve.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { CommandSecrets } from './command-secrets.ts'
+import { commandSpecOf } from './command-spec.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { CleanRanges } from './output/clean-ranges.ts'
 import { Cursors } from './output/cursors.ts'
@@ -117,7 +117,7 @@ export class CommandOutput {
   }
 
   async screen(record: ProcessRecord, scrollback: number, view: View) {
-    const { pty } = record.spec as unknown as CommandSpec
+    const { pty } = commandSpecOf(record)
     if (!pty) {
       throw new RefusedError(
         refusal(

@@ -4,7 +4,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from './command-spec.ts'
 import type { InheritedEnvironments } from './environment/inherited.ts'
 import type { PassedSecrets } from './environment/passed.ts'
 import { secretsOfCaller } from './environment/printed-secrets.ts'
@@ -62,7 +62,7 @@ export class CommandSecrets {
   async valuesOf(given: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
     const { spec, envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
-    const { passEnv = [], env = {}, inheritEnv } = spec as unknown as CommandSpec
+    const { passEnv = [], env = {}, inheritEnv } = commandSpecOf({ spec })
     const named = await this.#secrets.knownValuesIn(envRef, kernel)
     const ofBase = passEnv.map((name) => variables[name])
     const inherited = (await this.#inherited.of(given))?.env

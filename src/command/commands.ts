@@ -1,67 +1,25 @@
-import { resolve } from 'node:path'
-import type { Environment } from '../core/environment/environment.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { type Home, homeAt } from '../keeper/protocol/home.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Home } from '../keeper/protocol/home.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
-import { type HeldBack, PROTOCOL, type ProgramState, type SpawnPlan } from '../keeper/protocol/messages.ts'
-import { makeReserve } from '../keeper/protocol/reserve.ts'
+import type { HeldBack, ProgramState } from '../keeper/protocol/messages.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
-import type { Inherited } from '../verbs/shapes/inherited.ts'
-import { attend } from './attend/attend.ts'
 import { CommandOutput } from './command-output.ts'
 import { CommandSecrets, type NamedSecrets } from './command-secrets.ts'
-import { takeHome } from './daemon-lock.ts'
-import { needsLinux, preparedHome, wrongStore } from './data-folder.ts'
-import { BaseEnvironment } from './environment/base.ts'
-import { InheritedEnvironments } from './environment/inherited.ts'
-import { userShell } from './environment/login.ts'
-import { PassedSecrets } from './environment/passed.ts'
-import { keepPrinted } from './environment/printed-secrets.ts'
-import { withoutSecrets } from './environment/sanitise.ts'
+import { commandSpecOf } from './command-spec.ts'
+import { wrongStore } from './data-folder.ts'
+import type { BaseEnvironment } from './environment/base.ts'
+import type { InheritedEnvironments } from './environment/inherited.ts'
+import type { PassedSecrets } from './environment/passed.ts'
 import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
-import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
+import type { KeeperSide } from './keeper-side.ts'
 import { leftoversOf } from './leftovers.ts'
-import { Cursors } from './output/cursors.ts'
-import { dropOutput, pidsWithOutput, pruneOutput } from './output/housekeeping.ts'
-import { endSignalOf, planOf, type Settings } from './plan.ts'
-import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
+import { missingEnv } from './make-plan.ts'
+import { OutputUpkeep } from './output-upkeep.ts'
+import { endSignalOf, type Settings } from './plan.ts'
 import { RecentStarts } from './recent-starts.ts'
-
-export interface CommandsOptions {
-  /** The data folder: output logs, pipes, and the keeper's socket. Shared with nobody. */
-  readonly home: string
-  /** How many commands may run at once; one more is refused. */
-  readonly most?: number
-  /** How long a command may take to end before it is forced. */
-  readonly graceMs?: number
-  /** `login`: what an interactive login shell has. `inherit`: what this program has. Secrets are left out of both. */
-  readonly environment?: 'login' | 'inherit'
-  /** What runs a `run` line; the user's own by default. */
-  readonly shell?: string
-  /** `marker`: no cgroups, even where they could be made. */
-  readonly tree?: 'auto' | 'marker'
-  readonly output?: {
-    /** How much is kept of each log: its first bytes, and its last. */
-    readonly headBytes?: number
-    readonly tailBytes?: number
-    /** How much all logs together may have; the oldest finished ones go first. */
-    readonly totalBytes?: number
-    /** With less than this free on disk, commands that print are held back. */
-    readonly minFreeBytes?: number
-  }
-}
-
-const MiB = 1024 * 1024
-const DEFAULTS = { most: 500, graceMs: 2_000, headBytes: 256 * 1024, tailBytes: 8 * MiB } as const
-const TOTAL_BYTES = 4 * 1024 * MiB
-const MIN_FREE_BYTES = 128 * MiB
-const SEGMENT_BYTES = MiB
-/** How often the disk reserve is made again after it was given up. */
-const RESERVE_LOOK_MS = 5_000
 
 /** Everything a kernel needs to run commands, and its verbs to look at them. */
 export class Commands {
@@ -70,21 +28,15 @@ export class Commands {
   readonly secrets: CommandSecrets
   readonly passed: PassedSecrets
   readonly inherited: InheritedEnvironments
-  /** What all output logs took when they were last measured. */
-  outputBytes: number | null = null
+  readonly upkeep: OutputUpkeep
   readonly #settings: Settings
-  readonly #totalBytes: number
-  readonly #onTrouble: (error: unknown, doing: string) => void
   readonly #recent = new RecentStarts()
   readonly #lock: Lock
   readonly #keepers: readonly KeeperSide[]
   readonly #environment: BaseEnvironment
   #kernel: Kernel | undefined
-  #tidying: NodeJS.Timeout | undefined
-  #reserving: NodeJS.Timeout | undefined
-  #looking: Promise<void> = Promise.resolve()
 
-  private constructor(parts: {
+  constructor(parts: {
     readonly home: Home
     readonly lock: Lock
     readonly keepers: readonly KeeperSide[]
@@ -112,119 +64,16 @@ export class Commands {
       secrets: this.secrets,
       kernel: () => this.#served(),
     })
+    this.upkeep = new OutputUpkeep({
+      home: parts.home,
+      totalBytes: parts.totalBytes,
+      forget: (pids) => this.#forget(pids),
+      onTrouble: parts.onTrouble,
+    })
     this.#lock = parts.lock
     this.#keepers = parts.keepers
     this.#environment = parts.environment
     this.#settings = parts.settings
-    this.#totalBytes = parts.totalBytes
-    this.#onTrouble = parts.onTrouble
-  }
-
-  /** Reaches the folder's keeper, or starts one. Refused while another daemon has the folder. */
-  static async open(
-    options: CommandsOptions,
-    daemon: Daemon,
-    { redaction, named }: { readonly redaction: Redaction; readonly named: NamedSecrets },
-    onTrouble: (error: unknown, doing: string) => void,
-  ): Promise<Commands> {
-    if (process.platform !== 'linux') throw needsLinux()
-    const home = homeAt(resolve(options.home), PROTOCOL)
-    const { id, restoredFrom } = preparedHome(home)
-    const lock = takeHome(home, daemon)
-    try {
-      return await Commands.#open(
-        options,
-        { home, id, restoredFrom, lock, redaction, named },
-        daemon,
-        onTrouble,
-      )
-    } catch (error) {
-      lock.release()
-      throw error
-    }
-  }
-
-  static async #open(
-    options: CommandsOptions,
-    {
-      home,
-      id,
-      restoredFrom,
-      lock,
-      redaction,
-      named,
-    }: {
-      readonly home: Home
-      readonly id: string
-      readonly restoredFrom: readonly string[]
-      readonly lock: Lock
-      readonly redaction: Redaction
-      readonly named: NamedSecrets
-    },
-    daemon: Daemon,
-    onTrouble: (error: unknown, doing: string) => void,
-  ): Promise<Commands> {
-    const shell = options.shell ?? userShell()
-    const settings: Settings = {
-      shell,
-      graceMs: options.graceMs ?? DEFAULTS.graceMs,
-      tree: options.tree ?? 'auto',
-      caps: {
-        headBytes: options.output?.headBytes ?? DEFAULTS.headBytes,
-        tailBytes: options.output?.tailBytes ?? DEFAULTS.tailBytes,
-        segmentBytes: Math.min(SEGMENT_BYTES, options.output?.tailBytes ?? DEFAULTS.tailBytes),
-        minFreeBytes: options.output?.minFreeBytes ?? MIN_FREE_BYTES,
-      },
-    }
-    const opened = Promise.withResolvers<Commands>()
-    const environment = new BaseEnvironment(shell, options.environment ?? 'login', onTrouble)
-    const passed = new PassedSecrets(home.passed)
-    const inherited = new InheritedEnvironments(home.inherited, {
-      onTrouble,
-      onEnd: (record, env) => keepPrinted(record, env, { passed, output: home.output }),
-    })
-    const shared: Omit<KeeperSideOptions, 'serves' | 'reach'> = {
-      homeId: id,
-      restoredFrom,
-      fifos: home.fifos,
-      most: options.most ?? DEFAULTS.most,
-      plan: (record, kernel) => planFor(record, kernel, { environment, passed, inherited, named, settings }),
-      ends: (record, { how, graceMs }) => ({
-        signal: how === 'interrupt' ? 'SIGINT' : endSignalOf(record),
-        graceMs: graceMs ?? (record.spec as unknown as CommandSpec).graceMs ?? settings.graceMs,
-      }),
-      attend: (work, kernel, keeper) =>
-        attend(work, kernel, {
-          ...{ output: home.output, cursors: new Cursors(home.cursors), onTrouble },
-          surroundings: async () => {
-            const { cwd, env } = await shared.plan(work.record, kernel)
-            return { shell, cwd, env }
-          },
-          follow: (grew) => keeper.follow(work.record.pid, grew),
-          masking: async () => (await opened.promise).output.maskingOf(work.record),
-        }),
-      onTrouble,
-    }
-    const current = await KeeperSide.open({
-      ...shared,
-      serves: [{ kind: 'command', targets: null }],
-      reach: (listening) => reachKeeper(home, daemon, listening),
-    })
-    try {
-      const gone = async (former: KeeperSide) => current?.takeOverFrom(former)
-      const older = await reachOlder(home, daemon, { ...shared, gone })
-      const keepers = current === undefined ? older : [current, ...older]
-      const totalBytes = options.output?.totalBytes ?? TOTAL_BYTES
-      const commands = new Commands({
-        ...{ home, lock, keepers, settings, totalBytes, redaction, onTrouble },
-        ...{ environment, passed, inherited, named },
-      })
-      opened.resolve(commands)
-      return commands
-    } catch (error) {
-      await current?.close()
-      throw error
-    }
   }
 
   get executors(): readonly KeeperSide[] {
@@ -279,20 +128,16 @@ export class Commands {
   }
 
   graceOf(record: ProcessRecord): number {
-    return (record.spec as unknown as CommandSpec).graceMs ?? this.#settings.graceMs
+    return commandSpecOf(record).graceMs ?? this.#settings.graceMs
   }
 
-  /** Names in `passEnv` that stand for nothing: it runs without them. */
-  async missingEnv(record: ProcessRecord, kernel: Kernel): Promise<string[]> {
-    const { passEnv = [] } = record.spec as unknown as CommandSpec
-    if (passEnv.length === 0) return []
-    const sources = [
-      await this.#environment.variables(),
-      await this.passed.of(record),
-      (await this.inherited.of(record))?.env ?? {},
-      (await environmentOf(record.envRef, kernel))?.variables ?? {},
-    ]
-    return passEnv.filter((name) => sources.every((variables) => variables[name] === undefined))
+  /** The names in `passEnv` for which there is no variable: the command runs without them. */
+  missingEnv(record: ProcessRecord, kernel: Kernel): Promise<string[]> {
+    return missingEnv(record, kernel, {
+      environment: this.#environment,
+      passed: this.passed,
+      inherited: this.inherited,
+    })
   }
 
   /** The same command of the same owner, started moments ago; and remembers this one. */
@@ -328,20 +173,9 @@ export class Commands {
     return leftoversOf(this.#keepers)
   }
 
-  /** The processes are gone from the store: their output goes too. */
-  async drop(pids: readonly Pid[]): Promise<void> {
-    for (const pid of pids) await dropOutput(this.home.output, pid)
-    await this.#forget(pids)
-  }
-
-  /** Keeps all logs together below their cap: those that ended longest ago go first. */
-  async prune(kernel: Kernel): Promise<void> {
-    const { dropped, totalBytes } = await pruneOutput(this.home.output, {
-      totalBytes: this.#totalBytes,
-      finished: (pids) => endedLongestAgo(kernel, pids),
-    })
-    this.outputBytes = totalBytes
-    await this.#forget(dropped)
+  /** Reads the login shell's environment again. */
+  refreshEnvironment(): Promise<void> {
+    return this.#environment.refresh()
   }
 
   async #forget(pids: readonly Pid[]): Promise<void> {
@@ -349,50 +183,8 @@ export class Commands {
     if (pids.length > 0) await this.passed.forget(pids)
   }
 
-  /** Removes logs whose process is pruned: a daemon was killed between that and the removal of its log. */
-  async #dropUnknown(kernel: Kernel): Promise<void> {
-    const all = await pidsWithOutput(this.home.output)
-    for (let next = 0; next < all.length; next += PIDS_AT_ONCE) {
-      const pids = all.slice(next, next + PIDS_AT_ONCE)
-      const found = await kernel.edges.store.ask({ ask: 'prunable', pids })
-      const known = new Set(found.map(({ pid }) => pid))
-      await this.drop(pids.filter((pid) => !known.has(pid)))
-    }
-  }
-
-  /** Looks after the logs now and from time to time, and after the disk reserve, until `close`. */
-  tidy(kernel: Kernel, everyMs: number): void {
-    this.#keepReserve()
-    this.#reserving = setInterval(() => this.#keepReserve(), RESERVE_LOOK_MS)
-    this.#reserving.unref()
-    const look = (act: () => Promise<void>) => {
-      this.#looking = act().catch((error: unknown) => this.#onTrouble(error, 'pruning output logs'))
-    }
-    look(async () => {
-      await this.#dropUnknown(kernel)
-      await this.prune(kernel)
-    })
-    this.#tidying = setInterval(() => look(() => this.prune(kernel)), everyMs)
-    this.#tidying.unref()
-  }
-
-  /** Reads the login shell's environment again. */
-  refreshEnvironment(): Promise<void> {
-    return this.#environment.refresh()
-  }
-
-  #keepReserve(): void {
-    try {
-      makeReserve(this.home.reserve)
-    } catch (error) {
-      this.#onTrouble(error, 'reserving disk space')
-    }
-  }
-
   async close(): Promise<void> {
-    clearInterval(this.#tidying)
-    clearInterval(this.#reserving)
-    await this.#looking
+    await this.upkeep.close()
     await this.inherited.settled()
     try {
       for (const keeper of this.#keepers) await keeper.close()
@@ -402,8 +194,6 @@ export class Commands {
   }
 }
 
-const PIDS_AT_ONCE = 500
-
 async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
   const late = Promise.withResolvers<'late'>()
   const timer = setTimeout(late.resolve, ms, 'late')
@@ -412,46 +202,4 @@ async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answe
   } finally {
     clearTimeout(timer)
   }
-}
-
-interface PlanSources {
-  readonly environment: BaseEnvironment
-  readonly passed: PassedSecrets
-  readonly inherited: InheritedEnvironments
-  readonly named: NamedSecrets
-  readonly settings: Settings
-}
-
-async function planFor(record: ProcessRecord, kernel: Kernel, from: PlanSources): Promise<SpawnPlan> {
-  const environment = await environmentOf(record.envRef, kernel)
-  const { passEnv: named = [], inheritEnv } = record.spec as unknown as CommandSpec
-  const inherited = await from.inherited.ofStarting(record, kernel)
-  // What the client passes counts, even if the daemon has another value; a restart may give another whole environment.
-  const values = named.length === 0 ? {} : await from.passed.ofStarting(record, kernel)
-  const base = inheritEnv === 'whole' ? {} : await from.environment.variables()
-  const ofCaller =
-    inheritEnv === 'whole' ? { ...values, ...inherited?.env } : { ...inherited?.env, ...values }
-  const variables = { ...withoutSecrets({ ...base, ...values }, named), ...ofCaller }
-  const given = { variables: from.named.variablesOf(environment), options: environment?.options ?? {} }
-  return { ...planOf(record, variables, given, from.settings), ...withoutEnv(inherited) }
-}
-
-function withoutEnv(inherited: Inherited | null): Omit<Inherited, 'env'> {
-  const { env: _, ...limits } = inherited ?? { env: {} }
-  return limits
-}
-
-async function environmentOf(ref: string | null, kernel: Kernel): Promise<Environment | null> {
-  return ref === null ? null : kernel.edges.store.ask({ ask: 'environment', ref })
-}
-
-async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pid[]> {
-  const ended: { pid: Pid; at: number }[] = []
-  for (const pid of pids) {
-    const row = await kernel.edges.store.ask({ ask: 'process', pid })
-    // Without a record nobody can ask for it any more.
-    if (row === null) ended.push({ pid, at: 0 })
-    else if (hasEnded(row.record)) ended.push({ pid, at: row.record.outcome?.endedAt ?? 0 })
-  }
-  return ended.sort((a, b) => a.at - b.at).map(({ pid }) => pid)
 }

@@ -4,6 +4,7 @@ import type { Variables } from '../core/environment/secrets.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from './command-spec.ts'
 import { joinedPaths } from './environment/client.ts'
 
 /** What is the same for all commands of one daemon. */
@@ -27,7 +28,7 @@ export function planOf(
   environment: { readonly variables: Variables; readonly options: Environment['options'] },
   settings: Settings,
 ): SpawnPlan {
-  const spec = record.spec as unknown as CommandSpec
+  const spec = commandSpecOf(record)
   const { runMs, memoryBytes, allowance } = record.limits
   const pty = spec.pty === undefined || spec.pty === false ? null : { ...TERMINAL, ...asObject(spec.pty) }
   return {
@@ -66,7 +67,7 @@ function ofCaller(base: Variables, pty: object | null): Variables {
 
 /** What its keeper sees to: of what it may use of CPU time and output, and what its own spec says. */
 export function ownLimits({ spec }: ProcessRecord, most: Amounts): OwnLimits {
-  const { limits } = spec as unknown as CommandSpec
+  const { limits } = commandSpecOf({ spec })
   return {
     cpuSeconds: lower(limits?.cpuSeconds, most.cpuSeconds),
     outputBytes: lower(limits?.outputBytes, most.outputBytes),
@@ -76,12 +77,12 @@ export function ownLimits({ spec }: ProcessRecord, most: Amounts): OwnLimits {
 export type OwnLimits = Pick<SpawnPlan['limits'], 'cpuSeconds' | 'outputBytes'>
 
 export function endSignalOf(record: ProcessRecord): string {
-  return (record.spec as unknown as CommandSpec).endSignal ?? 'SIGTERM'
+  return commandSpecOf(record).endSignal ?? 'SIGTERM'
 }
 
 /** What it means that it ran for too long: a time of its own, or the ceiling of all that stand below somebody. */
 export function timeoutOf({ spec, limits }: ProcessRecord): 'timeout' | 'limit:runMs' {
-  const { timeoutMs } = spec as unknown as CommandSpec
+  const { timeoutMs } = commandSpecOf({ spec })
   const { runMs } = limits
   return runMs !== undefined && (timeoutMs === undefined || runMs < timeoutMs) ? 'limit:runMs' : 'timeout'
 }

@@ -7,7 +7,7 @@ import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.
 import { restartRequest } from '../core/process/restart-request.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from './command-spec.ts'
 
 /** Which process follows one that has ended, where its policy asks for one; or why none does. */
 export type Restart = { readonly pid: Pid } | { readonly refused: string }
@@ -22,7 +22,7 @@ export async function registerRestart(
   ending: Ending | Lost,
   kernel: Kernel,
 ): Promise<Restart | null> {
-  const { restart } = record.spec as unknown as CommandSpec
+  const { restart } = commandSpecOf(record)
   if (restart === undefined || restartDelay(restart, ending.status, 0) === null) return null
   const { edges } = kernel
   const endedAt = ('endedAt' in ending ? ending.endedAt : undefined) ?? edges.clock.now()

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { COMMAND_DEFAULTS } from '../command/defaults.ts'
 
 /** What can be set, by flag, environment or reeve.json. `bytes` and times are whole numbers. */
 const bytes = z.number().int().min(1)
@@ -62,10 +63,10 @@ export const configurationSchema = z.strictObject({
     .int()
     .min(1)
     .max(10_000)
-    .default(500)
+    .default(COMMAND_DEFAULTS.most)
     .describe('how many commands may run at once'),
   graceMs: milliseconds
-    .default(2_000)
+    .default(COMMAND_DEFAULTS.graceMs)
     .describe('how long a command may take to end before it is forced, in milliseconds'),
   environment: z
     .enum(['login', 'inherit'])
@@ -82,10 +83,14 @@ export const configurationSchema = z.strictObject({
     .enum(['auto', 'marker'])
     .default('auto')
     .describe('marker: no cgroups, even where they could be made'),
-  outputHeadBytes: bytes.default(256 * 1024).describe('how much of the beginning of each output log is kept'),
-  outputTailBytes: bytes.default(8 * 1024 * 1024).describe('how much of the end of each output log is kept'),
+  outputHeadBytes: bytes
+    .default(COMMAND_DEFAULTS.headBytes)
+    .describe('how much of the beginning of each output log is kept'),
+  outputTailBytes: bytes
+    .default(COMMAND_DEFAULTS.tailBytes)
+    .describe('how much of the end of each output log is kept'),
   outputTotalBytes: bytes
-    .default(4 * 1024 * 1024 * 1024)
+    .default(COMMAND_DEFAULTS.totalBytes)
     .describe('how much all output logs together may have; the oldest finished ones go first'),
   keepEndedMs: z
     .number()
@@ -100,7 +105,7 @@ export const configurationSchema = z.strictObject({
     .default(20_000)
     .describe('how many ended processes are kept, the latest ones; 0: all'),
   minFreeBytes: bytes
-    .default(128 * 1024 * 1024)
+    .default(COMMAND_DEFAULTS.minFreeBytes)
     .describe('with less than this free on disk, commands that print are held back'),
   redact: z
     .boolean()

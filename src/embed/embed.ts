@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import { Commands, type CommandsOptions } from '../command/commands.ts'
+import type { Commands } from '../command/commands.ts'
+import { openCommands } from '../command/open-commands.ts'
+import type { CommandsOptions } from '../command/options.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
@@ -182,12 +184,12 @@ async function start(
   const commands =
     options.commands === undefined
       ? undefined
-      : await Commands.open(
-          options.commands,
-          { osPid, startTime, id },
-          { redaction, named: secrets },
+      : await openCommands(options.commands, {
+          daemon: { osPid, startTime, id },
+          redaction,
+          named: secrets,
           onTrouble,
-        )
+        })
   const waits = { ...WAITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
@@ -222,7 +224,7 @@ async function start(
     await settledAtBoot(kernel)
     await externals.start()
     await commands?.clearStrays(kernel)
-    commands?.tidy(kernel, TIDY_MS)
+    commands?.upkeep.start(kernel, TIDY_MS)
     retention.start(options.times?.pruneMs ?? PRUNE_MS)
   } catch (error) {
     await commands?.close()

@@ -59,7 +59,7 @@ export class Retention {
     const { kernel, commands } = this.#parts
     let count = 0
     for await (const batch of kernel.prune(options)) {
-      await commands?.drop(batch.pruned)
+      await commands?.upkeep.drop(batch.pruned)
       count += batch.pruned.length
       if (count > 0) this.lastPrune = { at: kernel.edges.clock.now(), pruned: count }
       yield batch

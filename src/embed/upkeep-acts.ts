@@ -66,7 +66,7 @@ export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
           maxCount: maxEnded ?? null,
           lastPrune: retention.lastPrune,
         },
-        storage: { storeBytes: bytes, outputBytes: commands?.outputBytes ?? null },
+        storage: { storeBytes: bytes, outputBytes: commands?.upkeep.outputBytes ?? null },
         unreadable: unreadable.map(({ pid }) => pid),
         boot: kernel.boot,
         troubles: troubles(),

@@ -1,6 +1,6 @@
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from '../command-spec.ts'
 import { logEnd } from '../output/layout.ts'
 import { AwaitReady } from './await-ready.ts'
 import { type AttendOptions, ObservedCommand } from './observed-command.ts'
@@ -22,7 +22,7 @@ export interface Attendance {
 
 /** Null if nothing is asked for. */
 export function attend(work: Work, kernel: Kernel, options: AttendOptions): Attendance | null {
-  const { watch = [], ready, heartbeatMs } = work.record.spec as unknown as CommandSpec
+  const { watch = [], ready, heartbeatMs } = commandSpecOf(work.record)
   const isReady = ready === undefined || work.record.readiness !== null
   if (watch.length === 0 && isReady && heartbeatMs === undefined) return null
   return new Attending(work, kernel, options)

@@ -6,6 +6,7 @@ import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { OwnIntent } from '../../kernel/perform-as.ts'
 import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from '../command-spec.ts'
 import type { Cursors } from '../output/cursors.ts'
 import type { Masking } from '../output/masking.ts'
 import type { Surroundings } from './shell-try.ts'
@@ -37,7 +38,7 @@ export class ObservedCommand {
 
   constructor(work: Work, kernel: Kernel, options: AttendOptions, signal: AbortSignal) {
     this.work = work
-    this.spec = work.record.spec as unknown as CommandSpec
+    this.spec = commandSpecOf(work.record)
     this.kernel = kernel
     this.options = options
     this.folder = join(options.output, work.record.pid)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from '../command-spec.ts'
 import { orMissing } from '../output/missing.ts'
 import { fileNameOf, type PassedBy, pidIn, writePrivately } from './registration-file.ts'
 
@@ -131,6 +131,6 @@ export class PassedSecrets {
 const MAX_RESTARTS = 100
 
 function named({ spec }: Pick<ProcessRecord, 'spec'>, values: Values): Values {
-  const { passEnv = [] } = spec as unknown as CommandSpec
+  const { passEnv = [] } = commandSpecOf({ spec })
   return Object.fromEntries(Object.entries(values).filter(([name]) => passEnv.includes(name)))
 }

@@ -1,6 +1,6 @@
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { secretsIn } from '../../redaction/secret-name.ts'
-import type { CommandSpec } from '../../verbs/shapes/command-spec.ts'
+import { commandSpecOf } from '../command-spec.ts'
 import { folderOf } from '../output/pid-folder.ts'
 import { printedValues } from '../output/printed-values.ts'
 import type { PassedSecrets } from './passed.ts'
@@ -9,7 +9,7 @@ type Variables = Readonly<Record<string, string>>
 
 /** The secrets in the environment that a caller gave its command: by their names, and by those in `passEnv`. */
 export function secretsOfCaller(spec: ProcessRecord['spec'], env: Variables): string[] {
-  const { passEnv = [] } = spec as unknown as CommandSpec
+  const { passEnv = [] } = commandSpecOf({ spec })
   return [...secretsIn(env), ...passEnv.flatMap((name) => env[name] ?? [])]
 }
 

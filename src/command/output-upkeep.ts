@@ -1,0 +1,101 @@
+import type { Pid } from '../core/process/pid.ts'
+import { hasEnded } from '../core/process/record.ts'
+import type { Home } from '../keeper/protocol/home.ts'
+import { makeReserve } from '../keeper/protocol/reserve.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { dropOutput, pidsWithOutput, pruneOutput } from './output/housekeeping.ts'
+
+/** How often the disk reserve is made again after it was given up. */
+const RESERVE_LOOK_MS = 5_000
+const PIDS_AT_ONCE = 500
+
+interface OutputUpkeepOptions {
+  readonly home: Home
+  readonly totalBytes: number
+  /** Forgets what else is kept of processes whose output is gone. */
+  readonly forget: (pids: readonly Pid[]) => Promise<void>
+  readonly onTrouble: (error: unknown, doing: string) => void
+}
+
+/** Keeps the output logs of all commands below their cap, and a reserve of disk space for the day the disk is full. */
+export class OutputUpkeep {
+  /** The size of all output logs when they were last measured. */
+  outputBytes: number | null = null
+  readonly #options: OutputUpkeepOptions
+  #pruning: NodeJS.Timeout | undefined
+  #reserving: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(options: OutputUpkeepOptions) {
+    this.#options = options
+  }
+
+  /** Prunes the logs now and every `everyMs`, and restores the disk reserve, until `close`. */
+  start(kernel: Kernel, everyMs: number): void {
+    this.#keepReserve()
+    this.#reserving = setInterval(() => this.#keepReserve(), RESERVE_LOOK_MS)
+    this.#reserving.unref()
+    const look = (act: () => Promise<void>) => {
+      this.#looking = act().catch((error: unknown) => this.#options.onTrouble(error, 'pruning output logs'))
+    }
+    look(async () => {
+      await this.#dropUnknown(kernel)
+      await this.prune(kernel)
+    })
+    this.#pruning = setInterval(() => look(() => this.prune(kernel)), everyMs)
+    this.#pruning.unref()
+  }
+
+  /** Removes the output of processes that are gone from the store. */
+  async drop(pids: readonly Pid[]): Promise<void> {
+    for (const pid of pids) await dropOutput(this.#options.home.output, pid)
+    await this.#options.forget(pids)
+  }
+
+  /** Keeps all logs together below their cap: those that ended longest ago go first. */
+  async prune(kernel: Kernel): Promise<void> {
+    const { home, forget } = this.#options
+    const { dropped, totalBytes } = await pruneOutput(home.output, {
+      totalBytes: this.#options.totalBytes,
+      finished: (pids) => endedLongestAgo(kernel, pids),
+    })
+    this.outputBytes = totalBytes
+    await forget(dropped)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pruning)
+    clearInterval(this.#reserving)
+    await this.#looking
+  }
+
+  /** Removes logs whose process is pruned: a daemon was killed between that and the removal of its log. */
+  async #dropUnknown(kernel: Kernel): Promise<void> {
+    const all = await pidsWithOutput(this.#options.home.output)
+    for (let next = 0; next < all.length; next += PIDS_AT_ONCE) {
+      const pids = all.slice(next, next + PIDS_AT_ONCE)
+      const found = await kernel.edges.store.ask({ ask: 'prunable', pids })
+      const known = new Set(found.map(({ pid }) => pid))
+      await this.drop(pids.filter((pid) => !known.has(pid)))
+    }
+  }
+
+  #keepReserve(): void {
+    try {
+      makeReserve(this.#options.home.reserve)
+    } catch (error) {
+      this.#options.onTrouble(error, 'reserving disk space')
+    }
+  }
+}
+
+async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pid[]> {
+  const ended: { pid: Pid; at: number }[] = []
+  for (const pid of pids) {
+    const row = await kernel.edges.store.ask({ ask: 'process', pid })
+    // Without a record no caller can ask for the log any more.
+    if (row === null) ended.push({ pid, at: 0 })
+    else if (hasEnded(row.record)) ended.push({ pid, at: row.record.outcome?.endedAt ?? 0 })
+  }
+  return ended.sort((a, b) => a.at - b.at).map(({ pid }) => pid)
+}
