@@ -28,7 +28,7 @@ export async function* followLog(
     : await reveals.viewFor(actor, record, 'followOutput', asked.reveal)
   let offset = asked.offset
   const pieces = followWhileReadable(kernel, actor, record.pid, options, ({ signal }) =>
-    output.follow(kernel, record, offset, { signal, view }),
+    output.followers.follow(kernel, record, offset, { signal, view }),
   )
   for await (const piece of pieces) {
     yield piece
@@ -58,7 +58,7 @@ export async function attach(
   return {
     [Symbol.asyncIterator]: () =>
       followWhileReadable(kernel, actor, pid, { signal: either }, (lasts) =>
-        output.follow(kernel, record, offset, { ...lasts, view: terminalView(kernel, actor) }),
+        output.followers.follow(kernel, record, offset, { ...lasts, view: terminalView(kernel, actor) }),
       ),
     write: async (typed) => {
       const { bytes } = await typing.write({ pid, text: typed })

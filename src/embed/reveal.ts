@@ -1,4 +1,4 @@
-import type { View } from '../command/command-output.ts'
+import type { View } from '../command/output-access.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'

@@ -61,7 +61,7 @@ export function waitActs(
       if (until !== undefined) {
         const { output } = commandIn(commands, found)
         const { waited, truncated, scannedTo } = await lasting([found.pid], options, (lasts) =>
-          output.waitForLine(kernel, found, until, waitOptions(timeoutMs, lasts)),
+          output.followers.waitForLine(kernel, found, until, waitOptions(timeoutMs, lasts)),
         )
         if (waited.type === 'interrupted') return waited
         const record = await read(found.pid)

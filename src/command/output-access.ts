@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { RefusedError } from '../core/errors.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { refusal } from '../core/refusal.ts'
+import type { Home } from '../keeper/protocol/home.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { CommandSecrets } from './command-secrets.ts'
+import { CleanRanges } from './output/clean-ranges.ts'
+import { logEnd, segmentOffsets } from './output/layout.ts'
+import { HeldBack, HOLD_MS, type Masking } from './output/masking.ts'
+import { readRange } from './output/read.ts'
+
+/** `masked`: secrets are masked. `raw`: secrets are shown; the caller has checked the right to see them. */
+export type View = 'masked' | 'raw'
+
+/** Where the output log of a command is, and what is masked for a reader. */
+export class OutputAccess {
+  readonly #home: Home
+  readonly #secrets: CommandSecrets
+  readonly #kernel: () => Kernel
+  readonly #lookedThrough = new CleanRanges()
+  readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
+
+  constructor(home: Home, secrets: CommandSecrets, kernel: () => Kernel) {
+    this.#home = home
+    this.#secrets = secrets
+    this.#kernel = kernel
+  }
+
+  /** The folder of the log. Refused if the log of a command that has begun is not there. */
+  async folderOf(record: ProcessRecord): Promise<string> {
+    const folder = join(this.#home.output, record.pid)
+    // A command that was never begun has printed nothing.
+    if (record.program === null) return folder
+    // A listing is enough: to look at every segment would cost more than to read a page of one.
+    if ((await segmentOffsets(folder)) !== null) return folder
+    throw new RefusedError(
+      refusal(
+        'no_output',
+        `The output of ${record.pid} is not in this data folder: it was dropped to save space, or the command ran with another folder.`,
+        'Keep more (commands.output.totalBytes), or ask the program that has the folder it ran with.',
+      ),
+    )
+  }
+
+  async masking(record: ProcessRecord, view: View): Promise<Masking | null> {
+    const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
+    if (masker === null) return null
+    const tagged = record.spec['output'] === 'tagged'
+    // A program that writes its log itself may rewrite it, so what was scanned once may have changed.
+    const kept = record.spec['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
+    return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
+  }
+
+  /**
+   * The masking for a reader of whole lines, who wants the last one, too. Its end may be held back, in case it is the beginning
+   * of a secret: that is waited for, and then shown.
+   */
+  async settledMasking(folder: string, record: ProcessRecord, view: View): Promise<Masking | null> {
+    const masking = await this.masking(record, view)
+    if (masking === null || masking.final) return masking
+    const end = (await logEnd(folder)) ?? 0
+    const last = await readRange(folder, Math.max(0, end - 1), 1, masking)
+    if (last.next < end) await new Promise((resolve) => setTimeout(resolve, HOLD_MS))
+    return { ...masking, mayShow: () => true }
+  }
+}

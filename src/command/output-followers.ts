@@ -1,0 +1,117 @@
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Waited, WaitOptions } from '../kernel/wait.ts'
+import type { OutputPiece } from '../verbs/reeve.ts'
+import type { KeeperSide } from './keeper-side.ts'
+import { followOutput } from './output/follow.ts'
+import { type Gap, joined, layoutOf } from './output/layout.ts'
+import { type FoundLine, LineFinder } from './output/line-finder.ts'
+import { Nudge } from './output/nudge.ts'
+import { scanTurns } from './output/scan-turns.ts'
+import type { OutputAccess, View } from './output-access.ts'
+import { outputEndIn } from './output-end.ts'
+
+/** How soon growth is noticed of which no nudge came: a keeper that is being replaced sends none. */
+const LOOK_MS = 250
+
+export interface WantedLine {
+  readonly text?: string
+  readonly pattern?: string
+  readonly from: number
+}
+
+interface LineWait {
+  readonly waited: Waited<FoundLine | null>
+  readonly truncated: Gap[]
+  readonly scannedTo: number
+}
+
+/** Follows the output of commands while they run: nudged by their keeper, ended by their kernel. */
+export class OutputFollowers {
+  readonly #access: OutputAccess
+  readonly #keeperOf: (record: ProcessRecord) => KeeperSide
+
+  constructor(access: OutputAccess, keeperOf: (record: ProcessRecord) => KeeperSide) {
+    this.#access = access
+    this.#keeperOf = keeperOf
+  }
+
+  async *follow(
+    kernel: Kernel,
+    record: ProcessRecord,
+    offset: number,
+    { signal, view }: { readonly signal?: AbortSignal; readonly view: View },
+  ): AsyncGenerator<OutputPiece> {
+    const folder = await this.#access.folderOf(record)
+    const masking = await this.#access.masking(record, view)
+    const nudge = new Nudge()
+    const ended: { at: number | null } = { at: null }
+    const stop = new AbortController()
+    const unfollow = this.#keeperOf(record).follow(record.pid, () => nudge.give())
+    const whenEnded = kernel.waitForEnd(record.pid, { signal: stop.signal }).then(
+      async (waited) => {
+        if (waited.type !== 'done') return
+        ended.at = outputEndIn(waited.value.record) ?? (await layoutOf(folder))?.end ?? 0
+        nudge.give()
+      },
+      // The kernel was closed: the next look finds nothing to wait for, and ends the stream.
+      () => {
+        ended.at = 0
+        nudge.give()
+      },
+    )
+    try {
+      yield* followOutput(folder, {
+        from: offset,
+        signal: signal ?? stop.signal,
+        wake: () => nudge.within(LOOK_MS),
+        ended: () => ended.at,
+        masking,
+      })
+    } finally {
+      unfollow()
+      stop.abort()
+      await whenEnded
+    }
+  }
+
+  async waitForLine(
+    kernel: Kernel,
+    record: ProcessRecord,
+    { from, ...wanted }: WantedLine,
+    { timeoutMs, signal }: WaitOptions,
+  ): Promise<LineWait> {
+    // First, because an unreadable pattern is refused, and nothing is to be left running then.
+    const finder = new LineFinder(wanted)
+    const enough = new AbortController()
+    let isTimedOut = false
+    const cancel =
+      timeoutMs === undefined
+        ? () => {}
+        : kernel.edges.clock.after(timeoutMs, () => {
+            isTimedOut = true
+            enough.abort()
+          })
+    const either = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
+    const gaps: Gap[] = []
+    const answer = (waited: LineWait['waited']): LineWait => ({
+      waited,
+      truncated: joined(gaps),
+      scannedTo: finder.scannedTo ?? from,
+    })
+    const options = { signal: either, view: 'masked' } as const
+    try {
+      for await (const { offset, bytes, gap } of this.follow(kernel, record, from, options)) {
+        if (gap !== null) gaps.push(gap)
+        await scanTurns.next()
+        const found = finder.add({ offset, bytes: Buffer.from(bytes), gap })
+        if (found !== null) return answer({ type: 'done', value: found })
+      }
+      if (isTimedOut) return answer({ type: 'timed_out' })
+      if (signal?.aborted) return answer({ type: 'interrupted' })
+      return answer({ type: 'done', value: null })
+    } finally {
+      cancel()
+    }
+  }
+}
