@@ -1,16 +1,16 @@
 import { cli } from './cli/cli.ts'
-import { daemonControl } from './daemon-words.ts'
+import { daemonControl } from './daemon/control.ts'
 
 const { stdout, stderr, env } = process
 
-// Whoever stops reading has what they wanted. A foreground command hears of it, and listens for itself.
+// A reader that closes the pipe has what it wanted. A command in the foreground installs a listener of its own.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   if (stdout.listenerCount('error') === 1) process.exit(128 + 13)
 })
 
 process.exitCode = await cli(process.argv.slice(2), {
-  // Opened when it is first read: a terminal that nobody reads from is left alone.
+  // A getter, because reading `process.stdin` opens the terminal: most subcommands leave it alone.
   get stdin() {
     return process.stdin
   },
@@ -21,7 +21,7 @@ process.exitCode = await cli(process.argv.slice(2), {
   daemon: daemonControl,
 })
 
-/** A folder that was deleted under us is no reason to fail, unless something is to run there. */
+/** The working folder. A deleted one is an error only for a subcommand that runs something there. */
 function here(): string {
   try {
     return process.cwd()

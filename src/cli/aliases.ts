@@ -1,38 +1,38 @@
 import { didYouMean } from './nearest.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Words of similar programs that mean the same as one of Reeve's. */
+/** Subcommands of similar programs, and Reeve's name for each. */
 const ALIASES: Readonly<Record<string, string>> = { stop: 'kill', list: 'ps', ls: 'ps' }
 
-/** Words of similar programs that have no single counterpart: what to type instead. */
+/** Subcommands of similar programs without a single counterpart, and what to type instead. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
   start:
-    'reeve run -d --name web -- npm run dev starts a command in the background; reeve restart web starts it once more; reeve up starts the daemon.',
-  exec: 'reeve run -- npm test runs a program; reeve attach web goes to the terminal of one that runs, and reeve send web types into it.',
-  tail: 'reeve logs -n 20 web shows the last lines, and -f goes on with what comes.',
+    'reeve run -d --name web -- npm run dev starts a command in the background; reeve restart web starts it again; reeve up starts the daemon.',
+  exec: 'reeve run -- npm test runs a program; reeve attach web attaches to the terminal of a running one, and reeve send web types into it.',
+  tail: 'reeve logs -n 20 web shows the last lines, and -f follows the output.',
   remove: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
   delete: 'reeve rm web removes an ended process; reeve rm -f web ends it first.',
-  watch: 'reeve top shows what runs as it changes; reeve logs -f web follows what a command prints.',
-  pause: 'reeve signal web pause stops it where it is, and reeve signal web resume lets it go on.',
-  resume: 'reeve signal web resume lets a paused process go on.',
+  watch: 'reeve top shows live processes as they change; reeve logs -f web follows the output of a command.',
+  pause: 'reeve signal web pause pauses a process, and reeve signal web resume resumes it.',
+  resume: 'reeve signal web resume resumes a paused process.',
   untrack:
-    'reeve call end pid=db status=completed replayKey=untracked ends the record of a tracked program, and sends it nothing.',
-  jobs: 'reeve ps lists what runs, and reeve ps -a what has ended, too.',
-  info: 'reeve show web tells all about a process; reeve status about the daemon.',
-  daemon: 'reeve up starts the daemon, reeve down stops it, and reeve status says how it is.',
-  inspect: 'reeve show web tells all about a process.',
+    'reeve call end pid=db status=completed replayKey=untracked ends the record of a tracked program, and sends the program nothing.',
+  jobs: 'reeve ps lists live processes, and reeve ps -a the ended ones, too.',
+  info: 'reeve show web describes a process; reeve status describes the daemon.',
+  daemon: 'reeve up starts the daemon, reeve down stops it, and reeve status describes it.',
+  inspect: 'reeve show web describes a process.',
 }
 
-/** The word that is meant by a name: itself, or the one it is an alias of. */
+/** The subcommand that a name stands for: itself, or the one it is an alias of. */
 export function resolveAlias(name: string): string {
   return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name
 }
 
 export function unknownSubcommand(name: string, known: readonly string[]): UsageError {
   const suggestion = Object.hasOwn(SUGGESTIONS, name) ? SUGGESTIONS[name] : undefined
-  if (suggestion !== undefined) return new UsageError(`reeve does not know the word ${name}.`, suggestion)
+  if (suggestion !== undefined) return new UsageError(`Unknown subcommand: ${name}.`, suggestion)
   return new UsageError(
-    `reeve does not know the word ${name}.${didYouMean(name, known)}`,
-    'Run reeve --help for the words it knows.',
+    `Unknown subcommand: ${name}.${didYouMean(name, known)}`,
+    'Run reeve --help to list the subcommands.',
   )
 }

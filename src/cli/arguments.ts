@@ -1,10 +1,10 @@
 import type { Context } from './context.ts'
+import type { Subcommand } from './subcommand.ts'
 import { UsageError } from './usage-error.ts'
-import type { Word } from './word.ts'
 
-type Named = Pick<Word, 'name'>
+type Named = Pick<Subcommand, 'name'>
 
-/** Refuses what nobody asked for, rather than leaving it out. */
+/** Refuses surplus arguments, rather than ignoring them. */
 export function nothingMore({ args }: Context<unknown>, { name }: Named, most = 0): void {
   if (args.length <= most) return
   const more = most === 0 ? 'nothing more' : `${most} argument${most === 1 ? '' : 's'}`

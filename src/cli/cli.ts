@@ -7,59 +7,59 @@ import { type Called, inOptions } from './in-options.ts'
 import type { OptionSpecs, Options } from './options.ts'
 import { parseArguments } from './parse.ts'
 import { Printer } from './print/printer.ts'
+import type { Subcommand } from './subcommand.ts'
+import { subcommands } from './subcommand-table.ts'
 import { UsageError } from './usage-error.ts'
-import type { Word } from './word.ts'
-import { words } from './word-table.ts'
 
-const KNOWN_WORDS = 'Run reeve --help for the words it knows.'
-const FLAG_WORDS: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' }
+const LIST_HINT = 'Run reeve --help to list the subcommands.'
+const FLAG_SUBCOMMANDS: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' }
 
-/** The `reeve` program: one word, its options and arguments. Answers with the exit code. */
+/** The `reeve` program: a subcommand, its options and arguments. Resolves with the exit code. */
 export async function cli(given: readonly string[], around: Surroundings): Promise<number> {
-  // The word may be preceded by what every word takes: reeve --home there ps.
-  let name: string | undefined
-  let rest: readonly string[] = []
-  let leading: readonly string[] = []
   try {
-    ;[leading, name, rest] = split(given)
-    if (name === undefined) return await withoutWord(leading, around)
-    const found = words.load(name)
-    if (found === undefined) throw unknownSubcommand(name, words.names)
+    const { leading, name, rest } = splitAtSubcommand(given)
+    if (name === undefined) return await runWithoutSubcommand(leading, around)
+    const found = subcommands.load(name)
+    if (found === undefined) throw unknownSubcommand(name, subcommands.names)
     return await perform(await found, [...leading, ...rest], around)
   } catch (error) {
-    return failed(error, new Printer(around, jsonAsked(given)), FAILED)
+    return reportFailure(error, new Printer(around, optionsForErrors(given)), FAILED)
   }
 }
 
-async function perform(word: Word, given: readonly string[], around: Surroundings): Promise<number> {
+async function perform(
+  subcommand: Subcommand,
+  given: readonly string[],
+  around: Surroundings,
+): Promise<number> {
   let context: Context<Options<OptionSpecs>> | undefined
   let called: Called | undefined
   try {
-    const more = word.moreOptions === undefined ? {} : await word.moreOptions(around.daemon)
-    const specs = { ...GLOBAL_OPTIONS, ...more, ...word.options }
-    const help = `Run reeve ${word.name} --help for what it takes.`
+    const more = subcommand.moreOptions === undefined ? {} : await subcommand.moreOptions(around.daemon)
+    const specs = { ...GLOBAL_OPTIONS, ...more, ...subcommand.options }
     const { options, args, texts } = parseArguments(given, specs, {
-      stopEarly: word.stopEarly ?? false,
-      help,
+      stopEarly: subcommand.stopEarly ?? false,
+      help: `Run reeve ${subcommand.name} --help for its options.`,
     })
-    called = { fields: word.fields ?? {}, specs, texts }
-    context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, words)
-    if (!context.options.help) return await word.run(context)
+    called = { fields: subcommand.fields ?? {}, specs, texts }
+    context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, subcommands)
+    if (!context.options.help) return await subcommand.run(context)
     const { subcommandHelp } = await import('./help-text.ts')
-    const lines = subcommandHelp(word, { ...word.options, ...more }, context.print.colours, context.print.width)
+    const { colours, width } = context.print
+    const lines = subcommandHelp(subcommand, { ...subcommand.options, ...more }, colours, width)
     for (const line of lines) context.print.line(line)
     return 0
   } catch (error) {
-    const print = context?.print ?? new Printer(around, jsonAsked(given))
+    const print = context?.print ?? new Printer(around, optionsForErrors(given))
     const said = error instanceof ReeveError && called !== undefined ? inOptions(error, called) : error
-    return failed(said, print, word.failure ?? FAILED)
+    return reportFailure(said, print, subcommand.failure ?? FAILED)
   } finally {
     await context?.close()
   }
 }
 
-/** `failure` is the word's own code for what went wrong in Reeve; a wrong call is 2 in any case. */
-function failed(error: unknown, print: Printer, failure: number): number {
+/** `failure` is the subcommand's own code for errors of Reeve; without one, the error decides. */
+function reportFailure(error: unknown, print: Printer, failure: number): number {
   if (error instanceof UsageError) {
     print.failure({ code: 'usage', message: error.message, remedy: error.remedy })
     return failure === FAILED ? USAGE : failure
@@ -68,40 +68,46 @@ function failed(error: unknown, print: Printer, failure: number): number {
     print.failure(error)
     return failure === FAILED ? exitCodeFor(error.code) : failure
   }
-  const said = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  print.failure({ code: 'internal', message: said, remedy: 'This is a defect of Reeve: please report it.' })
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  print.failure({ code: 'internal', message, remedy: 'This is a bug in Reeve: please report it.' })
   return failure
 }
 
-/** Options before the word, the word, and what follows it. */
-function split(given: readonly string[]): [string[], string | undefined, readonly string[]] {
+interface Split {
+  readonly leading: readonly string[]
+  readonly name: string | undefined
+  readonly rest: readonly string[]
+}
+
+/** Global options may precede the subcommand: `reeve --home there ps`. */
+function splitAtSubcommand(given: readonly string[]): Split {
   const leading: string[] = []
   let at = 0
   for (; at < given.length; at++) {
     const text = given[at] ?? ''
-    if (!text.startsWith('-') || Object.hasOwn(FLAG_WORDS, text)) break
+    if (!text.startsWith('-') || Object.hasOwn(FLAG_SUBCOMMANDS, text)) break
     leading.push(text)
     const spec = GLOBAL_OPTIONS[text.slice(2) as keyof typeof GLOBAL_OPTIONS]
     if (spec !== undefined && spec.type !== 'flag' && at + 1 < given.length) leading.push(given[++at] ?? '')
   }
   const text = given[at]
-  const name = text !== undefined && Object.hasOwn(FLAG_WORDS, text) ? FLAG_WORDS[text] : text
-  return [leading, name, given.slice(at + 1)]
+  const name = text !== undefined && Object.hasOwn(FLAG_SUBCOMMANDS, text) ? FLAG_SUBCOMMANDS[text] : text
+  return { leading, name, rest: given.slice(at + 1) }
 }
 
-async function withoutWord(leading: readonly string[], around: Surroundings): Promise<number> {
-  const { options } = parseArguments(leading, GLOBAL_OPTIONS, { help: KNOWN_WORDS })
-  const context = new Context(options as GlobalOptions, [], around, words)
+async function runWithoutSubcommand(leading: readonly string[], around: Surroundings): Promise<number> {
+  const { options } = parseArguments(leading, GLOBAL_OPTIONS, { help: LIST_HINT })
+  const context = new Context(options as GlobalOptions, [], around, subcommands)
   const { overviewHelp } = await import('./help-text.ts')
-  const asked = context.options.help
-  const text = (await overviewHelp(words, context.print.colours)).join('\n')
-  if (asked) context.print.line(text)
+  const isAskedFor = context.options.help
+  const text = (await overviewHelp(subcommands, context.print.colours)).join('\n')
+  if (isAskedFor) context.print.line(text)
   else around.stderr.write(`${text}\n`)
-  return asked ? 0 : USAGE
+  return isAskedFor ? 0 : USAGE
 }
 
-/** Before anything is parsed: an error is JSON for whoever asked for JSON. */
-function jsonAsked(given: readonly string[]): GlobalOptions {
+/** An error that precedes parsing, or is about it, still obeys `--json`. */
+function optionsForErrors(given: readonly string[]): GlobalOptions {
   const { options } = parseArguments([], GLOBAL_OPTIONS, { help: '' })
   return { ...(options as GlobalOptions), json: given.includes('--json'), jsonl: given.includes('--jsonl') }
 }

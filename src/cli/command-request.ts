@@ -6,8 +6,8 @@ import type { CallerEnvironment } from './caller-environment.ts'
 import type { Context } from './context.ts'
 import { terminalOf } from './foreground/terminal.ts'
 import { environmentWith } from './secret-options.ts'
+import type { RunOptions } from './subcommands/run.ts'
 import { UsageError } from './usage-error.ts'
-import type { RunOptions } from './words/run.ts'
 
 type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 

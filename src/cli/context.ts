@@ -3,11 +3,11 @@ import { type ConnectOptions, connectUnasked, connectWith } from '../client/conn
 import { homeFolder } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
-import type { DaemonControl } from './daemon-words.ts'
+import type { DaemonControl } from './daemon-control.ts'
 import { type GlobalOptions, isActor } from './global-options.ts'
 import { Printer } from './print/printer.ts'
+import type { Subcommands } from './subcommand.ts'
 import { UsageError } from './usage-error.ts'
-import type { Words } from './word.ts'
 
 /** How long somebody who stopped a daemon may take to start the next. */
 const RETURN_MS = 5_000
@@ -27,7 +27,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   readonly options: Options & GlobalOptions
   readonly args: readonly string[]
   readonly around: Surroundings
-  readonly words: Words
+  readonly subcommands: Subcommands
   readonly print: Printer
   /** Set while a program has the screen: nothing else is written there. */
   screenIsTaken = false
@@ -36,11 +36,16 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
   #stoppedSince: number | null = null
   #isForAgent = false
 
-  constructor(options: Options & GlobalOptions, args: readonly string[], around: Surroundings, words: Words) {
+  constructor(
+    options: Options & GlobalOptions,
+    args: readonly string[],
+    around: Surroundings,
+    subcommands: Subcommands,
+  ) {
     this.options = options
     this.args = args
     this.around = around
-    this.words = words
+    this.subcommands = subcommands
     this.print = new Printer(around, options)
   }
 

@@ -1,13 +1,21 @@
 import type { Reeve } from '../verbs/reeve.ts'
 import type { Options } from './options.ts'
 
-/** What every word takes. */
+/** The options of every subcommand. */
 export const GLOBAL_OPTIONS = {
-  json: { type: 'flag', about: 'the answer as JSON' },
-  jsonl: { type: 'flag', about: 'the answer as JSON lines, one for each thing' },
-  home: { type: 'text', value: 'folder', about: "the daemon's home; REEVE_HOME, else ~/.reeve" },
-  url: { type: 'text', value: 'url', about: 'a daemon elsewhere; REEVE_URL' },
-  token: { type: 'text', value: 'token', about: 'a token for it; REEVE_TOKEN, else the one in the home' },
+  json: { type: 'flag', about: 'print the answer as JSON' },
+  jsonl: { type: 'flag', about: 'print the answer as JSON lines, one per item' },
+  home: {
+    type: 'text',
+    value: 'folder',
+    about: "the daemon's home; by default REEVE_HOME, otherwise ~/.reeve",
+  },
+  url: { type: 'text', value: 'url', about: 'the address of a daemon; by default REEVE_URL' },
+  token: {
+    type: 'text',
+    value: 'token',
+    about: 'a token for that daemon; by default REEVE_TOKEN, otherwise the token in the home',
+  },
   as: { type: 'text', value: 'actor', about: 'act as session:<id> or process:<pid>' },
   'no-start': { type: 'flag', about: 'fail if no daemon runs, instead of starting one' },
   color: {
@@ -16,7 +24,7 @@ export const GLOBAL_OPTIONS = {
     choices: ['auto', 'always', 'never'],
     about: 'auto: on a terminal, without NO_COLOR',
   },
-  help: { type: 'flag', short: 'h', about: 'what this word takes' },
+  help: { type: 'flag', short: 'h', about: 'describe this subcommand' },
 } as const
 
 export type GlobalOptions = Options<typeof GLOBAL_OPTIONS>

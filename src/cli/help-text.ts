@@ -1,17 +1,21 @@
 import { GLOBAL_OPTIONS } from './global-options.ts'
 import type { OptionSpec, OptionSpecs } from './options.ts'
 import type { Colours } from './print/colour.ts'
-import type { Word, Words } from './word.ts'
+import type { Subcommand, Subcommands } from './subcommand.ts'
 
 const INDENT = 30
 const MAX_WIDTH = 100
 
-/** Every word with its one line. */
-export async function overviewHelp(words: Words, { bold, dim }: Colours): Promise<string[]> {
-  const lines = ['Usage: reeve <word> [options]', '', 'Processes that outlive whoever started them.']
-  for (const [title, names] of words.groups) {
+/** Every subcommand with its summary. */
+export async function overviewHelp({ groups, load }: Subcommands, { bold, dim }: Colours): Promise<string[]> {
+  const lines = [
+    'Usage: reeve <subcommand> [options]',
+    '',
+    'Runs processes that outlive the program that started them.',
+  ]
+  for (const [title, names] of groups) {
     lines.push('', bold(title))
-    for (const name of names) lines.push(`  ${name.padEnd(12)}${(await words.load(name))?.summary}`)
+    for (const name of names) lines.push(`  ${name.padEnd(12)}${(await load(name))?.summary}`)
   }
   const codes = [
     ['0', 'done'],
@@ -26,35 +30,36 @@ export async function overviewHelp(words: Words, { bold, dim }: Colours): Promis
     '',
     bold('Exit codes'),
     `  ${codes.map(([code, meaning]) => `${code} ${meaning}`).join(', ')}.`,
-    "  run and wait pass on the command's own: 128 + n for a signal, 124 for a timeout, 125 for an error of Reeve.",
+    "  run and wait exit with the command's own code: 128 + n for a signal, 124 for a timeout, 125 for an error of Reeve.",
     '',
     dim(
-      'reeve help <word> says what a word takes. A process is named by its pid, the beginning of one, or its name.',
+      'reeve help <subcommand> describes a subcommand. Name a process by its pid, the beginning of its pid, or its name.',
     ),
   ]
 }
 
 export function subcommandHelp(
-  word: Word,
+  subcommand: Subcommand,
   options: OptionSpecs,
   { bold, dim }: Colours,
   terminal: number | undefined,
 ): string[] {
+  const { usage, summary, about, examples } = subcommand
   const width = Math.min(terminal ?? MAX_WIDTH, MAX_WIDTH)
-  const lines = word.usage.map((usage, at) => `${at === 0 ? 'Usage:' : '      '} reeve ${usage}`)
-  lines.push('', word.summary)
-  if (word.about !== undefined) lines.push('', ...wrapped(word.about, '', width))
+  const lines = usage.map((line, at) => `${at === 0 ? 'Usage:' : '      '} reeve ${line}`)
+  lines.push('', summary)
+  if (about !== undefined) lines.push('', ...wrapped(about, '', width))
   const own = Object.entries(options)
   if (own.length > 0) lines.push('', bold('Options'), ...own.flatMap((option) => optionLines(option, width)))
   lines.push(
     '',
-    bold('Options of every word'),
+    bold('Options of every subcommand'),
     ...Object.entries(GLOBAL_OPTIONS).flatMap((option) => optionLines(option, width)),
   )
-  if (word.examples.length > 0) {
-    const wide = Math.max(...word.examples.map(([line]) => line.length))
+  if (examples.length > 0) {
+    const widest = Math.max(...examples.map(([line]) => line.length))
     lines.push('', bold('Examples'))
-    for (const [line, meaning] of word.examples) lines.push(`  ${line.padEnd(wide)}   ${dim(meaning)}`)
+    for (const [line, meaning] of examples) lines.push(`  ${line.padEnd(widest)}   ${dim(meaning)}`.trimEnd())
   }
   return lines
 }
@@ -71,7 +76,7 @@ function optionLines([name, spec]: readonly [string, OptionSpec], width: number)
     : [head, first, ...rest]
 }
 
-/** Paragraphs stay apart; within one, lines are as long as fits. */
+/** Wraps each paragraph to the width, and keeps the blank lines between paragraphs. */
 function wrapped(text: string, indent: string, width: number): string[] {
   return text
     .trim()

@@ -2,9 +2,9 @@ import { ReeveError } from '../core/errors.ts'
 import type { OptionSpecs } from './options.ts'
 import { shortTime } from './print/times.ts'
 
-/** What of a word's call is needed to say which option was wrong. */
+/** What a refusal needs to name the wrong option of a call. */
 export interface Called {
-  /** Which option gives which field of the verb; a field stands for what is below it, too. */
+  /** The option that fills each field of the verb. A field covers the fields below it, too. */
   readonly fields: Readonly<Record<string, string>>
   readonly specs: OptionSpecs
   /** Options as they were typed. */
@@ -19,12 +19,12 @@ interface Issue {
   readonly maximum?: number
 }
 
-/** A refusal of fields that were given by options, in the words of the options. Any other error is left as it is. */
+/** Rewrites a refusal of verb fields in terms of the options that filled them. Any other error stays as it is. */
 export function inOptions(error: ReeveError, called: Called): ReeveError {
   const issues = (error.details['issues'] ?? []) as readonly Issue[]
   if (error.code !== 'invalid_input' || issues.length === 0) return error
   const said = issues.map((issue) => wrongIn(issue, called))
-  // One that cannot be said here would be left out.
+  // An issue without an option would be lost: the original error is better then.
   const wrong = said.flatMap((one) => (one === null ? [] : [one]))
   if (wrong.length < said.length) return error
   const options = new Set(wrong.map(({ option }) => option))

@@ -1,14 +1,14 @@
 import { durationOf } from './duration.ts'
 import { UsageError } from './usage-error.ts'
 
-/** One option of a word. `flag` takes no value; `texts` may be given more than once. */
+/** One option of a subcommand. `flag` takes no value; `texts` may be given more than once. */
 export interface OptionSpec {
   readonly type: 'flag' | 'text' | 'texts' | 'number' | 'duration'
   readonly short?: string
-  /** What the value is called in the help. */
+  /** The name of the value in the help. */
   readonly value?: string
   readonly about: string
-  /** The only values there are, for completion and help. */
+  /** The only allowed values, for completion and help. */
   readonly choices?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-import type { DaemonControl, UpFlags } from './daemon-words.ts'
+import type { DaemonControl, UpFlags } from './daemon-control.ts'
 import type { OptionSpecs } from './options.ts'
 
 /** Everything that can be configured, as options. */

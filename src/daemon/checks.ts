@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Check } from '../cli/daemon-words.ts'
+import type { Check } from '../cli/daemon-control.ts'
 import { connectUnasked } from '../client/connect.ts'
 import type { HomePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
@@ -38,7 +38,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   yield secrets(home)
   const running = presentDaemon(home)
   if (running === null) {
-    yield { name: 'daemon', state: 'good', found: 'none runs; any word that needs one starts it' }
+    yield { name: 'daemon', state: 'good', found: 'none runs; any subcommand that needs one starts it' }
     yield await keeperFound(home)
     return
   }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { Check } from '../cli/daemon-words.ts'
+import type { Check } from '../cli/daemon-control.ts'
 import type { HomePaths } from '../client/home.ts'
 import { KeeperLink, KeeperRefused } from '../command/keeper-link.ts'
 import { KeeperPulse } from '../command/keeper-pulse.ts'

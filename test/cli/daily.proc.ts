@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('words of similar programs do the same, or are answered with what to type', async () => {
+test('subcommands of similar programs do the same, or name what to type instead', async () => {
   const line = new CommandLine()
   await line.run(['run', '-d', '--name', 'web', 'sleep', '300'])
   expect((await line.run(['list'])).stdout).toContain('web')
   expect((await line.run(['ls'])).stdout).toContain('web')
   expect((await line.run(['stop', 'web'])).stdout).toBe('web  cancelled SIGTERM\n')
   expect((await line.run(['help', 'stop'])).stdout).toContain('Usage: reeve kill')
-  for (const [word, instead] of [
+  for (const [name, instead] of [
     ['start', 'reeve run -d'],
     ['exec', 'reeve run -- '],
     ['tail', 'reeve logs -n 20'],
     ['remove', 'reeve rm web'],
     ['delete', 'reeve rm web'],
   ] as const) {
-    const { code, stderr } = await line.run([word, 'web'])
+    const { code, stderr } = await line.run([name, 'web'])
     expect(code).toBe(2)
-    expect(stderr).toContain(`reeve does not know the word ${word}.`)
+    expect(stderr).toContain(`Unknown subcommand: ${name}.`)
     expect(stderr).toContain(instead)
   }
 })

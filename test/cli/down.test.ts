@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { cli } from '../../src/cli/cli.ts'
-import type { DaemonControl } from '../../src/cli/daemon-words.ts'
+import type { DaemonControl } from '../../src/cli/daemon-control.ts'
 import { FakeDaemon, json } from '../client/fake-daemon.ts'
 
 test('down does not ask for processes where no daemon runs', async () => {

@@ -1,10 +1,10 @@
 import type { GlobalOptions } from '../global-options.ts'
-import { words } from '../word-table.ts'
+import { subcommands } from '../subcommand-table.ts'
 import { quoted } from './status.ts'
 
-const CALL = new RegExp(`\\breeve (?=(?:${words.names.join('|')})\\b)`, 'g')
+const CALL = new RegExp(`\\breeve (?=(?:${subcommands.names.join('|')})\\b)`, 'g')
 
-/** A hint that names a word of `reeve`, with the options that lead to the same daemon: copied, it must not reach another. */
+/** Adds the options that select this daemon to the `reeve` calls in a hint: a copied call must not reach another daemon. */
 export function hintFor({ home, url }: Pick<GlobalOptions, 'home' | 'url'>, text: string): string {
   const where = [
     ...(home === undefined ? [] : [`--home ${quoted(home)}`]),

@@ -1,0 +1,58 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
+import { nothingMore } from '../arguments.ts'
+import type { Context } from '../context.ts'
+import { stopSummary } from '../fate.ts'
+import { subcommand } from '../subcommand.ts'
+
+/** After this, whoever waits is told for what. */
+const LONG_MS = 1_000
+
+export const down = subcommand({
+  name: 'down',
+  summary: 'Stops the daemon in order',
+  usage: ['down [options]'],
+  options: {
+    keep: { type: 'flag', short: 'k', about: 'leave all commands running; the next daemon finds them' },
+    quiet: { type: 'flag', short: 'q', about: 'print nothing' },
+  },
+  about:
+    'Commands with the lifetime daemon, which is the default without a session, end with it. Others go on.',
+  examples: [
+    ['reeve down', 'and what lives as long as it does'],
+    ['reeve down --keep && reeve up -d', 'another daemon, the same commands'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'down' })
+    const { daemon, home, options, print, around } = context
+    // Without a daemon there is none to ask, and asking would wait for one.
+    const before = (await daemon.running(home)) === null ? [] : await liveOf(context)
+    const isLong = setTimeout(() => {
+      if (around.stderr.isTTY && !options.quiet) print.aside('Waiting for its commands to end …')
+    }, LONG_MS)
+    const stopped = await daemon.down(home, { keep: options.keep }).finally(() => clearTimeout(isLong))
+    if (print.isJson) print.json({ stopped })
+    else if (!options.quiet) {
+      if (stopped === null) print.line(`No daemon runs in ${home}.`)
+      else print.line(`Stopped the daemon with PID ${stopped.osPid}.${stopSummary(before, options.keep)}`)
+    }
+    return 0
+  },
+})
+
+type ProcessRecord = OutputOf<'show'>
+
+/** What runs. Nobody is kept waiting for it: a daemon that does not answer can be stopped all the same. */
+async function liveOf(context: Context<unknown>): Promise<ProcessRecord[]> {
+  const reeve = context.quietly()
+  try {
+    const signal = AbortSignal.timeout(LIST_MS)
+    const { processes } = await reeve.list({ filter: { kind: 'command' } }, { signal })
+    return processes.map(({ record }) => record)
+  } catch {
+    return []
+  } finally {
+    await reeve.close()
+  }
+}
+
+const LIST_MS = 1_000

@@ -1,0 +1,28 @@
+import { unknownSubcommand } from '../aliases.ts'
+import { nothingMore } from '../arguments.ts'
+import { overviewHelp, subcommandHelp } from '../help-text.ts'
+import { type Subcommand, subcommand } from '../subcommand.ts'
+
+export const help: Subcommand = subcommand({
+  name: 'help',
+  summary: 'Describes a subcommand, or lists all; also --help, -h',
+  usage: ['help [subcommand]'],
+  completes: 'subcommand',
+  options: {},
+  examples: [['reeve help run', '']],
+  async run(context) {
+    nothingMore(context, { name: 'help' }, 1)
+    const { args, print, daemon, subcommands } = context
+    const [name] = args
+    if (name === undefined) {
+      for (const line of await overviewHelp(subcommands, print.colours)) print.line(line)
+      return 0
+    }
+    const found = await subcommands.load(name)
+    if (found === undefined) throw unknownSubcommand(name, subcommands.names)
+    const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
+    for (const line of subcommandHelp(found, { ...found.options, ...more }, print.colours, print.width))
+      print.line(line)
+    return 0
+  },
+})

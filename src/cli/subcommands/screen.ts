@@ -1,0 +1,38 @@
+import { oneProcess } from '../arguments.ts'
+import { subcommand } from '../subcommand.ts'
+
+export const screen = subcommand({
+  name: 'screen',
+  summary: 'Shows what the terminal of a command shows now',
+  usage: ['screen [options] <process>'],
+  completes: 'process',
+  options: {
+    scrollback: {
+      type: 'number',
+      short: 's',
+      value: 'lines',
+      about: 'lines above the screen, too; up to 1,000',
+    },
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+  },
+  about: 'For programs that were started with a terminal (run --pty): editors, installers, shells.',
+  examples: [
+    ['reeve screen installer', 'once'],
+    ['watch -n1 reeve screen top', 'again and again'],
+  ],
+  async run(context) {
+    const pid = oneProcess(context, { name: 'screen' })
+    const { options, print } = context
+    const reeve = await context.acting()
+    const { scrollback, reveal } = options
+    const shown = await reeve.screen({ pid, reveal, ...(scrollback === undefined ? {} : { scrollback }) })
+    if (print.isJson) print.json(shown)
+    else for (const line of [...shown.scrollback, ...withoutLastBlanks(shown.lines)]) print.line(line)
+    return 0
+  },
+})
+
+function withoutLastBlanks(lines: readonly string[]): readonly string[] {
+  const last = lines.findLastIndex((line) => line.trim() !== '')
+  return lines.slice(0, last + 1)
+}

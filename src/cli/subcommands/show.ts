@@ -1,0 +1,131 @@
+import { oneProcess } from '../arguments.ts'
+import { listProcesses } from '../list-processes.ts'
+import { askedFor } from '../print/asked-for.ts'
+import { amountsText, usedText } from '../print/budget.ts'
+import { heldBackText } from '../print/held-back.ts'
+import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
+import { onOneLine } from '../print/table.ts'
+import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
+import { subcommand } from '../subcommand.ts'
+
+export const show = subcommand({
+  name: 'show',
+  summary: 'Shows one process: what it is, how it is, what it has used',
+  usage: ['show [options] <process>'],
+  completes: 'process',
+  options: {
+    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+  },
+  examples: [
+    ['reeve show web', 'by its name'],
+    ['reeve show p_7k3m --json', 'the whole record'],
+  ],
+  async run(context) {
+    const pid = oneProcess(context, { name: 'show' })
+    const { print } = context
+    const { colours } = print
+    const reeve = await context.acting()
+    const record = await reeve.show({ pid, reveal: context.options.reveal })
+    if (print.isJson) {
+      print.json(record)
+      return 0
+    }
+    const now = Date.now()
+    const { outcome, program, owner } = record
+    const usage = record.kind === 'command' ? await reeve.usage({ pid: record.pid }).catch(() => null) : null
+    const [listed] = await listProcesses(reeve, { pid: [record.pid], status: 'any' }, 1, {
+      ports: true,
+      budgets: true,
+    })
+    const budget = listed?.budget
+    const failure = startFailure(record)
+    print.facts([
+      ['pid', colours.blue(record.pid)],
+      ['name', record.name ?? undefined],
+      ['command', onOneLine(commandText(record))],
+      ['status', statusColour(record.status, colours)(onOneLine(progressText(record)))],
+      ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
+      ['because', clean(failure?.message)],
+      ['to do', clean(failure?.remedy)],
+      ['result', clean(resultText(record))],
+      ['folder', clean(record.cwd)],
+      ['PID', outcome === null ? program?.osPid.toString() : undefined],
+      ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
+      ['ready', readyText(record)],
+      ...askedFor(record).map(([key, value]) => [key, clean(value)] as const),
+      ['started', startedText(record, now)],
+      [
+        'ended',
+        outcome === null ? undefined : `${clockTime(outcome.endedAt)} (${ago(outcome.endedAt, now)})`,
+      ],
+      ['took', outcome?.startedAt == null ? undefined : shortTime(outcome.endedAt - outcome.startedAt)],
+      ['lifetime', record.lifetime],
+      [
+        'owner',
+        clean(
+          Object.entries(owner)
+            .map(([key, value]) => `${key} ${value}`)
+            .join(', ') || undefined,
+        ),
+      ],
+      ['parent', record.parent ?? undefined],
+      ['restart of', record.restartOf ?? undefined],
+      ['started again', clean(restartText(record))],
+      [
+        'asked to stop',
+        record.stopRequest === null || outcome !== null ? undefined : onOneLine(stopText(record, now)),
+      ],
+      ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
+      ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
+      ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
+      [
+        'waits',
+        record.heldBack === undefined ? undefined : colours.yellow(heldBackText(record.heldBack, now)),
+      ],
+      ['used in all', budget === undefined ? undefined : usedText(budget)],
+      ['used by itself', amountsText(budget?.used ?? {})],
+      ['left', amountsText(budget?.left ?? {})],
+    ])
+    return 0
+  },
+})
+
+/** What a command prints is its output; what anything else came to is here. */
+function resultText({ kind, outcome }: ProcessRecord): string | undefined {
+  if (kind === 'command' || outcome == null || outcome.result == null) return undefined
+  return JSON.stringify(outcome.result)
+}
+
+function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
+  if (spec['ready'] === undefined) return undefined
+  if (readiness === null) return outcome === null ? 'not yet' : undefined
+  return readiness.ready ? clockTime(readiness.at) : 'not in the time it was given'
+}
+
+function restartText({ kind, outcome }: ProcessRecord): string | undefined {
+  if (kind !== 'command') return undefined
+  const { pid, refused } = Object(Object(outcome?.result).restart) as { pid?: unknown; refused?: unknown }
+  if (pid !== undefined) return `as ${String(pid)}`
+  return refused === undefined ? undefined : `no: ${String(refused)}`
+}
+
+function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {
+  const at = firstStarted?.at ?? createdAt
+  return `${clockTime(at)} (${ago(at, now)})`
+}
+
+function stopText({ stopRequest }: ProcessRecord, now: number): string {
+  return `${stopRequest?.how} by ${stopRequest?.source}, ${ago(stopRequest?.at ?? now, now)}: ${stopRequest?.reason}`
+}
+
+/** Why a command could not be started, and what to do about it. */
+export function startFailure({ outcome }: ProcessRecord): { message: string; remedy: string } | undefined {
+  if (outcome?.reason !== 'failed_start') return undefined
+  const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
+  return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
+}
+
+/** What an agent chose to say cannot steer the terminal of whoever looks. */
+function clean(text: string | null | undefined): string | undefined {
+  return text == null ? undefined : onOneLine(text)
+}

@@ -1,0 +1,46 @@
+import { nothingMore } from '../arguments.ts'
+import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
+
+const OWN = ['pause', 'resume', 'interrupt', 'cancel', 'kill'] as const
+
+export const signal = subcommand({
+  name: 'signal',
+  summary: 'Pauses, resumes, interrupts or cancels a process, or sends its program an OS signal',
+  usage: ['signal [options] <process> <signal>'],
+  completes: 'live process',
+  options: {
+    group: { type: 'flag', about: "an OS signal goes to the program's whole group" },
+    reason: { type: 'text', value: 'text', about: 'why, for the record' },
+  },
+  about: `A signal is one of ${OWN.join(', ')}, or one of the OS by name: SIGHUP, HUP, hup.`,
+  examples: [
+    ['reeve signal web pause', 'hold it'],
+    ['reeve signal web resume', 'and let it go on'],
+    ['reeve signal web HUP', 'as it is, to the program'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'signal' }, 2)
+    const { options, print, args } = context
+    const [pid, given] = args
+    if (pid === undefined || given === undefined)
+      throw new UsageError('reeve signal needs a process and a signal.', 'For example: reeve signal web HUP')
+    const own = OWN.find((name) => name === given)
+    const reeve = await context.acting()
+    const answer = await reeve.signal({
+      pid,
+      signal: own ?? osSignal(given),
+      ...(options.group ? { to: 'group' as const } : {}),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    })
+    if (print.isJson) print.json(answer)
+    else if (answer.answer === 'recorded')
+      print.aside('The stop is on record. Reeve cannot reach the process, so nothing was signalled.')
+    return 0
+  },
+})
+
+function osSignal(given: string): string {
+  const name = given.toUpperCase()
+  return name.startsWith('SIG') ? name : `SIG${name}`
+}

@@ -1,0 +1,122 @@
+import { ReeveError } from '../../core/errors.ts'
+import type { OutputOf, Reeve } from '../../verbs/reeve.ts'
+import { nothingMore } from '../arguments.ts'
+import { NOT_FOUND } from '../exit-code.ts'
+import { byteCount, clockTime, shortTime } from '../print/times.ts'
+import { subcommand } from '../subcommand.ts'
+
+/** How long it may take to say how it is. */
+const MAX_MS = 5_000
+
+export const status = subcommand({
+  name: 'status',
+  summary: 'Says which daemon and keeper are at work, and how much runs',
+  usage: ['status [options]'],
+  options: {},
+  about: 'Starts none. Exit code 3 if no daemon runs.',
+  examples: [
+    ['reeve status', ''],
+    ['reeve status --json | jq .live', 'how many processes have not ended'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'status' })
+    const { daemon, home, print, url } = context
+    const running = url === undefined ? await daemon.running(home) : null
+    if (url === undefined && running === null) {
+      if (print.isJson) print.json({ home, daemon: null, keeper: null, live: null })
+      else
+        print.line(
+          `${print.colours.dim('○')} No daemon runs in ${home}. Any subcommand that needs one starts it; so does reeve up.`,
+        )
+      return NOT_FOUND
+    }
+    if (running?.stopping === true) {
+      if (print.isJson) print.json({ home, daemon: running, keeper: null, live: null })
+      else print.line(`${print.colours.dim('○')} The daemon with PID ${running.osPid} is stopping.`)
+      return NOT_FOUND
+    }
+    const reeve = context.quietly()
+    try {
+      const said = await answerOf(reeve, running?.osPid)
+      if (print.isJson) {
+        print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
+        return 0
+      }
+      const { green, red, yellow, bold, dim } = print.colours
+      // A daemon of an older version does not say all of it.
+      const { keeper, boot, troubles = [] } = said
+      const unreadable = said.unreadable ?? []
+      const found = [
+        [boot.adopted.length, 'taken over'],
+        [boot.completed.length, 'ended meanwhile'],
+        [boot.rerun.length, 'begun again'],
+        [boot.abandoned.length, 'abandoned'],
+      ] as const
+      const foundText = found.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+      const up = running === null ? undefined : shortTime(Date.now() - running.startedAt)
+      print.line(
+        `${troubles.length === 0 ? green('●') : yellow('●')} ${bold('Reeve')} ${running?.version ?? ''} ${dim(up === undefined ? '' : `up ${up}`)}`.trimEnd(),
+      )
+      print.facts([
+        ['daemon', `PID ${said.daemon.osPid}`],
+        [
+          'keeper',
+          keeper === null ? 'none' : `PID ${keeper.osPid}${keeper.available ? '' : red(' (not reachable)')}`,
+        ],
+        ['running', `${said.live} ${said.live === 1 ? 'process' : 'processes'}`],
+        ['ended', endedText(said.ended)],
+        ['on disk', storageText(said.storage)],
+        ['address', url ?? running?.url ?? 'its socket alone'],
+        ['home', url === undefined ? home : undefined],
+        ['since', running === null ? undefined : clockTime(running.startedAt)],
+        ['unreadable', unreadable.length === 0 ? undefined : red(unreadable.join(', '))],
+        ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
+      ])
+      for (const { since, message, remedy } of troubles) {
+        print.line(`${red('!')} ${message} ${dim(`(since ${clockTime(since)})`)}`)
+        print.line(`  ${remedy}`)
+      }
+      return 0
+    } finally {
+      await reeve.close()
+    }
+  },
+})
+
+/** How many ended processes are kept, and until when. An older daemon does not say. */
+function endedText(ended: OutputOf<'status'>['ended'] | undefined): string | undefined {
+  if (ended === undefined) return undefined
+  const { count, maxAgeMs, maxCount, lastPrune } = ended
+  const limits = [
+    ...(maxAgeMs === null ? [] : [`for ${shortTime(maxAgeMs)}`]),
+    ...(maxCount === null ? [] : [`up to ${maxCount}`]),
+  ]
+  const pruned = lastPrune === null ? [] : [`${lastPrune.pruned} pruned at ${clockTime(lastPrune.at)}`]
+  const kept = `${count} kept${limits.length === 0 ? '' : ` (${limits.join(', ')})`}`
+  return [kept, ...pruned].join(', ')
+}
+
+function storageText(storage: OutputOf<'status'>['storage'] | undefined): string | undefined {
+  const { storeBytes = null, outputBytes = null } = storage ?? {}
+  const parts = [
+    ...(storeBytes === null ? [] : [`store ${byteCount(storeBytes)}`]),
+    ...(outputBytes === null ? [] : [`output ${byteCount(outputBytes)}`]),
+  ]
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
+
+/** A daemon that hangs is worth a word. */
+async function answerOf(reeve: Reeve, osPid: number | undefined) {
+  const signal = AbortSignal.timeout(MAX_MS)
+  try {
+    return await reeve.status({}, { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    const message = `The daemon${osPid === undefined ? '' : ` with PID ${osPid}`} does not answer.`
+    throw new ReeveError(
+      'daemon_unreachable',
+      message,
+      'Look at daemon.log in its home; kill -9 of it loses nothing.',
+    )
+  }
+}

@@ -1,0 +1,132 @@
+import type { Context } from '../context.ts'
+import { DENIED, NOT_FOUND } from '../exit-code.ts'
+import { didYouMean } from '../nearest.ts'
+import { ago } from '../print/times.ts'
+import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
+
+const ROLES = ['read', 'operate', 'admin', 'agent']
+const ACTIONS = ['create', 'list', 'revoke']
+
+interface TokenOptions {
+  readonly role: string | undefined
+  readonly session: string | undefined
+  readonly label: string | undefined
+}
+
+export const token = subcommand({
+  name: 'token',
+  summary: 'Makes, lists and revokes tokens for the HTTP address',
+  usage: ['token create --role <role> [--session <id>] [--label <text>]', 'token list', 'token revoke <id>…'],
+  completes: ACTIONS,
+  options: {
+    role: {
+      type: 'text',
+      short: 'r',
+      value: 'role',
+      choices: ROLES,
+      about: 'what it may do; read unless it says otherwise',
+    },
+    session: { type: 'text', value: 'id', about: 'of an agent token: the session that it is bound to' },
+    label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
+  },
+  about: `
+read looks, operate starts and stops, admin does everything; an agent sees and touches its session alone.
+A token is shown once. It takes effect, and loses it, at once. Does not run inside a Reeve process.`,
+  examples: [
+    ['reeve token create --role agent --session s1', 'for an agent'],
+    ['reeve token list', ''],
+    ['reeve token revoke t_1f2e3d4c5b6a', ''],
+  ],
+  async run(context) {
+    const { args, around, print } = context
+    if ((around.env['REEVE_PROCESS'] ?? '') !== '') {
+      print.failure({
+        code: 'denied',
+        message: 'Tokens are not made inside a Reeve process.',
+        remedy: 'Run reeve token in a terminal of your own.',
+      })
+      return DENIED
+    }
+    const [action = 'list', ...rest] = args
+    if (action === 'create') return create(context, rest)
+    if (action === 'list') return list(context, rest)
+    if (action === 'revoke') return revoke(context, rest)
+    throw new UsageError(
+      `reeve token does not know ${action}.${didYouMean(action, ACTIONS)}`,
+      'It knows create, list and revoke.',
+    )
+  },
+})
+
+async function create(context: Context<TokenOptions>, rest: readonly string[]): Promise<number> {
+  const { daemon, home, options, print } = context
+  if (rest.length > 0)
+    throw new UsageError(`reeve token create was given ${rest.join(' ')}.`, 'A label goes behind --label.')
+  const { session, label } = options
+  const role = options.role ?? (session === undefined ? 'read' : 'agent')
+  if ((role === 'agent') !== (session !== undefined))
+    throw new UsageError(
+      'An agent token, and no other, belongs to a session.',
+      'Give --role agent and --session <id>.',
+    )
+  const tokens = await daemon.tokens(home)
+  const made = await tokens.create({
+    role,
+    ...(session === undefined ? {} : { session }),
+    ...(label === undefined ? {} : { label }),
+  })
+  if (print.isJson) print.json(made)
+  else print.line(made.token)
+  return 0
+}
+
+async function list(context: Context<TokenOptions>, rest: readonly string[]): Promise<number> {
+  const { daemon, home, print } = context
+  if (rest.length > 0)
+    throw new UsageError(`reeve token list was given ${rest.join(' ')}.`, 'It takes nothing more.')
+  const tokens = await (await daemon.tokens(home)).list()
+  if (print.isJson) print.jsonList(tokens)
+  else
+    print.table(
+      [
+        { title: 'ID' },
+        { title: 'ROLE' },
+        { title: 'SESSION' },
+        { title: 'CREATED' },
+        { title: 'LABEL', flexible: true },
+      ],
+      tokens.map(({ id, role, session, createdAt, label }) => [
+        { text: id, paint: print.colours.blue },
+        { text: role },
+        { text: session ?? '' },
+        { text: ago(createdAt, Date.now()), paint: print.colours.dim },
+        { text: label ?? '' },
+      ]),
+    )
+  return 0
+}
+
+async function revoke(context: Context<TokenOptions>, ids: readonly string[]): Promise<number> {
+  const { daemon, home, print } = context
+  if (ids.length === 0)
+    throw new UsageError('reeve token revoke needs the id of a token.', 'Run reeve token list to see them.')
+  const tokens = await daemon.tokens(home)
+  let code = 0
+  const revoked: { readonly id: string }[] = []
+  for (const id of ids) {
+    if (await tokens.revoke(id)) {
+      revoked.push({ id })
+      if (!print.isJson) print.line(id)
+      continue
+    }
+    print.failure({
+      code: 'not_found',
+      message: `There is no token ${id}.`,
+      remedy: 'Run reeve token list to see them.',
+    })
+    code = NOT_FOUND
+  }
+  if (print.isJson) print.jsonList(revoked)
+  return code
+}

@@ -1,0 +1,60 @@
+import type { InputOf } from '../../verbs/reeve.ts'
+import { nothingMore } from '../arguments.ts'
+import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const track = subcommand({
+  name: 'track',
+  summary: 'Tracks a program that Reeve did not start, by its PID',
+  usage: ['track [options] <PID>'],
+  options: {
+    name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
+    label: { type: 'text', value: 'text', about: 'what lists show of it' },
+    description: { type: 'text', value: 'text', about: 'what it does, for the record' },
+    lifetime: {
+      type: 'text',
+      value: 'scope',
+      choices: ['session', 'parent', 'detached'],
+      about: 'with what it is asked to end; detached unless it says otherwise: with nothing',
+    },
+    session: { type: 'text', value: 'id', about: 'the session it belongs to' },
+    parent: { type: 'text', value: 'process', about: 'the process it is a child of' },
+  },
+  fields: { name: 'name', label: 'label', description: 'description', 'owner.session': 'session' },
+  about: `
+The program must run on the daemon's machine, as the daemon's user. Stops reach it as signals: SIGINT from interrupt,
+SIGTERM from cancel and kill, and SIGKILL when the grace of a kill is over. Before each, its boot, PID and start time are
+compared with the record, so a program that has the PID later is never signalled. What it started itself gets no signal.
+
+To stop tracking without a signal: reeve call end pid=<process> status=completed replayKey=untracked.
+
+Its end is noticed; its exit code is not, because only its parent is told. It has no output here.`,
+  examples: [
+    ['reeve track 4711 --name db', 'by its PID'],
+    ['reeve track "$!" --name build', 'the last job of this shell'],
+    ['reeve kill db', 'asks it to end, and forces it after the grace'],
+  ],
+  async run(context) {
+    nothingMore(context, { name: 'track' }, 1)
+    const { options, print, args } = context
+    const { name, label, description, lifetime, session, parent } = options
+    const [given] = args
+    if (given === undefined || !/^[0-9]{1,10}$/.test(given))
+      throw new UsageError('reeve track needs a PID.', 'For example: reeve track 4711 --name db')
+    const reeve = await context.acting()
+    const { record, warning } = await reeve.track({
+      osPid: Number(given),
+      ...(name === undefined ? {} : { name }),
+      ...(label === undefined ? {} : { label }),
+      ...(description === undefined ? {} : { description }),
+      ...(session === undefined ? {} : { owner: { session } }),
+      ...(parent === undefined ? {} : { parent }),
+      ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<InputOf<'track'>['lifetime']> }),
+    })
+    if (warning?.code === 'name_in_use')
+      print.aside(`${name} was the name of ${warning.pid}, too: from now on it means ${record.pid}.`)
+    if (print.isJson) print.json(record)
+    else print.line(record.pid)
+    return 0
+  },
+})

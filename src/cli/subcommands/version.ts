@@ -1,0 +1,17 @@
+import { nothingMore } from '../arguments.ts'
+import { subcommand } from '../subcommand.ts'
+
+export const version = subcommand({
+  name: 'version',
+  summary: 'Which Reeve this is; also --version, -v',
+  usage: ['version'],
+  options: {},
+  examples: [],
+  async run(context) {
+    nothingMore(context, { name: 'version' })
+    const version = context.daemon.version()
+    if (context.print.isJson) context.print.json({ version, node: process.versions.node })
+    else context.print.line(version)
+    return 0
+  },
+})
