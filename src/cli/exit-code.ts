@@ -23,18 +23,22 @@ export function exitCodeFor(code: string): number {
 
 const DENIALS = new Set(['denied', 'unauthorized', 'forbidden', 'environment_forbidden', 'not_ours'])
 const CONFLICTS = new Set([
-  ...['already_ended', 'ambiguous_pid', 'busy', 'conflict', 'daemon_already_running', 'group_conflict'],
+  'already_ended',
+  'ambiguous_pid',
+  'busy',
+  'conflict',
+  'daemon_already_running',
+  'group_conflict',
   'holder_alive',
-  ...[
-    'input_closed',
-    'not_paused',
-    'not_waiting',
-    'replay_conflict',
-    'session_ended',
-    'stopping',
-    'turn_ended',
-  ],
-  ...['name_in_use', 'wrong_store'],
+  'input_closed',
+  'name_in_use',
+  'not_paused',
+  'not_waiting',
+  'replay_conflict',
+  'session_ended',
+  'stopping',
+  'turn_ended',
+  'wrong_store',
 ])
 
 const TIME_IS_UP = ['timeout', 'idle', 'limit:runMs']

@@ -3,8 +3,15 @@ import type { Options } from './options.ts'
 import { UsageError } from './usage-error.ts'
 
 const STATUSES = [
-  ...['queued', 'running', 'waiting', 'paused', 'stopping'],
-  ...['completed', 'failed', 'cancelled', 'abandoned'],
+  'ready',
+  'running',
+  'waiting',
+  'paused',
+  'stopping',
+  'completed',
+  'failed',
+  'cancelled',
+  'abandoned',
 ]
 const KINDS = ['command', 'agent', 'workflow', 'tool', 'external']
 

@@ -1,20 +1,25 @@
-/** ` Did you mean ps?`, or nothing. */
-export function didYouMean(given: string, known: Iterable<string>): string {
+/** ` Did you mean ps?`, or nothing. `shown` is how a name is typed. */
+export function didYouMean(
+  given: string,
+  known: Iterable<string>,
+  shown: (name: string) => string = (name) => name,
+): string {
   const meant = nearest(given, known)
-  return meant === undefined ? '' : ` Did you mean ${meant}?`
+  return meant === undefined ? '' : ` Did you mean ${shown(meant)}?`
 }
 
-/** What was meant, if it is near enough to be a slip of the fingers. */
+const MAX_DISTANCE = 2
+
+/** The nearest name, if it is near enough to be a typing mistake: half of a short name is not. */
 function nearest(given: string, known: Iterable<string>): string | undefined {
-  const most = given.length <= 3 ? 1 : 2
   const [best] = [...known]
-    .map((word) => ({ word, distance: distance(given, word) }))
-    .filter(({ distance }) => distance <= most)
+    .map((name) => ({ name, distance: distance(given, name) }))
+    .filter(({ name, distance }) => distance <= MAX_DISTANCE && distance < name.length / 2)
     .sort((a, b) => a.distance - b.distance)
-  return best?.word
+  return best?.name
 }
 
-/** How many letters have to be put in, taken out, replaced or swapped with the next to make one word of the other. */
+/** The edit distance: letters to insert, delete, replace or swap with the next one. */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? 0

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { didYouMean } from './nearest.ts'
 import { type OptionSpec, type OptionSpecs, valueIn } from './options.ts'
 import { UsageError } from './usage-error.ts'
@@ -9,89 +10,72 @@ export interface Parsed {
   readonly texts: ReadonlyMap<string, readonly string[]>
 }
 
+interface ParseOptions {
+  /** The first argument ends the options, since what follows belongs to the command that is run. */
+  readonly stopEarly?: boolean
+  /** Where the remedy of a wrong option points. */
+  readonly help: string
+}
+
 /**
- * Options may stand anywhere, long ones with a space or `=`, short ones in a bundle (`-fn 20`); `--` ends them. With
- * `stopEarly` the first argument that is no option ends them too, since what follows belongs to the command.
+ * Options may stand anywhere, long ones with a space or `=`, short ones in a bundle (`-fn 20`); `--` ends them. Node splits the
+ * arguments into tokens; not by its strict mode, which knows neither our types nor near misses.
  */
 export function parseArguments(
   given: readonly string[],
   specs: OptionSpecs,
-  { stopEarly = false, help }: { readonly stopEarly?: boolean; readonly help: string },
+  { stopEarly = false, help }: ParseOptions,
 ): Parsed {
   const values = new Map<string, unknown>()
   const texts = new Map<string, readonly string[]>()
   const args: string[] = []
-  const left = [...given]
-  const set = (name: string, spec: OptionSpec, attached: string | undefined) => {
+  for (const token of tokensOf(given, specs)) {
+    if (token.kind === 'option-terminator') continue
+    if (token.kind === 'positional' && stopEarly)
+      return { options: withDefaults(specs, values), args: given.slice(token.index), texts }
+    if (token.kind === 'positional') {
+      args.push(token.value)
+      continue
+    }
+    const { name, rawName } = token
+    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
+    if (spec === undefined) throw unknownOption(rawName, specs, help)
     if (spec.type === 'flag') {
-      if (attached !== undefined) throw new UsageError(`--${name} takes no value.`, help)
+      if (token.value !== undefined) throw new UsageError(`--${name} takes no value.`, help)
       values.set(name, true)
-      return
+      continue
     }
-    const text = attached ?? left.shift()
-    if (text === undefined) throw new UsageError(`--${name} needs a value${hint(spec)}.`, help)
+    if (token.value === undefined) throw new UsageError(`--${name} needs a value${hint(spec)}.`, help)
+    // `-n=20` is `-n 20`, as the long form is.
+    const isShort = !rawName.startsWith('--')
+    const text = isShort && token.inlineValue ? token.value.replace(/^=/, '') : token.value
     const value = valueIn(name, spec, text)
-    texts.set(name, spec.type === 'texts' ? [...(texts.get(name) ?? []), text] : [text])
-    if (spec.type === 'texts') values.set(name, [...((values.get(name) as string[]) ?? []), value])
-    else values.set(name, value)
-  }
-  while (left.length > 0) {
-    const word = left.shift() ?? ''
-    if (word === '--') {
-      args.push(...left)
-      break
-    }
-    if (word.startsWith('--')) {
-      const [name = '', attached] = splitOnce(word.slice(2))
-      const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
-      if (spec === undefined)
-        throw unknownOption(
-          `--${name}`,
-          Object.keys(specs).map((known) => `--${known}`),
-          help,
-        )
-      set(name, spec, attached)
-    } else if (word.startsWith('-') && word !== '-') {
-      takeBundle(word, specs, help, set)
-    } else {
-      args.push(word)
-      if (!stopEarly) continue
-      args.push(...left)
-      break
-    }
+    const isList = spec.type === 'texts'
+    texts.set(name, isList ? [...(texts.get(name) ?? []), text] : [text])
+    values.set(name, isList ? [...((values.get(name) as string[]) ?? []), value] : value)
   }
   return { options: withDefaults(specs, values), args, texts }
 }
 
-/** `-fn20` is `-f -n 20`. */
-function takeBundle(
-  word: string,
-  specs: OptionSpecs,
-  help: string,
-  set: (name: string, spec: OptionSpec, attached: string | undefined) => void,
-): void {
-  for (let at = 1; at < word.length; at++) {
-    const letter = word[at] ?? ''
-    const found = Object.entries(specs).find(([, { short }]) => short === letter)
-    if (found === undefined) throw unknownOption(`-${letter}`, [], help)
-    const [name, spec] = found
-    const rest = word.slice(at + 1).replace(/^=/, '')
-    if (spec.type === 'flag') {
-      set(name, spec, undefined)
-      continue
-    }
-    set(name, spec, rest === '' ? undefined : rest)
-    return
-  }
+function tokensOf(given: readonly string[], specs: OptionSpecs) {
+  const options = Object.entries(specs).map(([name, { type, short }]) => [
+    name,
+    { type: type === 'flag' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) } as const,
+  ])
+  const { tokens } = parseArgs({
+    args: [...given],
+    options: Object.fromEntries(options),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  return tokens
 }
 
-function unknownOption(given: string, known: readonly string[], help: string): UsageError {
-  return new UsageError(`There is no option ${given}.${didYouMean(given, known)}`, help)
-}
-
-function splitOnce(text: string): [string, string | undefined] {
-  const at = text.indexOf('=')
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+function unknownOption(given: string, specs: OptionSpecs, help: string): UsageError {
+  const known = given.startsWith('--') ? Object.keys(specs) : []
+  const guess = didYouMean(given.slice(2), known, (name) => `--${name}`)
+  return new UsageError(`There is no option ${given}.${guess}`, help)
 }
 
 function hint({ value, choices }: OptionSpec): string {

@@ -74,7 +74,8 @@ function see(steps: Map<number, Step>, signals: Map<number, unknown>, event: Sto
       break
     case 'step_tried':
       steps.set(place, {
-        ...{ ...step, began },
+        ...step,
+        began,
         tries: Number(payload['tries']),
         error: String(payload['error']),
         retryAt: Number(payload['retryAt']),

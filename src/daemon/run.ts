@@ -19,7 +19,10 @@ const STOPS = {
 } as const
 /** Of settings that may hold a password. Named here because nothing of the settings is loaded so early; a test compares. */
 export const SECRET_VARIABLES = [
-  ...['REEVE_STORE', 'REEVE_REDACT_VALUES', 'REEVE_OTEL_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'],
+  'REEVE_STORE',
+  'REEVE_REDACT_VALUES',
+  'REEVE_OTEL_HEADERS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 type StopSignal = keyof typeof STOPS
 

@@ -266,8 +266,11 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
     secrets,
     waits: { defaultMs: waitMs },
     flood: {
-      ...{ everyMs: values.watchEveryMs, strikes: values.watchStrikes },
-      ...{ burst: values.watchBurst, burstMs: values.watchBurstMs, silenceMs: values.watchSilenceMs },
+      everyMs: values.watchEveryMs,
+      strikes: values.watchStrikes,
+      burst: values.watchBurst,
+      burstMs: values.watchBurstMs,
+      silenceMs: values.watchSilenceMs,
     },
     onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
     onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),

@@ -64,7 +64,11 @@ function setUp(folder: string, over: AbortController): { stage: Stage; clear: ()
     return back
   }
   const stage: Stage = {
-    ...{ store, ledger, place, over, comeBack },
+    store,
+    ledger,
+    place,
+    over,
+    comeBack,
     screen: new Screen(process.stdout),
     startWorker: () => {
       worker = startWorker([folder, store, file], (said) =>

@@ -90,9 +90,8 @@ export class Screen {
   }
 
   #style(style: Style, text: string): string {
-    // Colour for a terminal, and never against NO_COLOR.
-    const wanted = this.#stream.isTTY === true && (process.env['NO_COLOR'] ?? '') === ''
-    return wanted ? styleText(style, text, { validateStream: false }) : text
+    // Honours the stream, NO_COLOR and FORCE_COLOR.
+    return styleText(style, text, { stream: this.#stream })
   }
 }
 

@@ -143,8 +143,13 @@ async function theCommands(
   screen.say('here', 'sends count a SIGUSR1, and it comes to its end')
 
   return {
-    ...{ atKill, atReturn, shell, screen: shown, endedMeanwhile: boot.completed },
-    ...{ counted: place.counted(), printed: await printedBy(reeve, 'count') },
+    atKill,
+    atReturn,
+    shell,
+    screen: shown,
+    endedMeanwhile: boot.completed,
+    counted: place.counted(),
+    printed: await printedBy(reeve, 'count'),
     build: await endOf(reeve, 'build', signal),
   }
 }

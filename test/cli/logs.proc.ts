@@ -18,7 +18,10 @@ test('logs of several commands have the name of each before their lines, without
   expect(stdout.split('\n').sort()).toEqual(['', 'web    | one', 'web    | two', 'worker | three'])
   const lines = (await line.run(['logs', 'web', 'worker', '--jsonl'])).stdout.trim().split('\n')
   expect(lines.map((text) => JSON.parse(text) as object)).toContainEqual({
-    ...{ pid: expect.stringMatching(/^p_/), name: 'web', offset: 4, text: 'two' },
+    pid: expect.stringMatching(/^p_/),
+    name: 'web',
+    offset: 4,
+    text: 'two',
   })
 })
 
@@ -135,7 +138,9 @@ test('--since and --until take times; what was printed before or later is left o
   await until('it has printed more', async () => (await logged()) === 'early\nlate\n')
   // The other stream has a time of its own.
   const { times } = await line.json<{ times: { offset: number; at: number }[] }>(
-    ...['call', 'streams', '{"pid":"job","times":true}'],
+    'call',
+    'streams',
+    '{"pid":"job","times":true}',
   )
   expect(times.map(({ offset }) => offset)).toEqual([0, 6])
   const at = (ms: number) => `@${(times[1]?.at ?? 0) / 1_000 + ms / 1_000}`

@@ -30,6 +30,10 @@ test('options may be long or short, bundled, repeated, and stand anywhere', () =
   })
   expect(parse(['-n20', '--', '-f']).args).toEqual(['-f'])
   expect(parse(['-']).args).toEqual(['-'])
+  expect(parse(['-n=20', 'web', '-e', '-x', '--env', '--', '--', '--env']).options).toMatchObject({
+    tail: 20,
+    env: ['-x', '--'],
+  })
 })
 
 test('what follows a command is the command’s own', () => {
@@ -43,6 +47,10 @@ test('what follows a command is the command’s own', () => {
 test.each([
   [['--folow'], 'There is no option --folow. Did you mean --follow?'],
   [['-x'], 'There is no option -x.'],
+  [['-fx'], 'There is no option -x.'],
+  [['-xf'], 'There is no option -x.'],
+  [['-n'], '--tail needs a value.'],
+  [['--__proto__'], 'There is no option --__proto__.'],
   [['--tail', 'many'], '--tail was given many, and takes a number.'],
   [['--tail'], '--tail needs a value.'],
   [['--follow=yes'], '--follow takes no value.'],
@@ -76,15 +84,24 @@ test('times and sizes are shown as people read them', () => {
   ])
 })
 
-test('a slip of the fingers is recognised, and another word is not', () => {
-  const words = ['ps', 'logs', 'restart', 'kill']
-  expect(['pss', 'lgos', 'restrat', 'kil', 'deploy'].map((word) => didYouMean(word, words))).toEqual([
-    ' Did you mean ps?',
+test('a typing mistake is recognised, and another name is not', () => {
+  const known = ['ps', 'logs', 'restart', 'kill']
+  expect(['lgos', 'restrat', 'rstrt', 'kil', 'deploy'].map((given) => didYouMean(given, known))).toEqual([
     ' Did you mean logs?',
+    ' Did you mean restart?',
     ' Did you mean restart?',
     ' Did you mean kill?',
     '',
   ])
+})
+
+test('a guess that changes half of a name, or three letters of a long one, is not made', () => {
+  const guess = (given: string, known: string) => didYouMean(given, [known])
+  expect([guess('to', 'as'), guess('pa', 'ps'), guess('kail', 'kiln'), guess('rsatr', 'restart')]).toEqual(
+    Array(4).fill(''),
+  )
+  expect(() => parse(['--rule', 'read'])).toThrow('There is no option --rule. Did you mean --role?')
+  expect(() => parse(['--rows'])).toThrow(/^There is no option --rows\.$/)
 })
 
 test('a table is as wide as the terminal at most, and control characters do not get out of their cell', () => {

@@ -27,7 +27,9 @@ test('a secret reaches a command by name, and is in no file of the home but its 
   const reeve = new CommandLine()
   const { folder, secrets } = reeve.temp.home
   expect(await reeve.run(['secret', 'set', 'npm'], { input: `${CANARY}\n` })).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: '' },
+    code: 0,
+    stdout: '',
+    stderr: '',
   })
   expect(statSync(secrets).mode & 0o777).toBe(0o600)
   const measured = await reeve.run(['run', '--secret', 'npm=TOKEN', '-c', 'printf %s "$TOKEN" | wc -c'])

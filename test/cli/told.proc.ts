@@ -93,10 +93,9 @@ test('a wait for a process that is started again says as what', async () => {
 
 test('show says what was asked for, and what a process other than a command came to', async () => {
   const reeve = new CommandLine()
-  await reeve.run([
-    ...['run', '-d', '--name', 'web', '--ready', ':9', '--ready-timeout', '2m', '--watch', 'ERR'],
-    ...['--watch', '/a b/', '--heartbeat', '5m', '--restart', 'failure', '--timeout', '1h', 'sleep', '60'],
-  ])
+  const watched = ['--ready', ':9', '--ready-timeout', '2m', '--watch', 'ERR', '--watch', '/a b/']
+  const limited = ['--heartbeat', '5m', '--restart', 'failure', '--timeout', '1h']
+  await reeve.run(['run', '-d', '--name', 'web', ...watched, ...limited, 'sleep', '60'])
   const shown = (await reeve.run(['show', 'web'])).stdout
   for (const fact of [
     /^ready when +port 9 accepts connections, within 2m$/m,

@@ -13,7 +13,7 @@ test('a program is tracked by its PID under a name, listed, and ended', async ()
   expect((await reeve.run(['kill', '-g', '60s', 'db'])).stdout).toMatch(/^db +cancelled/)
   await program.got('SIGTERM')
   expect(await reeve.json<ProcessRecord>('show', 'db')).toMatchObject({
-    ...{ outcome: { status: 'cancelled', evidence: 'process_gone', exitCode: null } },
+    outcome: { status: 'cancelled', evidence: 'process_gone', exitCode: null },
   })
 })
 
@@ -24,7 +24,12 @@ test('a program is tracked as the child of a process, and of a session', async (
   const parent = (await reeve.run(['run', '-d', '--name', 'web', '--session', 's1', '--', 'sleep', '300']))
     .stdout
   const record = await reeve.json<ProcessRecord>(
-    ...['track', String(program.osPid), '--parent', 'web', '--lifetime', 'parent'],
+    'track',
+    String(program.osPid),
+    '--parent',
+    'web',
+    '--lifetime',
+    'parent',
   )
   expect(record).toMatchObject({ parent: parent.trim(), lifetime: 'parent', owner: { session: 's1' } })
   await reeve.run(['kill', 'web'])

@@ -1,5 +1,6 @@
 import { localTime } from '../moment.ts'
 import type { Colours } from '../print/colour.ts'
+import { padTo } from '../print/display-width.ts'
 import { neutralLine } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
 import { byteCount } from '../print/times.ts'
@@ -57,6 +58,6 @@ export class LinePrinter {
 
   #prefix(label: string, index: number, width: number): string {
     const paint = this.#print.colours[HUES[index % HUES.length] ?? 'cyan']
-    return `${paint(`${neutralLine(label).padEnd(width)} |`)} `
+    return `${paint(`${padTo(neutralLine(label), width)} |`)} `
   }
 }

@@ -1,4 +1,5 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import { displayWidth } from '../print/display-width.ts'
 import type { ProcessRecord } from '../print/status.ts'
 import type { Destination } from './export-file.ts'
 import { followRestarts } from './follow-restarts.ts'
@@ -30,12 +31,14 @@ export async function showLines(
   const { reveal, stream, follow, timestamps } = options
   const logs: readonly Log[] = await Promise.all(
     records.map(async ({ pid, name }, index) => ({
-      ...{ pid, index, label: name ?? pid },
+      pid,
+      index,
+      label: name ?? pid,
       range: await rangeOf(reeve, pid, options),
     })),
   )
   const printer = new LinePrinter(print, {
-    labelWidth: options.labels ? Math.max(0, ...logs.map(({ label }) => label.length)) : null,
+    labelWidth: options.labels ? Math.max(0, ...logs.map(({ label }) => displayWidth(label))) : null,
     timestamps,
     isRaw: options.raw || around.stdout.isTTY !== true,
   })

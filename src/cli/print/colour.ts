@@ -1,16 +1,19 @@
-/** Colours where somebody sees them: on a terminal, unless NO_COLOR says otherwise. */
-export interface Colours {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly red: (text: string) => string
-  readonly green: (text: string) => string
-  readonly yellow: (text: string) => string
-  readonly blue: (text: string) => string
-  readonly cyan: (text: string) => string
+import { styleText } from 'node:util'
+
+const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'blue', 'cyan'] as const
+
+export type Paint = (text: string) => string
+export type Colours = { readonly [style in (typeof STYLES)[number]]: Paint }
+
+interface ColourStream {
+  readonly isTTY?: boolean
+  /** Of a terminal: how many bits of colour it has, by its environment. */
+  getColorDepth?(env?: object): number
 }
 
+/** Colours for a stream. `asked` is the option `--color`; without one, the environment and the stream decide. */
 export function coloursFor(
-  stream: { readonly isTTY?: boolean },
+  stream: ColourStream,
   env: Readonly<Record<string, string | undefined>>,
   asked: string | undefined,
 ): Colours {
@@ -18,36 +21,23 @@ export function coloursFor(
 }
 
 function wantsColour(
-  { isTTY = false }: { readonly isTTY?: boolean },
+  stream: ColourStream,
   env: Readonly<Record<string, string | undefined>>,
   asked: string | undefined,
 ): boolean {
-  if (asked === 'always') return true
-  if (asked === 'never') return false
+  if (asked === 'always' || asked === 'never') return asked === 'always'
   if ((env['NO_COLOR'] ?? '') !== '') return false
-  if ((env['FORCE_COLOR'] ?? '0') !== '0') return true
-  return isTTY && env['TERM'] !== 'dumb'
+  if (env['FORCE_COLOR'] !== undefined) return !['0', 'false'].includes(env['FORCE_COLOR'])
+  // One bit is a terminal without colours, such as TERM=dumb.
+  return stream.isTTY === true && (stream.getColorDepth?.(env) ?? 1) > 1
 }
 
-const coloured = (code: number, off: number) => (text: string) =>
-  text === '' ? '' : `\u001b[${code}m${text}\u001b[${off}m`
-const plain = (text: string) => text
+/** An empty text stays empty, without escape sequences. The decision about colours is made above, not by `styleText`. */
+const ANSI = paints(
+  (style) => (text) => (text === '' ? '' : styleText(style, text, { validateStream: false })),
+)
+const PLAIN = paints(() => (text) => text)
 
-const ANSI: Colours = {
-  bold: coloured(1, 22),
-  dim: coloured(2, 22),
-  red: coloured(31, 39),
-  green: coloured(32, 39),
-  yellow: coloured(33, 39),
-  blue: coloured(34, 39),
-  cyan: coloured(36, 39),
-}
-const PLAIN: Colours = {
-  bold: plain,
-  dim: plain,
-  red: plain,
-  green: plain,
-  yellow: plain,
-  blue: plain,
-  cyan: plain,
+function paints(paint: (style: (typeof STYLES)[number]) => Paint): Colours {
+  return Object.fromEntries(STYLES.map((style) => [style, paint(style)])) as Colours
 }

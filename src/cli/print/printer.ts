@@ -3,6 +3,7 @@ import { toWire } from '../../verbs/request.ts'
 import type { Surroundings } from '../context.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { type Colours, coloursFor } from './colour.ts'
+import { displayWidth, padTo } from './display-width.ts'
 import { hintFor } from './hint.ts'
 import { neutral, neutralJson } from './neutral.ts'
 import { remedyFor } from './remedy.ts'
@@ -97,8 +98,8 @@ export class Printer {
   /** `key  value`, the keys dimmed and as wide as the longest. */
   facts(facts: readonly (readonly [key: string, value: string | undefined])[]): void {
     const known = facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
-    const wide = Math.max(...known.map(([key]) => key.length))
-    for (const [key, value] of known) this.line(`${this.colours.dim(key.padEnd(wide))}  ${value}`)
+    const wide = Math.max(...known.map(([key]) => displayWidth(key)))
+    for (const [key, value] of known) this.line(`${this.colours.dim(padTo(key, wide))}  ${value}`)
   }
 
   /** One line what is wrong, one what to do. */

@@ -1,3 +1,4 @@
+import { cutTo, displayWidth } from './display-width.ts'
 import { visibleBidi } from './neutral.ts'
 
 export interface Cell {
@@ -8,15 +9,15 @@ export interface Cell {
 export interface Column {
   readonly title: string
   readonly align?: 'right'
-  /** Cut when the line is longer than the terminal is wide; one column at most. */
+  /** Cut first when the table is wider than the terminal; one column at most. */
   readonly flexible?: true
-  /** Cut too, when little is left of the flexible one. */
+  /** Cut next, when little is left of the flexible column. */
   readonly shrinks?: true
 }
 
 const BETWEEN = '  '
 
-/** Columns as wide as what is in them. `width` is the terminal's; without one nothing is cut. */
+/** The lines of a table. Columns are as wide as their widest cell; without a terminal `width` nothing is cut. */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -27,7 +28,7 @@ export function tableLines(
 ): string[] {
   const shown = rows.map((row) => row.map(({ text, ...cell }) => ({ ...cell, text: onOneLine(text) })))
   const widths = columns.map(({ title }, at) =>
-    shown.reduce((wide, row) => Math.max(wide, widthOf(row[at]?.text ?? '')), title.length),
+    shown.reduce((wide, row) => Math.max(wide, displayWidth(row[at]?.text ?? '')), displayWidth(title)),
   )
   fitInto(widths, columns, width)
   const titles = columns.map(({ title }) => ({ text: title, paint: paintTitle }))
@@ -36,7 +37,7 @@ export function tableLines(
       .map(({ text, paint = (plain) => plain }: Cell, at) => {
         const wide = widths[at] ?? 0
         const cut = cutTo(text, wide)
-        const blank = ' '.repeat(Math.max(0, wide - widthOf(cut)))
+        const blank = ' '.repeat(Math.max(0, wide - displayWidth(cut)))
         if (columns[at]?.align === 'right') return blank + paint(cut)
         return at === columns.length - 1 ? paint(cut) : paint(cut) + blank
       })
@@ -45,38 +46,29 @@ export function tableLines(
   )
 }
 
-/** What a program named itself must not move the cursor. */
+/** The text without line breaks and control characters: a name that a program chose must not move the cursor. */
 export function onOneLine(text: string): string {
   return visibleBidi(text.replaceAll(/\p{Cc}+/gu, ' '))
 }
 
-export function cutTo(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
-  return `${[...text].slice(0, Math.max(0, width - 1)).join('')}…`
-}
-
-function widthOf(text: string): number {
-  return [...text].length
-}
-
-/** Below this the flexible column says too little, and others give way. */
-const READABLE = 20
-/** And below this those do. */
-const LEAST = 8
+/** Below this width the flexible column says too little, and the columns that shrink give way. */
+const MIN_FLEXIBLE = 20
+/** The columns that shrink stop here. */
+const MIN_SHRUNK = 8
 
 function fitInto(widths: number[], columns: readonly Column[], width: number | undefined): void {
   const flexible = columns.findIndex((column) => column.flexible === true)
   if (width === undefined || flexible === -1) return
-  const tooMuch = () =>
+  const excess = () =>
     widths.reduce((sum, each) => sum + each, 0) + BETWEEN.length * (columns.length - 1) - width
   const shrink = (at: number, least: number) => {
     const wide = widths[at] ?? 0
-    widths[at] = Math.max(Math.min(wide, least), wide - Math.max(0, tooMuch()))
+    widths[at] = Math.max(Math.min(wide, least), wide - Math.max(0, excess()))
   }
   const others = columns.flatMap(({ shrinks }, at) => (shrinks === true ? [at] : []))
-  shrink(flexible, READABLE)
-  // By one at a time, and each time the widest: it has the most to spare.
-  while (tooMuch() > 0 && others.some((at) => (widths[at] ?? 0) > LEAST)) {
+  shrink(flexible, MIN_FLEXIBLE)
+  // One column of the terminal at a time, from the widest: it has the most to spare.
+  while (excess() > 0 && others.some((at) => (widths[at] ?? 0) > MIN_SHRUNK)) {
     const at = others.reduce((most, each) => ((widths[each] ?? 0) > (widths[most] ?? 0) ? each : most))
     widths[at] = (widths[at] ?? 0) - 1
   }

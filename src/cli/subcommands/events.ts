@@ -2,7 +2,8 @@ import { positionOf } from '../../client/connect.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { cutTo, onOneLine } from '../print/table.ts'
+import { cutTo, displayWidth } from '../print/display-width.ts'
+import { onOneLine } from '../print/table.ts'
 import { clockTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
@@ -111,7 +112,7 @@ function printEvent({ print }: Context<unknown>, event: StoredEvent): void {
   const { dim, cyan, blue } = print.colours
   const head = `${String(event.position).padStart(6)}  ${clockTime(event.at)}`
   const what = event.payload === null ? '' : onOneLine(JSON.stringify(event.payload))
-  const used = head.length + event.pid.length + event.type.length + 6
+  const used = head.length + event.pid.length + displayWidth(event.type) + 6
   const room = print.width === undefined ? Number.POSITIVE_INFINITY : Math.max(0, print.width - used)
   print.line(`${dim(head)}  ${blue(event.pid)}  ${cyan(event.type)}  ${dim(cutTo(what, room))}`.trimEnd())
 }

@@ -60,7 +60,8 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
     const isNew = options.new || options.ack
     const most = Math.min(options.tail ?? TAIL, MOST)
     const about: InputOf<'notices'> = {
-      ...{ scope, limit: Math.min(most + BEYOND, MOST) },
+      scope,
+      limit: Math.min(most + BEYOND, MOST),
       ...(isNew ? { consumer } : { newest: true }),
       ...(options.all ? { all: true } : {}),
     }

@@ -1,8 +1,9 @@
 import { nothingMore } from '../arguments.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
 import { usedText } from '../print/budget.ts'
+import { cutTo, displayWidth } from '../print/display-width.ts'
 import { commandText, statusColour, statusText } from '../print/status.ts'
-import { cutTo, onOneLine } from '../print/table.ts'
+import { onOneLine } from '../print/table.ts'
 import { subcommand } from '../subcommand.ts'
 
 type ProcessRecord = Listed['record']
@@ -48,7 +49,7 @@ export const tree = subcommand({
       const room =
         width === undefined
           ? Number.POSITIVE_INFINITY
-          : width - before.length - name.length - status.length - used.length - 4
+          : width - displayWidth(`${before}${name}${status}${used}`) - 4
       const what = cutTo(onOneLine(commandText(record)), Math.max(0, room))
       print.line(
         `${colours.dim(before)}${colours.bold(name)}  ${statusColour(record.status, colours)(status)}  ${colours.dim(used)}${what}`.trimEnd(),

@@ -3,6 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import { nothingMore } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { stopSummary } from '../fate.ts'
+import { displayWidth, padTo } from '../print/display-width.ts'
 import { quoted } from '../print/status.ts'
 import { subcommand } from '../subcommand.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
@@ -92,12 +93,12 @@ function greet(
     [`${reeve} logs -f clock`, 'what it prints'],
     [`${reeve} ps`, 'what runs'],
   ] as const
-  const wide = Math.max(...lines.map(([line]) => line.length))
+  const wide = Math.max(...lines.map(([line]) => displayWidth(line)))
   const widest = Math.max(...lines.map(([, meaning]) => `  ${' '.repeat(wide)}   ${meaning}`.length))
   const fits = print.width === undefined || widest <= print.width
   for (const [line, meaning] of lines) {
     if (!fits) print.line(dim(`  # ${meaning}`))
-    print.line(fits ? `  ${line.padEnd(wide)}   ${dim(meaning)}` : `  ${line}`)
+    print.line(fits ? `  ${padTo(line, wide)}   ${dim(meaning)}` : `  ${line}`)
   }
   print.line()
   print.line(dim(isDetached ? `${reeve} down stops it.` : 'Ctrl-C stops it.'))

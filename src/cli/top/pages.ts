@@ -1,5 +1,6 @@
 import type { Colours } from '../print/colour.ts'
-import { cutTo, onOneLine } from '../print/table.ts'
+import { cutTo } from '../print/display-width.ts'
+import { onOneLine } from '../print/table.ts'
 import type { Picture } from './picture.ts'
 import type { Size } from './render.ts'
 import { nameOf } from './rows.ts'

@@ -1,5 +1,7 @@
+import { styleText } from 'node:util'
 import type { Colours } from '../print/colour.ts'
-import { cutTo, onOneLine } from '../print/table.ts'
+import { cutTo, displayWidth } from '../print/display-width.ts'
+import { onOneLine } from '../print/table.ts'
 import { byteCount, shortTime } from '../print/times.ts'
 import { totalOf } from './figures.ts'
 import { helpPage, logsPage } from './pages.ts'
@@ -60,14 +62,14 @@ function head(rows: readonly Row[], { cols }: Size, colours: Colours): string {
   return colours.bold(asManyAsFit(facts, cols))
 }
 
-/** Those that must be known first: what does not fit is left out. */
-const KEYS = [...['? help', 'q quit', 'l logs', 'a attach', 'k kill', 'p pause', '/ filter', 's sort']]
+/** The most important ones first: those that do not fit are left out. */
+const KEYS = ['? help', 'q quit', 'l logs', 'a attach', 'k kill', 'p pause', '/ filter', 's sort']
 
-/** Whole ones, and none in part, unless the first alone is too long. */
+/** Joins the parts that fit. Only a first part that is too long by itself is cut. */
 function asManyAsFit(parts: readonly string[], width: number): string {
   const fitting = parts.reduce((line, part) => {
     const longer = line === '' ? part : `${line} · ${part}`
-    return [...longer].length <= width ? longer : line
+    return displayWidth(longer) <= width ? longer : line
   }, '')
   return fitting === '' ? cutTo(parts[0] ?? '', width) : fitting
 }
@@ -101,7 +103,7 @@ function wrap(text: string, width: number): string[] {
   for (const word of text.split(' ')) {
     const line = lines.at(-1) ?? ''
     const longer = line === '' ? word : `${line} ${word}`
-    if ([...longer].length <= width || line === '') lines[lines.length - 1] = longer
+    if (displayWidth(longer) <= width || line === '') lines[lines.length - 1] = longer
     else lines.push(word)
   }
   const shown = lines.slice(0, MAX_SAID_LINES)
@@ -120,7 +122,7 @@ function emptyText({ isLoaded, filter }: Picture): string {
   return filter === '' ? 'Nothing runs.' : `Nothing fits "${onOneLine(filter)}"; Esc shows all.`
 }
 
-/** Not a colour: also those who want none must see what is chosen. */
+/** Not a colour, and so not subject to NO_COLOR: the selected row must stand out without colours, too. */
 function inverse(text: string): string {
-  return `\u001b[7m${text}\u001b[27m`
+  return styleText('inverse', text, { validateStream: false })
 }
