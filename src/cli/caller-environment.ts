@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import type { InputOf } from '../verbs/reeve.ts'
 import type { Context } from './context.ts'
+import { readEnvFile } from './env-file.ts'
 import { UsageError } from './usage-error.ts'
 
 type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 type Inherited = NonNullable<CommandRequest['inherited']>
 
-/** What a command gets of the environment of here, and that is stored nowhere. */
+/** The part of this shell's environment that a command gets. It is stored nowhere. */
 export interface CallerEnvironment {
   readonly spec: Pick<CommandRequest['spec'], 'inheritEnv' | 'keepEnv'>
   readonly request: Pick<CommandRequest, 'inherited'>
@@ -21,17 +20,17 @@ interface EnvironmentOptions {
   readonly 'env-file': readonly string[]
 }
 
-/** The whole environment in the foreground, and in the background where that is asked for; and what files have. */
+/** In the foreground, and with `--inherit-env`, the whole environment; and the variables of `--env-file`. */
 export async function callerEnvironment(context: Context<EnvironmentOptions>): Promise<CallerEnvironment> {
   const { options, around } = context
   if (options['inherit-env'] && options['no-inherit-env'])
     throw new UsageError('--inherit-env and --no-inherit-env exclude each other.', 'Give one of them.')
   const variables = Object.assign(
     {},
-    ...options['env-file'].map((file) => variablesIn(resolve(around.cwd, file))),
+    ...options['env-file'].map((file) => readEnvFile(resolve(around.cwd, file))),
   ) as Record<string, string>
   if (!isOwnDaemon(context)) {
-    if (options['inherit-env'] || options['env-file'].length > 0) throw onlyHere()
+    if (options['inherit-env'] || options['env-file'].length > 0) throw needsOwnDaemon()
     return NONE
   }
   if (await inheritsAll(context)) {
@@ -45,7 +44,7 @@ export async function callerEnvironment(context: Context<EnvironmentOptions>): P
   return { spec: { inheritEnv: 'part' }, request: { inherited: { env: variables } } }
 }
 
-/** For a restart of a command that inherited the environment of a shell: the one of this shell. The daemon adds `keepEnv`. */
+/** A restart of a command that inherited a shell's environment gets that of this shell. The daemon adds `keepEnv`. */
 export async function inheritedAgain(
   context: Context<unknown>,
   spec: Readonly<Record<string, unknown>>,
@@ -56,12 +55,12 @@ export async function inheritedAgain(
 
 const NONE: CallerEnvironment = { spec: {}, request: {} }
 
-/** In the background lines are to be seen as they are printed; in the foreground the program is as without Reeve. */
+/** In the background output appears line by line; in the foreground the program behaves as without Reeve. */
 function unbuffered({ detach }: EnvironmentOptions): Record<string, string> {
   return detach ? { PYTHONUNBUFFERED: '1' } : {}
 }
 
-/** The daemon of this user on this machine; a token may be bound to the session of an agent. */
+/** The daemon of this user on this machine. A token excludes it: the token may be bound to an agent's session. */
 function isOwnDaemon({ url, token }: Context<unknown>): boolean {
   return url === undefined && token === undefined
 }
@@ -74,18 +73,7 @@ async function inheritsAll(context: Context<EnvironmentOptions>): Promise<boolea
   return (await daemon.running(home))?.inheritEnv === true
 }
 
-function variablesIn(file: string): NodeJS.Dict<string> {
-  try {
-    return parseEnv(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(
-      `--env-file ${file} cannot be read: ${(error as Error).message}.`,
-      'Give a file with lines like NAME=value.',
-    )
-  }
-}
-
-function onlyHere(): UsageError {
+function needsOwnDaemon(): UsageError {
   return new UsageError(
     '--inherit-env and --env-file need the daemon of this machine, without --url and without a token.',
     'Give single variables with -e NAME=value.',

@@ -9,7 +9,7 @@ import { environmentWith } from './secret-options.ts'
 import type { RunOptions } from './subcommands/run.ts'
 import { UsageError } from './usage-error.ts'
 
-type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
+export type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 
 /** A reader behind a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
 const KEEP_BYTES = 1024 ** 3

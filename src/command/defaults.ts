@@ -4,6 +4,8 @@ const MiB = 1024 * 1024
 export const COMMAND_DEFAULTS = {
   most: 500,
   graceMs: 2_000,
+  environment: 'login',
+  tree: 'auto',
   headBytes: 256 * 1024,
   tailBytes: 8 * MiB,
   totalBytes: 4 * 1024 * MiB,

@@ -34,7 +34,7 @@ export function settingsOf({ shell, graceMs, tree, output = {} }: CommandsOption
   return {
     shell: shell ?? userShell(),
     graceMs: graceMs ?? COMMAND_DEFAULTS.graceMs,
-    tree: tree ?? 'auto',
+    tree: tree ?? COMMAND_DEFAULTS.tree,
     caps: { headBytes, tailBytes, segmentBytes: Math.min(SEGMENT_BYTES, tailBytes), minFreeBytes },
   }
 }

@@ -1,23 +1,37 @@
-import { closeSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { pino } from 'pino'
 import type { HomePaths } from '../client/home.ts'
 import { LineLog, type LogTrouble } from '../keeper/line-log.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
+import { isFileAt, LogRotation } from './log-rotation.ts'
 import type { Settings } from './settings.ts'
-
-const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 /** The daemon's own log. */
 export interface DaemonLog extends Log {
   /** Why lines wait or were lost; null while all are written. */
   trouble?(): LogTrouble | null
+  /** From now on the log file is rotated. Only the daemon that holds the home may do that. */
+  startRotation?(): void
 }
 
-/** JSON lines, without secrets. Written at once, so that the last words of a daemon that dies are there. */
-export function logAt(redaction: Redaction, level: Settings['logLevel'] = 'info', fd = 2): DaemonLog {
+interface LogTarget {
+  readonly level?: Settings['logLevel']
+  /** Standard error by default. */
+  readonly fd?: number
+  /** The file that is open as `fd`, if it is to be rotated. */
+  readonly rotated?: string
+}
+
+/** Writes JSON lines without secrets. Lines are written synchronously, so that the last lines before a crash are there. */
+export function logAt(redaction: Redaction, { level = 'info', fd = 2, rotated }: LogTarget = {}): DaemonLog {
   const file = new LineLog(fd, { lostLine })
-  const write = (line: string) => file.write(redaction.isOn ? redaction.masker().text(line) : line)
+  let rotation: LogRotation | undefined
+  const write = (line: string) => {
+    // Lines that wait may begin within a line of the file.
+    if (file.trouble === null) rotation?.rotateIfFull()
+    file.write(redaction.isOn ? redaction.masker().text(line) : line)
+  }
   const log = pino({ name: 'reeve', level }, { write })
   return {
     debug: (facts, words) => log.debug(facts, words),
@@ -25,6 +39,9 @@ export function logAt(redaction: Redaction, level: Settings['logLevel'] = 'info'
     warn: (facts, words) => log.warn(facts, words),
     error: (facts, words) => log.error(facts, words),
     trouble: () => file.trouble,
+    startRotation() {
+      if (rotated !== undefined) rotation ??= new LogRotation({ path: rotated, fd })
+    },
   }
 }
 
@@ -33,17 +50,20 @@ function lostLine(lost: number): string {
   return JSON.stringify({ ...facts, msg: 'lines of this log were lost while it could not be written' })
 }
 
-/** The default log destination: stderr; but at a terminal, where a person reads, a file in its home. */
-export function logOf(home: HomePaths, { logLevel }: Settings, redaction: Redaction): DaemonLog {
-  return logAt(redaction, logLevel, process.stderr.isTTY ? openLog(home) : 2)
+/**
+ * The default log: standard error, or at a terminal, where a person reads, the log file of the home. A daemon in the background
+ * has the log file as its standard error.
+ */
+export function logOf(home: HomePaths, { logLevel: level }: Settings, redaction: Redaction): DaemonLog {
+  if (!process.stderr.isTTY && !isFileAt(home.log, 2)) return logAt(redaction, { level })
+  return logAt(redaction, { level, fd: openLog(home), rotated: home.log })
 }
 
-/** The log file, after the last one was put aside if it had grown too large. One is kept. */
+/** Opens the log file for appending. */
 export function openLog({ log }: HomePaths): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0
-  if (size > MAX_LOG_BYTES) renameSync(log, `${log}.1`)
   const fd = openSync(log, 'a', 0o600)
-  if (size > 0 && size <= MAX_LOG_BYTES) endLastLine(fd, log, size)
+  if (size > 0) endLastLine(fd, log, size)
   return fd
 }
 
@@ -55,7 +75,7 @@ function endLastLine(fd: number, log: string, size: number): void {
     readSync(reading, last, 0, 1, size - 1)
     if (last.toString() !== '\n') writeSync(fd, '\n')
   } catch {
-    // It is as full as before: the daemon says so.
+    // The disk is still full: the daemon reports that.
   } finally {
     closeSync(reading)
   }

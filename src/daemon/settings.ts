@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { COMMAND_DEFAULTS } from '../command/defaults.ts'
+import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
+import { WAIT_LIMITS } from '../embed/wait-limits.ts'
 
-/** What can be set, by flag, environment or reeve.json. `bytes` and times are whole numbers. */
 const bytes = z.number().int().min(1)
 const milliseconds = z
   .number()
@@ -70,7 +71,7 @@ export const configurationSchema = z.strictObject({
     .describe('how long a command may take to end before it is forced, in milliseconds'),
   environment: z
     .enum(['login', 'inherit'])
-    .default('login')
+    .default(COMMAND_DEFAULTS.environment)
     .describe("what commands start with: a login shell's environment, or the daemon's"),
   inheritEnv: z
     .boolean()
@@ -81,7 +82,7 @@ export const configurationSchema = z.strictObject({
   shell: z.string().min(1).nullable().default(null).describe("what runs a line; the user's own by default"),
   tree: z
     .enum(['auto', 'marker'])
-    .default('auto')
+    .default(COMMAND_DEFAULTS.tree)
     .describe('marker: no cgroups, even where they could be made'),
   outputHeadBytes: bytes
     .default(COMMAND_DEFAULTS.headBytes)
@@ -121,28 +122,28 @@ export const configurationSchema = z.strictObject({
     .describe('further secrets, as RE2 patterns within a line; with a group, that alone is one'),
   waitMs: milliseconds
     .min(1)
-    .default(180_000)
+    .default(WAIT_LIMITS.defaultMs)
     .describe('how long a wait lasts that does not say, in milliseconds'),
   watchEveryMs: milliseconds
-    .default(15_000)
+    .default(FLOOD_LIMITS.everyMs)
     .describe('of one watch at most one match is told in this time, in milliseconds'),
   watchStrikes: z
     .number()
     .int()
     .min(1)
     .max(1_000)
-    .default(3)
+    .default(FLOOD_LIMITS.strikes)
     .describe('after so many such times in a row with more matches a watch is disabled'),
   watchBurst: z
     .number()
     .int()
     .min(1)
     .max(1_000)
-    .default(15)
+    .default(FLOOD_LIMITS.burst)
     .describe('how many matches of all watches together a session is told at once'),
-  watchBurstMs: milliseconds.default(10_000).describe('within which time, in milliseconds'),
+  watchBurstMs: milliseconds.default(FLOOD_LIMITS.burstMs).describe('within which time, in milliseconds'),
   watchSilenceMs: milliseconds
-    .default(30_000)
+    .default(FLOOD_LIMITS.silenceMs)
     .describe('for how long matches are held back when there were more, in milliseconds'),
   sessionGraceMs: milliseconds
     .refine(

@@ -141,8 +141,9 @@ async function start(
     const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: ownVersion() }
     const { inheritEnv } = config.values
     const announced = { ...running, startedAt: Date.now(), inheritEnv }
-    // At once: whoever was answered can also stop it.
+    // At once, so that a client that was answered can also stop it.
     announce(home, announced)
+    log.startRotation?.()
     const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })
     log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
     const close = closer(home, announced, { reeve, server, guests, telemetry, log })

@@ -46,6 +46,7 @@ import { AnswerMasking, type MaskingMode } from './shown.ts'
 import { spawnChild } from './spawn-acts.ts'
 import { StoreWatch } from './store-watch.ts'
 import type { WaitTimes } from './wait-acts.ts'
+import { WAIT_LIMITS } from './wait-limits.ts'
 import { followNamed } from './while-readable.ts'
 
 export interface EmbedOptions {
@@ -97,6 +98,8 @@ export interface EmbedOptions {
 export interface Embedded extends Reeve, ServesWorkflows {
   /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
   position(): number
+  /** Whether this kernel can do its work now. Rejects if the store does not answer. Costs little: it counts nothing, unlike `status`. */
+  readiness(): Promise<{ readonly isStoreWritable: boolean; readonly isKeeperAvailable: boolean }>
   /**
    * Acts as somebody else, and only looks: no notice counts as told, no read position moves, and every verb that needs
    * more than the role `read` is refused.
@@ -109,7 +112,7 @@ export interface Embedded extends Reeve, ServesWorkflows {
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
-const WAITS = { defaultMs: 180_000, mostMs: 24 * 60 * 60 * 1_000 }
+
 const TIDY_MS = 60_000
 const PRUNE_MS = 600_000
 const BOOT_MS = 2_000
@@ -190,7 +193,7 @@ async function start(
           named: secrets,
           onTrouble,
         })
-  const waits = { ...WAITS, ...options.waits }
+  const waits = { ...WAIT_LIMITS, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
   const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)
@@ -251,6 +254,15 @@ async function start(
     as: (other) => acting(parts, parse(actor, other, 'as')),
     observing: (other) => acting(parts, parse(actor, other, 'observing'), NO_EFFECTS),
     position: () => kernel.feed.position,
+    async readiness() {
+      const keeper = commands?.keeper
+      const [isKeeperAvailable = true] = await Promise.all([
+        keeper?.answers(),
+        kernel.edges.store.ask({ ask: 'activity', session: null, since: null }),
+      ])
+      const isStoreWritable = troubles().every(({ code }) => code !== 'store_unwritable')
+      return { isStoreWritable, isKeeperAvailable }
+    },
     endWithDaemon: () => kernel.endWithDaemon(),
     close,
   }

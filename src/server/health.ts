@@ -3,15 +3,15 @@ import type { Env } from './app.ts'
 import type { Served } from './served.ts'
 
 /** How long the store may take to answer. More than the keeper may, so that each is blamed for itself. */
-const MAX_STATUS_MS = 5_000
+const MAX_ANSWER_MS = 5_000
 
-/** Whether the daemon lives, and whether it can work: for those who start and watch it, so without a token. */
+/** Liveness and readiness for supervisors and load balancers, and so without a token. */
 export function addHealth(
   app: Hono<Env>,
-  reeve: Pick<Served, 'status'>,
-  { maxStatusMs = MAX_STATUS_MS }: { readonly maxStatusMs?: number } = {},
+  reeve: Pick<Served, 'readiness'>,
+  { maxAnswerMs = MAX_ANSWER_MS }: { readonly maxAnswerMs?: number } = {},
 ): void {
-  const readiness = new Readiness(reeve, maxStatusMs)
+  const readiness = new ReadinessProbe(reeve, maxAnswerMs)
   app.get('/healthz', (context) => context.json({ status: 'ok' }))
   app.get('/readyz', async (context) => {
     const parts = await readiness.parts()
@@ -25,17 +25,17 @@ interface Parts {
   readonly keeper: 'ok' | 'unavailable' | 'unknown'
 }
 
-/** Why is in the answers to those who have a token. */
+/** The reason is in answers that need a token. */
 const NO_STORE: Parts = { store: 'unavailable', keeper: 'unknown' }
 
-class Readiness {
-  readonly #reeve: Pick<Served, 'status'>
-  readonly #maxStatusMs: number
+class ReadinessProbe {
+  readonly #reeve: Pick<Served, 'readiness'>
+  readonly #maxAnswerMs: number
   #asked: Promise<Parts> | undefined
 
-  constructor(reeve: Pick<Served, 'status'>, maxStatusMs: number) {
+  constructor(reeve: Pick<Served, 'readiness'>, maxAnswerMs: number) {
     this.#reeve = reeve
-    this.#maxStatusMs = maxStatusMs
+    this.#maxAnswerMs = maxAnswerMs
   }
 
   /** At most one question is under way: a store that hangs must not collect one with every probe. */
@@ -45,7 +45,7 @@ class Readiness {
     })
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<Parts>((resolve) => {
-      timer = setTimeout(resolve, this.#maxStatusMs, NO_STORE)
+      timer = setTimeout(resolve, this.#maxAnswerMs, NO_STORE)
     })
     try {
       return await Promise.race([this.#asked, late])
@@ -56,11 +56,10 @@ class Readiness {
 
   async #ask(): Promise<Parts> {
     try {
-      const { keeper, troubles } = await this.#reeve.status()
-      const isWritable = troubles.every(({ code }) => code !== 'store_unwritable')
+      const { isStoreWritable, isKeeperAvailable } = await this.#reeve.readiness()
       return {
-        store: isWritable ? 'ok' : 'unwritable',
-        keeper: keeper === null || keeper.available ? 'ok' : 'unavailable',
+        store: isStoreWritable ? 'ok' : 'unwritable',
+        keeper: isKeeperAvailable ? 'ok' : 'unavailable',
       }
     } catch {
       return NO_STORE

@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { tempFolder } from '../temp-folder.ts'
 import { CommandLine } from './command-line.ts'
 
 test('subcommands of similar programs do the same, or name what to type instead', async () => {
@@ -81,4 +84,44 @@ test('--replace and --if-not-running need a name', async () => {
   const nameless = await line.run(['run', '-d', '--replace', 'true'])
   expect(nameless).toMatchObject({ code: 125, stdout: '' })
   expect(nameless.stderr).toContain('--replace needs a name.')
+})
+
+test('--replace ends nothing for a program that is not found in the PATH of the command', async () => {
+  const line = new CommandLine()
+  const bin = tempFolder()
+  writeFileSync(join(bin, 'server'), '#!/bin/sh\nexec sleep 300\n', { mode: 0o755 })
+  writeFileSync(join(bin, 'notes'), 'not a program\n', { mode: 0o644 })
+  const replace = (...rest: string[]) => line.run(['run', '-d', '--name', 'web', '--replace', ...rest])
+  const first = (await replace('sleep', '300')).stdout.trim()
+  const refused = await replace('server')
+  expect(refused).toMatchObject({ code: 127, stdout: '' })
+  expect(refused.stderr).toBe(
+    'reeve: Nothing was replaced: there is no server in PATH.\n' +
+      'Correct the command. A process of that name was left as it was.\n',
+  )
+  expect(await replace('-e', `PATH=${bin}:/bin`, 'notes')).toMatchObject({ code: 126 })
+  expect(await replace('-w', join(bin, 'none'), 'sleep', '1')).toMatchObject({ code: 126 })
+  expect(await line.json('show', 'web')).toMatchObject({ pid: first, outcome: null })
+  const second = await replace('-e', `PATH=${bin}:/usr/bin:/bin`, 'server')
+  expect(second).toMatchObject({ code: 0 })
+  expect(await line.json('show', first)).toMatchObject({ outcome: { status: 'cancelled' } })
+  expect(await line.json('show', 'web')).toMatchObject({ pid: second.stdout.trim(), outcome: null })
+})
+
+test('a variable of --pass-env that is set nowhere is warned of on standard error, also without a terminal', async () => {
+  const line = new CommandLine()
+  const { code, stdout, stderr } = await line.run(['run', '--pass-env', 'NO_SUCH_TOKEN', '--', 'echo', 'ran'])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'ran\n' })
+  expect(stderr).toContain('NO_SUCH_TOKEN of --pass-env is set neither here nor')
+})
+
+test('show prints local times with their offset, and JSON has milliseconds', async () => {
+  const line = new CommandLine()
+  await line.run(['run', '-d', '--name', 'job', 'true'])
+  await line.run(['wait', 'job'])
+  const { stdout } = await line.run(['show', 'job'], { env: { TZ: 'Asia/Kathmandu' } })
+  const { outcome } = await line.json<{ outcome: { endedAt: number } }>('show', 'job')
+  const local = new Date(outcome.endedAt + (5 * 60 + 45) * 60_000).toISOString().slice(0, 19)
+  expect(stdout).toMatch(/^started +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+05:45 \(/m)
+  expect(stdout).toContain(`${local}+05:45 (`)
 })

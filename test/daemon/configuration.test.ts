@@ -2,10 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { homePaths } from '../../src/client/home.ts'
+import { COMMAND_DEFAULTS } from '../../src/command/defaults.ts'
 import { ReeveError } from '../../src/core/errors.ts'
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import { configuration, type Flags } from '../../src/daemon/config.ts'
 import { SECRET_VARIABLES } from '../../src/daemon/run.ts'
 import { configurationJsonSchema, settings } from '../../src/daemon/settings.ts'
+import { WAIT_LIMITS } from '../../src/embed/wait-limits.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 function configured(file: unknown, flags: Flags = {}, env: Record<string, string> = {}) {
@@ -127,4 +130,23 @@ test('where telemetry goes may be said as other programs are told; what is said 
   expect(error.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT is "localhost:4318"/)
   expect(refused({ otelEndpoint: 'http://user:word@host:4318' }).message).toMatch(/without a password/)
   expect(error.remedy).toMatch(/give a URL, like http:\/\/localhost:4318/)
+})
+
+test('a setting has the default of the code that it configures, so that a daemon and embed() behave alike', () => {
+  const { values } = configured(undefined)
+  const { most, output, ...commands } = COMMAND_DEFAULTS
+  expect(values).toMatchObject({ ...commands, mostCommands: most, waitMs: WAIT_LIMITS.defaultMs })
+  expect({
+    headBytes: values.outputHeadBytes,
+    tailBytes: values.outputTailBytes,
+    totalBytes: values.outputTotalBytes,
+    minFreeBytes: values.minFreeBytes,
+  }).toEqual(output)
+  expect({
+    everyMs: values.watchEveryMs,
+    strikes: values.watchStrikes,
+    burst: values.watchBurst,
+    burstMs: values.watchBurstMs,
+    silenceMs: values.watchSilenceMs,
+  }).toEqual(FLOOD_LIMITS)
 })

@@ -15,7 +15,7 @@ test('a log has no pattern, no password of the store, and no value in it that wo
   const { values } = configuration({ store, redactValues, redactPatterns: 'ACME-[0-9]{6}' }, {}, home)
   const redaction = secretsOf(home, values)
   const file = join(folder, 'log')
-  const log = logAt(redaction, 'info', openSync(file, 'w'))
+  const log = logAt(redaction, { fd: openSync(file, 'w') })
   const said = 'ACME-123456, p@ss-word-longer, p%40ss-word-longer, a "quoted" va\\lue, learnt-later'
   log.error({ err: new Error(said), said }, 'before')
   redaction.know(['learnt-later'])

@@ -1,22 +1,18 @@
+import { join } from 'node:path'
 import { Hono } from 'hono'
-import type { OutputOf } from 'reeve'
+import { embed } from 'reeve'
 import { expect, test } from 'vitest'
 import type { Env } from '../../src/server/app.ts'
 import { addHealth } from '../../src/server/health.ts'
+import type { Readiness } from '../../src/server/served.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { tempFolder } from '../temp-folder.ts'
 
-const STATUS = {
-  daemon: { id: 'k_1', osPid: 7 },
-  live: 0,
-  ended: { count: 0, oldestAt: null, maxAgeMs: null, maxCount: null, lastPrune: null },
-  storage: { storeBytes: null, outputBytes: null },
-  unreadable: [],
-  troubles: [],
-}
-const boot = { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
+const READY: Readiness = { isStoreWritable: true, isKeeperAvailable: true }
 
-function healthOf(status: () => Promise<OutputOf<'status'>>) {
+function healthOf(readiness: () => Promise<Readiness>) {
   const app = new Hono<Env>()
-  addHealth(app, { status }, { maxStatusMs: 20 })
+  addHealth(app, { readiness }, { maxAnswerMs: 20 })
   return async (path: string) => {
     const answer = await app.request(path)
     return [answer.status, await answer.json()]
@@ -24,15 +20,15 @@ function healthOf(status: () => Promise<OutputOf<'status'>>) {
 }
 
 test('a daemon is ready while its store answers, and its keeper is available', async () => {
-  let available = true
-  const get = healthOf(async () => ({ ...STATUS, boot, keeper: { id: 'k_2', osPid: 8, available } }))
+  let readiness = READY
+  const get = healthOf(async () => readiness)
   expect(await get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
-  available = false
+  readiness = { ...READY, isKeeperAvailable: false }
   expect(await get('/readyz')).toEqual([503, { status: 'not_ready', store: 'ok', keeper: 'unavailable' }])
 })
 
 test('a store that hangs is not ready, is asked once, and is ready again when it answers', async () => {
-  const answer = Promise.withResolvers<OutputOf<'status'>>()
+  const answer = Promise.withResolvers<Readiness>()
   let asked = 0
   const get = healthOf(() => {
     asked += 1
@@ -43,7 +39,29 @@ test('a store that hangs is not ready, is asked once, and is ready again when it
   expect(await get('/readyz')).toEqual(notReady)
   expect(asked).toBe(1)
   expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
-  answer.resolve({ ...STATUS, boot, keeper: null })
+  answer.resolve(READY)
   await answer.promise
   await expect.poll(() => get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
+})
+
+test('a probe counts no ended processes, however many there are', async () => {
+  const store = await openSqlite(join(tempFolder(), 'reeve.db'))
+  const asked: string[] = []
+  const ask = store.ask.bind(store)
+  store.ask = (question) => {
+    asked.push(question.ask)
+    return ask(question)
+  }
+  const reeve = await embed({ store })
+  try {
+    asked.length = 0
+    expect(await healthOf(() => reeve.readiness())('/readyz')).toEqual([
+      200,
+      { status: 'queued', store: 'ok', keeper: 'ok' },
+    ])
+    expect(asked).toEqual(['activity'])
+  } finally {
+    await reeve.close()
+    await store.close()
+  }
 })

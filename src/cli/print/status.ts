@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
+import { localTime } from '../moment.ts'
 import type { Colours } from './colour.ts'
 import type { Cell } from './table.ts'
-import { clockTime } from './times.ts'
 
 export type ProcessRecord = OutputOf<'show'>
 
@@ -15,11 +15,11 @@ export function statusText({ status, outcome }: ProcessRecord): string {
   return by === undefined || by === status ? status : `${status} ${by}`
 }
 
-/** The same; of one that waits, for what. */
+/** The status; for a process that waits, also what it waits for. */
 export function progressText(record: ProcessRecord): string {
   const { wait, moreWaits, status } = record
   if (status !== 'waiting' || wait === null) return statusText(record)
-  const what = wait.on === 'timer' ? `until ${clockTime(wait.until ?? 0)}` : `for ${wait.on} ${wait.name}`
+  const what = wait.on === 'timer' ? `until ${localTime(wait.until ?? 0)}` : `for ${wait.on} ${wait.name}`
   return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
@@ -46,7 +46,7 @@ export function statusColour(status: ProcessRecord['status'], colours: Colours):
   }
 }
 
-/** The command as it would be typed, else what the process calls itself. */
+/** The command as a shell takes it; for other kinds, the label of the process. */
 export function commandText({ identity, spec, kind }: ProcessRecord): string {
   if (kind !== 'command') return `${kind} ${identity.label}`
   const { run, argv } = spec as { run?: string; argv?: readonly string[] }
@@ -54,7 +54,7 @@ export function commandText({ identity, spec, kind }: ProcessRecord): string {
   return argv === undefined ? identity.label : argv.map(quoted).join(' ')
 }
 
-/** As a shell takes it for one word. */
+/** Quotes an argument for a shell, if it needs quotes. */
 export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }

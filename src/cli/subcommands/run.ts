@@ -2,12 +2,13 @@ import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { ALLOW } from '../allow.ts'
 import { callerEnvironment } from '../caller-environment.ts'
+import { cannotStartCode, replacementFailure } from '../check-program.ts'
 import { requestFor } from '../command-request.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isInForeground } from '../foreground/is-in-foreground.ts'
-import { isMissing } from '../foreground/is-missing.ts'
-import { tellHeldBack } from '../foreground/tell-held-back.ts'
+
+import { reportHeldBack } from '../foreground/tell-held-back.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
@@ -176,6 +177,11 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       hasInput,
       given: await callerEnvironment(context),
     })
+    const refused = options.replace ? replacementFailure(context, request) : null
+    if (refused !== null) {
+      print.failure(refused)
+      return refused.exitCode
+    }
     const { type, record, warning } = await reeve.spawn(request)
     if (type === 'running') {
       print.aside(`${record.name} runs already, as ${record.pid}: nothing was started.`)
@@ -188,11 +194,10 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       print.failure(
         isLine(args) ? { ...failure, remedy: `A line is for the shell: reeve run -c '${args[0]}'` } : failure,
       )
-      return isMissing(request, around.env['PATH'] ?? '') ? 127 : 126
+      return cannotStartCode(request)
     }
-    // Somebody would else end or wait for another than they mean.
-    const mustHear = warning?.code === 'name_in_use' && options.detach
-    if (warning !== undefined && (mustHear || around.stderr.isTTY)) print.aside(warned(warning, record))
+    if (warning !== undefined && (around.stderr.isTTY || isUrgent(warning, options)))
+      print.aside(warned(warning, record))
     if (options.detach) {
       if (around.stderr.isTTY) {
         if (record.owner.session === undefined && record.parent === null && options.notify !== 'none')
@@ -263,16 +268,20 @@ function dieOfInterrupt(): void {
   })
 }
 
-function warned(
-  warning: NonNullable<OutputOf<'spawn'>['warning']>,
-  { name, pid }: OutputOf<'spawn'>['record'],
-): string {
+type Warning = NonNullable<OutputOf<'spawn'>['warning']>
+
+/** Scripts are warned too: of a name that means another process from now on, and of a secret that the command does not get. */
+function isUrgent({ code }: Warning, { detach }: RunOptions): boolean {
+  return (code === 'name_in_use' && detach) || code === 'unknown_variables'
+}
+
+function warned(warning: Warning, { name, pid }: OutputOf<'spawn'>['record']): string {
   switch (warning.code) {
     case 'duplicate_of':
       return `The same command was started a moment ago, as ${warning.pid}.`
     case 'name_in_use':
       return `${warning.pid} has the name ${name}, too, and goes on: while ${pid} lives, ${name} means ${pid}.`
     case 'unknown_variables':
-      return `There is no ${warning.names.join(', ')} in the daemon's environment to be passed on.`
+      return `${warning.names.join(', ')} of --pass-env is set neither here nor in the daemon's environment: the command does not get it.`
   }
 }

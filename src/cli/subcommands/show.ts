@@ -1,11 +1,12 @@
 import { oneProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
+import { localTime } from '../moment.ts'
 import { askedFor } from '../print/asked-for.ts'
 import { amountsText, usedText } from '../print/budget.ts'
 import { heldBackText } from '../print/held-back.ts'
 import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
-import { ago, byteCount, clockTime, shortTime } from '../print/times.ts'
+import { ago, byteCount, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const show = subcommand({
@@ -56,7 +57,7 @@ export const show = subcommand({
       ['started', startedText(record, now)],
       [
         'ended',
-        outcome === null ? undefined : `${clockTime(outcome.endedAt)} (${ago(outcome.endedAt, now)})`,
+        outcome === null ? undefined : `${localTime(outcome.endedAt)} (${ago(outcome.endedAt, now)})`,
       ],
       ['took', outcome?.startedAt == null ? undefined : shortTime(outcome.endedAt - outcome.startedAt)],
       ['lifetime', record.lifetime],
@@ -90,7 +91,7 @@ export const show = subcommand({
   },
 })
 
-/** What a command prints is its output; what anything else came to is here. */
+/** The result of a process. A command has its output instead. */
 function resultText({ kind, outcome }: ProcessRecord): string | undefined {
   if (kind === 'command' || outcome == null || outcome.result == null) return undefined
   return JSON.stringify(outcome.result)
@@ -99,7 +100,7 @@ function resultText({ kind, outcome }: ProcessRecord): string | undefined {
 function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
   if (spec['ready'] === undefined) return undefined
   if (readiness === null) return outcome === null ? 'not yet' : undefined
-  return readiness.ready ? clockTime(readiness.at) : 'not in the time it was given'
+  return readiness.ready ? localTime(readiness.at) : 'not in the time it was given'
 }
 
 function restartText({ kind, outcome }: ProcessRecord): string | undefined {
@@ -111,7 +112,7 @@ function restartText({ kind, outcome }: ProcessRecord): string | undefined {
 
 function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {
   const at = firstStarted?.at ?? createdAt
-  return `${clockTime(at)} (${ago(at, now)})`
+  return `${localTime(at)} (${ago(at, now)})`
 }
 
 function stopText({ stopRequest }: ProcessRecord, now: number): string {
@@ -125,7 +126,7 @@ export function startFailure({ outcome }: ProcessRecord): { message: string; rem
   return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
 }
 
-/** What an agent chose to say cannot steer the terminal of whoever looks. */
+/** Text that an agent chose must not control the reader's terminal. */
 function clean(text: string | null | undefined): string | undefined {
   return text == null ? undefined : onOneLine(text)
 }
