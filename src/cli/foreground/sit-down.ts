@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts'
 export const RESTORE =
   '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m\r\n'
 
-export interface SitDownOptions {
+export interface AttachTerminalOptions {
   /** The byte of the key that lets go. */
   readonly letGo: number
   /** Keys and size stay here. */
@@ -20,7 +20,7 @@ export async function attachTerminal(
   reeve: ReeveVerbs,
   pid: string,
   terminal: Terminal,
-  { letGo, readOnly = false, scrollback }: SitDownOptions,
+  { letGo, readOnly = false, scrollback }: AttachTerminalOptions,
 ): Promise<'let go' | 'ended'> {
   const attachment = await reeve.attach({ pid, ...(scrollback === undefined ? {} : { scrollback }) })
   let detached = false

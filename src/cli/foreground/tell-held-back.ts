@@ -6,7 +6,7 @@ import { heldBackText } from '../print/held-back.ts'
 const LOOK_MS = 2_000
 
 /** Says when the disk holds a command's output back, and when it goes on. Until the answer is called. */
-export function tellHeldBack({ print }: Context<unknown>, reeve: ReeveVerbs, pid: string): () => void {
+export function reportHeldBack({ print }: Context<unknown>, reeve: ReeveVerbs, pid: string): () => void {
   const over = new AbortController()
   let wasHeld = false
   let timer: NodeJS.Timeout | undefined

@@ -1,5 +1,5 @@
 import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
-import { startedAgainAs } from '../print/asked-for.ts'
+import { restartedAs } from '../print/asked-for.ts'
 import { type ProcessRecord, statusText } from '../print/status.ts'
 
 /** How many restarts are followed: a restart policy has a limit, but processes that run long reset it. */
@@ -21,7 +21,7 @@ export async function* followRestarts(
   for (let count = 0; count < MAX_RESTARTS; count++) {
     yield { pid, pieces: reeve.followOutput({ pid, offset: count === 0 ? from : 0, reveal }) }
     const record = await reeve.show({ pid })
-    const next = startedAgainAs(record)
+    const next = restartedAs(record)
     if (next === undefined) return
     said(restarted(record, next))
     pid = next

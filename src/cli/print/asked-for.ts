@@ -41,7 +41,7 @@ export function readyWhen(spec: ProcessRecord['spec']): string {
 }
 
 /** As which process a command was started again when it had ended by itself; undefined if it was not. */
-export function startedAgainAs({ kind, outcome }: ProcessRecord): string | undefined {
+export function restartedAs({ kind, outcome }: ProcessRecord): string | undefined {
   if (kind !== 'command') return undefined
   const { pid } = Object(Object(outcome?.result).restart) as { readonly pid?: unknown }
   return typeof pid === 'string' ? pid : undefined

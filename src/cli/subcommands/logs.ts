@@ -1,7 +1,7 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { nothingMore, someProcesses } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { tellHeldBack } from '../foreground/tell-held-back.ts'
+import { reportHeldBack } from '../foreground/tell-held-back.ts'
 import { listProcesses } from '../list-processes.ts'
 import { destinationOf } from '../logs/export-file.ts'
 import { showLines } from '../logs/many-logs.ts'
@@ -72,7 +72,7 @@ masked with *, one for each byte. What is not kept any more is a gap, which is n
     refuseMixedStreams(options, records)
     const destination = await destinationOf(context)
     const [only] = records
-    const stopTelling = options.follow ? records.map(({ pid }) => tellHeldBack(context, reeve, pid)) : []
+    const stopTelling = options.follow ? records.map(({ pid }) => reportHeldBack(context, reeve, pid)) : []
     try {
       if (only === undefined) context.print.aside('No command runs.')
       else if (records.length === 1 && !options.timestamps && !options.all)

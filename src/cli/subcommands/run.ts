@@ -209,7 +209,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       else print.line(record.pid)
       return 0
     }
-    const stopTelling = tellHeldBack(context, reeve, record.pid)
+    const stopTelling = reportHeldBack(context, reeve, record.pid)
     const ended = await (pty && atTerminal
       ? runInTerminal(context, reeve, record)
       : runThroughPipes(context, reeve, record, hasInput)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { someProcesses } from '../arguments.ts'
 import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
-import { readyWhen, startedAgainAs } from '../print/asked-for.ts'
+import { readyWhen, restartedAs } from '../print/asked-for.ts'
 import { neutralLine } from '../print/neutral.ts'
 import { statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
@@ -67,7 +67,7 @@ Of several processes it is the first that is not 0, in the order they are given.
       const why = answer.type === 'not_ready' ? await notReady(reeve, answer.record) : inVain(answer, sought)
       if (why !== undefined) print.aside(why)
       if (answer.type !== 'ended') continue
-      const next = startedAgainAs(answer.record)
+      const next = restartedAs(answer.record)
       if (next !== undefined)
         print.aside(
           `${nameOf(answer.record)} was started again, as ${next}: reeve wait ${next} waits for it.`,
