@@ -4,12 +4,12 @@ import { UsageError } from './usage-error.ts'
 export const ALLOW = {
   type: 'texts',
   value: 'name=amount',
-  about: 'what it may use, like cost=5 or outputBytes=1000000; may be given more than once',
+  about: 'an allowance, like cost=5 or outputBytes=1000000; repeatable',
 } as const
 
 type Allowance = NonNullable<InputOf<'openSession'>['allowance']>
 
-/** Which names there are the daemon says. */
+/** Parses `--allow`. The daemon checks the names. */
 export function allowanceIn(given: readonly string[]): { readonly allowance?: Allowance } {
   if (given.length === 0) return {}
   const amounts = given.map((text) => {

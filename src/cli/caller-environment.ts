@@ -21,7 +21,9 @@ interface EnvironmentOptions {
 }
 
 /** In the foreground, and with `--inherit-env`, the whole environment; and the variables of `--env-file`. */
-export async function callerEnvironment(context: Context<EnvironmentOptions>): Promise<CallerEnvironment> {
+export async function readCallerEnvironment(
+  context: Context<EnvironmentOptions>,
+): Promise<CallerEnvironment> {
   const { options, around } = context
   if (options['inherit-env'] && options['no-inherit-env'])
     throw new UsageError('--inherit-env and --no-inherit-env exclude each other.', 'Give one of them.')
@@ -45,7 +47,7 @@ export async function callerEnvironment(context: Context<EnvironmentOptions>): P
 }
 
 /** A restart of a command that inherited a shell's environment gets that of this shell. The daemon adds `keepEnv`. */
-export async function inheritedAgain(
+export async function environmentForRestart(
   context: Context<unknown>,
   spec: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly inherited?: Inherited }> {

@@ -5,17 +5,17 @@ import { allowanceIn } from './allow.ts'
 import type { CallerEnvironment } from './caller-environment.ts'
 import type { Context } from './context.ts'
 import { terminalOf } from './foreground/terminal.ts'
-import { environmentWith } from './secret-options.ts'
+import { putSecretEnvironment } from './secret-options.ts'
 import type { RunOptions } from './subcommands/run.ts'
 import { UsageError } from './usage-error.ts'
 
 export type CommandRequest = Extract<InputOf<'spawn'>, { kind: 'command' }>
 
-/** A reader behind a pipe wants every byte, and may be slower than the command: it may fall behind by so much. */
+/** The output that is kept for a reader behind a pipe, which wants every byte and may be slower than the command. */
 const KEEP_BYTES = 1024 ** 3
 
-/** What `reeve run` asks for. */
-export async function requestFor(
+/** Builds the `spawn` request of `reeve run`. */
+export async function commandRequest(
   context: Context<RunOptions>,
   reeve: ReeveVerbs,
   {
@@ -44,11 +44,11 @@ export async function requestFor(
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       ...(idle === undefined ? {} : { idleTimeoutMs: idle }),
       ...(grace === undefined ? {} : { graceMs: grace }),
-      ...attendedBy(options),
+      ...attentionOf(options),
     },
     ...given.request,
     ...secretsIn(around.env, options['pass-env']),
-    ...(await environmentWith(reeve, options.secret)),
+    ...(await putSecretEnvironment(reeve, options.secret)),
     ...(name === undefined ? {} : { name }),
     ...(options.replace ? { ifRunning: 'replace' as const } : {}),
     ...(options['if-not-running'] ? { ifRunning: 'keep' as const } : {}),
@@ -59,7 +59,7 @@ export async function requestFor(
   }
 }
 
-/** What this shell has of the names that are passed; the others are looked up where the daemon is. */
+/** The values of `--pass-env` names that this shell has. The daemon looks up the others in its environment. */
 function secretsIn(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
@@ -71,20 +71,16 @@ function secretsIn(
   return here.length === 0 ? {} : { secrets: Object.fromEntries(here) }
 }
 
-/** What its session, or the person at the machine, is told of it. */
-function attendedBy(options: RunOptions): Partial<CommandRequest['spec']> {
+/** The notices about the command that its session, or the person at the machine, gets. */
+function attentionOf(options: RunOptions): Partial<CommandRequest['spec']> {
   const { watch, ready, heartbeat, notify, restart } = options
-  // Without a session or a parent there is no inbox to tell, unless notify asks for the one of the person.
-  const isNobodys = options.session === undefined && options.parent === undefined
-  const told = notify ?? (options.detach ? (isNobodys ? 'complete' : undefined) : 'none')
+  // A command without a session or a parent has no inbox. `notify` asks for the inbox of the person.
+  const isUnowned = options.session === undefined && options.parent === undefined
+  const told = notify ?? (options.detach ? (isUnowned ? 'complete' : undefined) : 'none')
   const timeoutMs = options['ready-timeout']
   if (timeoutMs !== undefined && ready === undefined)
-    throw new UsageError(
-      '--ready-timeout needs --ready.',
-      'Say what shows that it is ready, like --ready :8080',
-    )
+    throw new UsageError('--ready-timeout needs --ready.', 'Give the readiness check, like --ready :8080')
   return {
-    // Twice the same is once.
     ...(watch.length === 0 ? {} : { watch: [...new Set(watch)].map(watchedIn) }),
     ...(ready === undefined
       ? {}
@@ -118,28 +114,28 @@ function readyIn(text: string): ReadyWhen {
   if (port === undefined) return { command: text }
   if (Number(port) < 1 || Number(port) > LAST_PORT)
     throw new UsageError(`--ready was given ${text}.`, `A port is a number from 1 to ${LAST_PORT}.`)
-  if (host === undefined || HERE.test(host)) return { port: Number(port) }
+  if (host === undefined || THIS_MACHINE.test(host)) return { port: Number(port) }
   throw new UsageError(
-    `--ready ${text}: a port is looked at on this machine alone.`,
-    `Give the port, :${port}, or an address, http://${text}, or a line for the shell that succeeds when it is there.`,
+    `--ready ${text}: ports are checked on this machine only.`,
+    `Give a port, :${port}, a URL, http://${text}, or a shell line that succeeds when it is ready.`,
   )
 }
 
 const LAST_PORT = 65_535
-const HERE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
+const THIS_MACHINE = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)$/i
 
-/** As it is written elsewhere: between slashes. */
+/** A pattern is written between slashes, as in JavaScript and sed. */
 function patternIn(text: string): string | null {
   return text.length > 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : null
 }
 
-/** Without the whole environment: where programs are found, and what the terminal can do. */
+/** Variables that a command without the whole environment still gets: PATH, and the type of the terminal. */
 function passedNames({ spec }: CallerEnvironment, { pty }: { readonly pty: boolean }): readonly string[] {
   if (spec.inheritEnv === 'whole') return []
   return ['PATH', ...(pty ? ['TERM', 'COLORTERM'] : [])]
 }
 
-/** What makes a command the same one that would run here. */
+/** The variables of the request: those passed from this shell, `PWD`, and those of `--env`. */
 function environmentOf(
   here: Readonly<Record<string, string | undefined>>,
   {

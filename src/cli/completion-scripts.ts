@@ -1,4 +1,4 @@
-/** Each asks `reeve __complete` with what stands before the cursor, and offers the lines that come back. */
+/** The script calls `reeve __complete` with the arguments before the cursor, and offers the lines that it prints. */
 export function scriptFor(shell: 'bash' | 'zsh' | 'fish'): string {
   return SCRIPTS[shell].trim()
 }

@@ -9,10 +9,10 @@ import { Printer } from './print/printer.ts'
 import type { Subcommands } from './subcommand.ts'
 import { UsageError } from './usage-error.ts'
 
-/** How long somebody who stopped a daemon may take to start the next. */
-const RETURN_MS = 5_000
+/** How long a call waits for a daemon that was stopped: its user may be restarting it. */
+const RESTART_MS = 5_000
 
-/** Where the command line stands: what it was started with, and what it may touch. */
+/** The surroundings of the program: streams, environment, working folder and the daemon's code. */
 export interface Surroundings {
   readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd?: number }
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
@@ -22,14 +22,14 @@ export interface Surroundings {
   readonly daemon: DaemonControl
 }
 
-/** What a word is run with. */
+/** What a subcommand runs with. */
 export class Context<Options = Readonly<Record<string, unknown>>> {
   readonly options: Options & GlobalOptions
   readonly args: readonly string[]
   readonly around: Surroundings
   readonly subcommands: Subcommands
   readonly print: Printer
-  /** Set while a program has the screen: nothing else is written there. */
+  /** True while another program draws on the terminal: nothing else may be written there. */
   screenIsTaken = false
   #reeve: Reeve | undefined
   #starting: Promise<string> | undefined
@@ -60,7 +60,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     })
   }
 
-  /** A daemon elsewhere is not ours to start or stop. */
+  /** A daemon with an address is started and stopped by others. */
   get url(): string | undefined {
     return this.options.url ?? (this.around.env['REEVE_URL'] || undefined)
   }
@@ -69,7 +69,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     return this.options.token ?? (this.around.env['REEVE_TOKEN'] || undefined)
   }
 
-  /** On whose behalf `--as` says; a daemon is started if none runs. */
+  /** Acts for the actor of `--as`. Starts a daemon if none runs. */
   async acting(): Promise<ReeveVerbs> {
     const { as } = this.options
     const reeve = await this.reeve()
@@ -84,18 +84,18 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     return this.#reeve
   }
 
-  /** For an agent: it is told at once if somebody has stopped the daemon, and may start it with `startStopped`. */
+  /** For an agent: a new call fails at once if the user has stopped the daemon. `startStopped` starts it again. */
   reeveForAgent(): Promise<Reeve> {
     this.#isForAgent = true
     return this.reeve()
   }
 
-  /** Starts a daemon where somebody has stopped it. */
+  /** Starts the daemon if its user has stopped it. */
   async startStopped(): Promise<void> {
     if (this.#mayStart && (await this.daemon.wasStopped(this.home))) await this.#start()
   }
 
-  /** A way to the daemon that starts none, for what nobody asked for. Whoever takes it closes it. */
+  /** A connection that never starts a daemon, for requests that the user did not ask for. The caller closes it. */
   quietly(): Reeve {
     return connectUnasked(this.#where())
   }
@@ -119,7 +119,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     }
   }
 
-  /** A daemon that was killed is followed by another. One that somebody stopped is not: they may start it themselves. */
+  /** Starts a daemon in place of one that was killed, but not of one that its user stopped. */
   async #revive(hasAnswered: boolean, wasHeard: boolean): Promise<string | undefined> {
     const wasStopped = hasAnswered && (await this.daemon.wasStopped(this.home))
     if (!wasStopped) {
@@ -127,9 +127,9 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
       return this.#start()
     }
     this.#stoppedSince ??= Date.now()
-    // An agent's call that was under way survives a restart of the daemon; a new one does not wait for that.
+    // An agent's call that was under way survives a restart of the daemon; a new call fails at once.
     const waits = wasHeard || !this.#isForAgent
-    if (waits && Date.now() - this.#stoppedSince < RETURN_MS) return undefined
+    if (waits && Date.now() - this.#stoppedSince < RESTART_MS) return undefined
     throw new ReeveError(
       'daemon_unreachable',
       'The daemon was stopped by its user.',
@@ -138,7 +138,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     )
   }
 
-  /** Several calls may miss the daemon at once. Answers with its identity. */
+  /** Starts one daemon for all calls that miss it at the same time. Resolves with its identity. */
   #start(): Promise<string> {
     this.#starting ??= this.#startOne().finally(() => {
       this.#starting = undefined

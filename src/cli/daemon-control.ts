@@ -3,29 +3,28 @@ import type { OutputOf, Reeve } from '../verbs/reeve.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 
 /**
- * What the command line needs of the daemon's own code. It is handed in by the program, which loads the code behind a member
- * when it is called: whoever lists processes loads none of it.
+ * The daemon's code as the command line needs it. The program passes it in, and each member loads its code when it is called: a
+ * subcommand that lists processes loads none of it.
  */
 export interface DaemonControl {
-  /** Which Reeve this is. */
   version(): string
-  /** How a person calls this program: `reeve`, if that is found in PATH. */
+  /** How to type this program's name in a shell: `reeve`, if that is in PATH. */
   calledAs(): string
   /** Becomes the daemon; resolves with the exit code when it has stopped. */
-  up(home: string, flags: UpFlags, hears: UpHears): Promise<number>
-  /** Starts one in the background, and resolves when it is ready. One that is there is fine too. */
+  up(home: string, flags: UpFlags, listeners: UpListeners): Promise<number>
+  /** Starts a daemon in the background unless one runs, and resolves when it is ready. */
   start(home: string, flags: UpFlags): Promise<RunningDaemon>
-  /** The one that is ready or about to stop; null if there is none. */
+  /** The daemon that is ready or stopping; null if there is none. */
   running(home: string): Promise<RunningDaemon | null>
-  /** Whether the last one was stopped in order, or is about to be: then nobody but its owner starts another. */
+  /** Whether its user stopped the last daemon, or is stopping it: then only the user starts another. */
   wasStopped(home: string): Promise<boolean>
-  /** Stops it in order, and resolves when it is gone; null if none runs. */
+  /** Shuts the daemon down, and resolves when it is gone; null if none runs. */
   down(home: string, options: { readonly keep: boolean }): Promise<RunningDaemon | null>
-  /** What can be set: the options of `up` and `config`. */
+  /** All settings, which are the options of `up` and `config`. */
   settings(): Promise<readonly SettingSpec[]>
-  /** What is in force, and where it comes from. */
+  /** The value of each setting, and its source. */
   configuration(home: string, flags: UpFlags): Promise<readonly Setting[]>
-  /** Environment, umask and limits that a program started here would get. */
+  /** Environment, umask and resource limits of this program. */
   inherited(): Promise<Inherited>
   tokens(home: string): Promise<TokenControl>
   secrets(home: string): Promise<SecretControl>
@@ -33,44 +32,48 @@ export interface DaemonControl {
   backUp(home: string, into: string, options: BackUpOptions): Promise<BackUpReport>
   /** Fills a home that has no store yet from a backup. */
   restore(home: string, from: string): Promise<RestoreReport>
-  /** Looks at the machine and at the daemon's files, one after the other. */
+  /** Checks the machine and the daemon's files, one by one. */
   checks(home: string): AsyncIterable<Check>
-  /** Speaks MCP on standard input and output until they end; what goes on by itself meanwhile goes the quiet way. Null: a session of the client's own. */
+  /**
+   * Serves MCP on standard input and output until they end. `quiet` is the connection for background requests, which start no
+   * daemon.
+   */
   mcp(
     reeve: Reeve,
     quiet: Reeve,
     options: {
+      /** Null: a session of the client's own. */
       readonly session: string | null
       readonly structured: boolean
       /** When the client connected, by the clock of the daemon. */
       readonly since: number
-      /** The daemon is on this machine: commands get the variables that this program was started with. */
+      /** Commands get the environment of this program, because the daemon is on this machine. */
       readonly sharesEnvironment: boolean
-      /** Starts the daemon where somebody has stopped it. */
+      /** Starts the daemon if its user has stopped it. */
       readonly startDaemon: () => Promise<void>
     },
   ): Promise<number>
   demo(): Promise<number>
 }
 
-/** What a daemon in the foreground tells the command line that it is part of. */
-interface UpHears {
+/** Called by a daemon in the foreground. */
+interface UpListeners {
   ready(daemon: RunningDaemon): void
-  /** The commands that run when it begins to stop. */
+  /** `live`: the commands that run when the daemon begins to stop. */
   stopping(live: readonly OutputOf<'show'>[], options: { readonly keep: boolean }): void
 }
 
-/** What was given on the command line, by key of the setting. */
+/** Settings given on the command line, by key. */
 export type UpFlags = Readonly<Record<string, string | boolean | undefined>>
 
 export interface SettingSpec {
   readonly key: string
   /** Without its dashes. */
   readonly option: string
-  /** Of the environment. */
+  /** The environment variable. */
   readonly variable: string
   readonly isSwitch: boolean
-  /** Not for the eyes of everybody who can list processes. */
+  /** Must not stand on a command line, which every user can read. */
   readonly isSecret: boolean
   readonly about: string
 }
@@ -96,15 +99,15 @@ interface TokenControl {
     readonly label?: string | undefined
   }): Promise<{ readonly token: string; readonly id: string }>
   list(): Promise<readonly Token[]>
-  /** False if there is none. */
+  /** False if there is no such token. */
   revoke(id: string): Promise<boolean>
 }
 
 interface SecretControl {
   set(name: string, value: string): Promise<'set' | 'replaced'>
-  /** Names alone. */
+  /** The names, without values. */
   list(): Promise<readonly { readonly name: string; readonly setAt: number }[]>
-  /** False if there is none. */
+  /** False if there is no such secret. */
   remove(name: string): Promise<boolean>
 }
 
@@ -132,6 +135,5 @@ export interface Check {
   readonly name: string
   readonly state: 'good' | 'poor' | 'bad'
   readonly found: string
-  /** What to do about it. */
   readonly fix?: string
 }

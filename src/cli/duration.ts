@@ -8,7 +8,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `500ms`, `30s`, `1m30s`, `2h`; a bare number is seconds, as for timeout(1). */
+/** Parses `500ms`, `30s`, `1m30s` or `2h` into milliseconds; a bare number is seconds, as for timeout(1). */
 export function durationOf(text: string, flag: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000)
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)]

@@ -9,7 +9,7 @@ export const NOT_FOUND = 3
 export const DENIED = 4
 const CONFLICT = 5
 export const TIMED_OUT = 124
-/** Of `run` and `wait`: an error of Reeve itself, where other codes may be the command's. */
+/** An error of Reeve in `run` and `wait`, where other codes may be the command's. */
 export const OWN_ERROR = 125
 
 /** The exit code for an error with this code. */
@@ -43,7 +43,7 @@ const CONFLICTS = new Set([
 
 const TIME_IS_UP = ['timeout', 'idle', 'limit:runMs']
 
-/** The command's own: its exit code, 128 + n if a signal ended it, 124 if its time was up; no 0 for what went beyond a limit. */
+/** The command's exit code; 128 + n if a signal ended it, 124 if its time was up, 1 instead of 0 if it exceeded a limit. */
 export function exitCodeOf({ outcome }: ProcessRecord): number {
   if (outcome === null || outcome.status === 'abandoned') return OWN_ERROR
   if (TIME_IS_UP.includes(outcome.reason ?? '')) return TIMED_OUT

@@ -48,7 +48,7 @@ function wrongIn(issue: Issue, { fields, specs, texts }: Called): { option: stri
   return { option, takes: takesText(issue, specs[option]?.type) }
 }
 
-/** What follows the name of the option. */
+/** The part of the remedy behind the name of the option. */
 function takesText({ code, message, minimum, maximum }: Issue, type: string | undefined): string {
   const amount = (value: number) => (type === 'duration' ? shortTime(value) : String(value))
   if (code === 'too_small' && minimum !== undefined && type !== 'texts')

@@ -17,7 +17,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'page-down': '\u001b[6~',
 }
 
-/** What a terminal sends for a key: `enter`, `up`, `ctrl-c`, or a character as it is. */
+/** The bytes that a terminal sends for a key: `enter`, `up`, `ctrl-c`, or a character. */
 export function keyBytes(name: string): string {
   const known = KEYS[name.toLowerCase()]
   if (known !== undefined) return known
@@ -26,6 +26,6 @@ export function keyBytes(name: string): string {
   if ([...name].length === 1) return name
   throw new UsageError(
     `There is no key ${name}.`,
-    `These are: ${Object.keys(KEYS).join(', ')}, ctrl-<letter>, or a character.`,
+    `Give one of ${Object.keys(KEYS).join(', ')}, ctrl-<letter>, or a character.`,
   )
 }

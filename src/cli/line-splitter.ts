@@ -4,8 +4,8 @@ export interface SplitLine {
 }
 
 /**
- * Bytes into lines, each with the offset of its first byte. Between two pieces others may be left out, so an offset is counted
- * from the piece that the line begins in. A character that two pieces share stays whole.
+ * Splits bytes into lines, each with the offset of its first byte. Pieces need not be adjacent: the offset of a line is counted
+ * from the piece that it begins in. A character that spans two pieces stays whole.
  */
 export class LineSplitter {
   #kept: Buffer = Buffer.alloc(0)
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#kept = Buffer.concat([this.#kept, bytes])
   }
 
-  /** The last one, which no newline ended. */
+  /** The last line, which has no newline. */
   rest(): SplitLine[] {
     const text = this.#kept.toString('utf8')
     this.#kept = Buffer.alloc(0)

@@ -5,7 +5,7 @@ export type Listed = OutputOf<'list'>['processes'][number]
 
 const PAGE = 1_000
 
-/** All pages of them, up to `most`, with what is not asked for every time. */
+/** Reads all pages of processes, up to `most`. `extras` are the fields that `list` gives only on request. */
 export async function listProcesses(
   reeve: ReeveVerbs,
   filter: ProcessFilter,

@@ -7,7 +7,7 @@ const TIME =
   /^(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.(?<fraction>\d{1,9}))?)?(?<zone>Z|[+-]\d{2}:?\d{2})?$/i
 
 /**
- * A point in time, in milliseconds since 1970: `5m` (ago), `2026-03-01`, `2026-03-01T12:30:05`, `12:30` (today), `today`,
+ * Parses a point in time into milliseconds since 1970: `5m` (ago), `2026-03-01`, `2026-03-01T12:30:05`, `12:30` (today), `today`,
  * `yesterday`, `now`, or seconds since 1970 as `@1772368205`. Times without a zone are local.
  */
 export function momentOf(text: string, flag: string, now: number): number {
@@ -35,7 +35,7 @@ export function momentOf(text: string, flag: string, now: number): number {
 
 type CalendarDay = readonly [year: number, month: number, day: number]
 
-/** Null where there is no such day or time: 30 February, 25:00. */
+/** Null if there is no such day or time: 30 February, 25:00. */
 function timeOn([year, month, day]: CalendarDay, clock: string): number | null {
   const { hour, minute, second = '0', fraction = '0', zone } = TIME.exec(clock)?.groups ?? {}
   const parts = [year, month - 1, day, Number(hour), Number(minute), Number(second)] as const
@@ -64,7 +64,7 @@ function startOfDay(at: number): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
 }
 
-/** Local, with its zone: `2026-03-01T12:30:05+01:00`. */
+/** The local time with its zone: `2026-03-01T12:30:05+01:00`. */
 export function localTime(at: number): string {
   const date = new Date(at)
   const behind = date.getTimezoneOffset()

@@ -3,14 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 
-const MAX_BYTES = 256 * 1024
-const FIRST_MS = 5
-const MAX_MS = 100
+const MAX_WRITE_BYTES = 256 * 1024
+const MIN_RETRY_MS = 5
+const MAX_RETRY_MS = 100
 
 /**
- * What comes in goes to a command's input, byte for byte, and ends when it ends. A command that does not read holds it up;
- * one that has closed its input, or ended, wants no more. `sole`: nobody else writes there, so writes can be numbered, which
- * makes them safe to repeat, and the command's input ends with ours.
+ * Copies a stream to a command's input until either ends. While the command does not read, this waits. `sole`: there is no other
+ * writer, so that writes can be numbered, which makes them safe to repeat, and the command's input ends with the stream.
  */
 export async function pumpInput(
   reeve: ReeveVerbs,
@@ -22,11 +21,11 @@ export async function pumpInput(
   try {
     for await (const chunk of input) {
       const bytes = chunk as Buffer
-      for (let at = 0; at < bytes.length; at += MAX_BYTES)
+      for (let at = 0; at < bytes.length; at += MAX_WRITE_BYTES)
         await writeWhenRead(
           reeve,
           pid,
-          bytes.subarray(at, at + MAX_BYTES),
+          bytes.subarray(at, at + MAX_WRITE_BYTES),
           sole ? { seq: ++seq } : {},
           signal,
         )
@@ -46,7 +45,7 @@ async function writeWhenRead(
   numbered: { readonly seq?: number },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (let delay = FIRST_MS; ; delay = Math.min(delay * 2, MAX_MS)) {
+  for (let delay = MIN_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
     try {
       await reeve.write({ pid, text, ...numbered }, signal === undefined ? {} : { signal })
       return

@@ -10,14 +10,14 @@ const ERASE_ALL = '\u0015'
 const CANCEL = '\u0003'
 
 /**
- * The value of a secret: typed at a terminal, which shows nothing of it, or all of standard input without its last newline.
- * Never an argument: every user of the machine can read those.
+ * Reads the value of a secret: typed at a terminal, without echo, or all of standard input without its last newline. Never from an
+ * argument: every user of the machine can read those.
  */
 export async function readSecret(around: Surroundings, name: string): Promise<string> {
   const { stdin, stderr } = around
   if (stdin.isTTY !== true) return (await textOf(stdin)).replace(/\r?\n$/, '')
   const keyboard: Keyboard = stdin
-  // Before the prompt: what is typed as soon as it appears must not be shown.
+  // Before the prompt: a key that is pressed as soon as the prompt appears must not be echoed.
   keyboard.setRawMode?.(true)
   try {
     stderr.write(`Value of ${name}: `)

@@ -4,13 +4,13 @@ import { UsageError } from './usage-error.ts'
 export const SECRET = {
   type: 'texts',
   value: 'NAME[=VAR]',
-  about: 'a secret of reeve secret, as the variable VAR, or one of its own name',
+  about: 'a secret set with reeve secret, as the variable VAR, or under its own name',
 } as const
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** The environment of a command that is given secrets: their names alone go to the daemon. */
-export async function environmentWith(
+/** Stores the environment of a command that uses secrets. The daemon gets their names only. */
+export async function putSecretEnvironment(
   reeve: ReeveVerbs,
   given: readonly string[],
 ): Promise<{ readonly envRef?: string }> {
@@ -25,7 +25,7 @@ function secretIn(text: string): readonly [variable: string, value: { readonly s
   const variable = at === -1 ? text : text.slice(at + 1)
   if (secret === '' || !VARIABLE.test(variable))
     throw new UsageError(
-      `--secret was given ${text}, and ${JSON.stringify(variable)} is no name for a variable.`,
+      `--secret was given ${text}, but ${JSON.stringify(variable)} is not a valid variable name.`,
       'Give the name of a secret, or NAME=VARIABLE: --secret npm.token=NPM_TOKEN',
     )
   return [variable, { secret }]

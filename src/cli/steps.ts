@@ -2,13 +2,13 @@ import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 type StoredEvent = OutputOf<'events'>['events'][number]
 
-/** One step of a workflow, as its events tell it. */
+/** One step of a workflow, folded from its events. */
 export interface Step {
   readonly place: number
   readonly kind: string
   readonly name: string
   readonly began: number
-  /** Null while it is under way. */
+  /** Null while the step runs. */
   readonly ended: number | null
   readonly tries: number
   readonly error: string | null
@@ -19,25 +19,25 @@ export interface Step {
 const PAGE = 1_000
 const KINDS: { readonly [on: string]: string } = { timer: 'sleep', signal: 'signal', child: 'wait' }
 
-/** Its steps by place. */
+/** All steps of a workflow, in order. */
 export async function stepsOf(reeve: ReeveVerbs, pid: string): Promise<Step[]> {
   const steps = new Map<number, Step>()
   const signals = new Map<number, unknown>()
   let after = 0
   for (;;) {
     const { events, count } = await reeve.events({ pid, after, limit: PAGE })
-    for (const event of events) see(steps, signals, event)
+    for (const event of events) applyEvent(steps, signals, event)
     after = events.at(-1)?.seq ?? after
     if (events.length === 0 || after >= count) break
   }
   return [...steps.values()].sort((a, b) => a.place - b.place)
 }
 
-/** Enough to have the last steps in it, whatever came between them. */
+/** How many of the last events are searched for the last step. */
 const TAIL = 50
 const ENDS = ['step_ended', 'wait_left', 'child_registered']
 
-/** How many it has behind it: the place of the last that has ended. Its record counts those alone that ran code. */
+/** How many steps have ended. The record counts only those that ran code, so the last events are read, too. */
 export async function stepsBehind(reeve: ReeveVerbs, { pid, journal }: OutputOf<'show'>): Promise<number> {
   const { events } = await reeve.events({ pid, tail: TAIL })
   const places = events.flatMap(({ type, payload }) => {
@@ -47,7 +47,7 @@ export async function stepsBehind(reeve: ReeveVerbs, { pid, journal }: OutputOf<
   return Math.max(journal?.last ?? 0, ...places)
 }
 
-function see(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
+function applyEvent(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
   const payload = event.payload as { readonly [key: string]: unknown }
   if (event.type.startsWith('signal.')) signals.set(event.seq, payload['value'])
   const place = payload === null ? undefined : payload['place']

@@ -65,7 +65,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
   ],
 ]
 
-/** Not shown: shells ask it what could come next. */
+/** Not in the help: the completion scripts call it. */
 const HIDDEN = { __complete: async () => (await import('./subcommands/complete.ts')).complete }
 
 const shown: Loaders = Object.assign({}, ...GROUPS.map(([, subcommands]) => subcommands))

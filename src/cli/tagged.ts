@@ -3,14 +3,14 @@ import type { OutputOf, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
 type Stream = OutputOf<'outputStreams'>['parts'][number]['stream']
 
 export interface TaggedPiece extends OutputPiece {
-  /** Null where the log does not tell. */
+  /** Null if the log does not say. */
   readonly stream: Stream | null
 }
 
-/** How far ahead is asked at once, where that much has been printed. */
+/** How much of the log one request asks about, if that much has been printed. */
 const AHEAD_BYTES = 1024 * 1024
 
-/** Output with the stream that each piece came through. Pieces are cut where it changes. */
+/** Adds the stream (standard output or error) to each piece of output. A piece is cut where the stream changes. */
 export async function* tagged(
   reeve: ReeveVerbs,
   pid: string,
@@ -29,7 +29,7 @@ export async function* tagged(
       }
       while ((known.parts[next]?.offset ?? Number.POSITIVE_INFINITY) <= at) next++
       const until = known.parts[next]?.offset ?? known.end
-      // A log that says less than it has would keep us here for ever.
+      // An answer that does not reach `at` must not make this loop endless.
       const to = until > at ? Math.min(until, end) : end
       const part = { offset: at, bytes: bytes.subarray(at - offset, to - offset) }
       yield { ...part, gap: at === offset ? gap : null, stream: known.parts[next - 1]?.stream ?? null }

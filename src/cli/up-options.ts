@@ -1,7 +1,7 @@
 import type { DaemonControl, UpFlags } from './daemon-control.ts'
 import type { OptionSpecs } from './options.ts'
 
-/** Everything that can be configured, as options. */
+/** All settings of the daemon, as options. */
 export async function settingOptions(daemon: DaemonControl): Promise<OptionSpecs> {
   const settings = await daemon.settings()
   return Object.fromEntries(
@@ -12,7 +12,7 @@ export async function settingOptions(daemon: DaemonControl): Promise<OptionSpecs
   )
 }
 
-/** What was given of them, by key of the setting. */
+/** The settings among the given options, by key. */
 export async function flagsGiven(
   daemon: DaemonControl,
   options: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** It was called in a way that it does not understand: exit code 2. */
+/** A wrong call of the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly remedy: string

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/** Writes, and waits where the reader is slow. One that has gone holds up nobody: whoever cares listens for the error. */
+/** Writes, and waits for a slow reader. A reader that is gone ends the wait; its error goes to the stream's own listeners. */
 export async function writeAll(stream: Writable, bytes: Uint8Array | string): Promise<void> {
   if (bytes.length === 0 || stream.destroyed) return
   if (stream.write(bytes)) return

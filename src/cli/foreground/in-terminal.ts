@@ -1,15 +1,15 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
-import { endedLater } from './ended.ts'
 import { passSignals } from './pass-signals.ts'
 import { suspend, suspendsAtCtrlZ } from './suspend.ts'
 import { terminalOf } from './terminal.ts'
+import { beginWaitForEnd } from './wait-for-end.ts'
 
 type ProcessRecord = OutputOf<'show'>
 
 const CTRL_Z = 0x1a
 
-/** The command has a terminal of its own, and this one shows it: keys, colours and size go through. */
+/** Connects this terminal to that of the command: keys, colours and size are passed through. */
 export async function runInTerminal(
   context: Context<unknown>,
   reeve: ReeveVerbs,
@@ -18,10 +18,10 @@ export async function runInTerminal(
   const { pid } = record
   const terminal = terminalOf(context.around)
   context.screenIsTaken = true
-  // From its first byte: it may have printed before anybody was attached.
+  // From the first byte: the command may have printed before this was attached.
   const attachment = await reeve.attach({ pid, scrollback: Number.MAX_SAFE_INTEGER })
   const over = new AbortController()
-  const ended = endedLater(reeve, pid, over.signal)
+  const ended = beginWaitForEnd(reeve, pid, over.signal)
   const passOn = passSignals(reeve, pid, ['SIGTERM', 'SIGINT'])
   const resize = () => attachment.resize(terminal.size()).catch(() => undefined)
   const stopKeys = terminal.raw(async (keys) => {

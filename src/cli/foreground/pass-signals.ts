@@ -1,14 +1,14 @@
 import { constants } from 'node:os'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
-/** As from a terminal, Ctrl-C goes to all that run in the foreground; the others are meant for the program. */
+/** As at a terminal, Ctrl-C and Ctrl-\ reach the whole foreground group. The other signals are for the program. */
 const TO = { SIGINT: 'group', SIGTERM: 'process', SIGHUP: 'process', SIGQUIT: 'group' } as const
 
 type Passed = keyof typeof TO
 
 /**
- * What this program is sent goes to the command, and this lives on until that has ended. One that cannot be passed on, or
- * comes again before it was, is meant for us. Undo with what is returned.
+ * Passes signals on to the command; this program lives until the command has ended. A signal that cannot be passed on, or that
+ * comes again before it was, ends this program. The returned function stops passing.
  */
 export function passSignals(reeve: ReeveVerbs, pid: string, which: readonly Passed[]): () => void {
   const undo = which.map((signal) => {
@@ -19,7 +19,7 @@ export function passSignals(reeve: ReeveVerbs, pid: string, which: readonly Pass
       try {
         await reeve.signal({ pid, signal, to: TO[signal] })
       } catch (error) {
-        // It may have ended just now: then there is nobody to tell.
+        // The command has just ended.
         if ((error as { code?: string }).code !== 'already_ended')
           process.exit(128 + constants.signals[signal])
       }

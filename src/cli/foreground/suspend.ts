@@ -9,8 +9,8 @@ import type { Terminal } from './terminal.ts'
 const run = promisify(execFile)
 
 /**
- * Whether Ctrl-Z would stop the program if it had this terminal: its own terminal makes a signal of the key, and the program
- * itself is in the foreground there, not a job that it started and will look after. Where that cannot be told, no.
+ * Whether Ctrl-Z would stop the program if it ran on this terminal: its terminal turns the key into a signal, and the program
+ * itself is in the foreground there, not a job that it controls. False if that is unknown.
  */
 export async function suspendsAtCtrlZ(osPid: number | undefined): Promise<boolean> {
   if (osPid === undefined) return false
@@ -26,9 +26,9 @@ export async function suspendsAtCtrlZ(osPid: number | undefined): Promise<boolea
 }
 
 /**
- * Pauses the command, gives the terminal back and stops this program with all of its job, as the key would have. The shell's
- * `fg` continues here. A program whose terminal is another session's parent is orphaned there, and the system would have
- * thrown the signal away: that is why it is paused by Reeve.
+ * Pauses the command, releases the terminal and stops this program's whole job, as Ctrl-Z does. The shell's `fg` continues here.
+ * The command's process group is orphaned, because its parent is in another session, and the kernel discards SIGTSTP for such a
+ * group: that is why Reeve pauses it.
  */
 export async function suspend(reeve: ReeveVerbs, pid: string, terminal: Terminal): Promise<void> {
   const paused = await reeve.signal({ pid, signal: 'pause' }).catch(() => null)
@@ -36,7 +36,7 @@ export async function suspend(reeve: ReeveVerbs, pid: string, terminal: Terminal
   terminal.setRaw(false)
   await terminal.show(Buffer.from('\r\n'))
   process.kill(0, 'SIGTSTP')
-  // Nothing runs here while it is stopped, and a job that cannot be stopped goes on after a moment.
+  // Time stands still while the job is stopped. A job that cannot be stopped goes on after this pause.
   await sleep(50)
   terminal.setRaw(true)
   await reeve.signal({ pid, signal: 'resume' }).catch(() => undefined)

@@ -10,7 +10,7 @@ import { UsageError } from '../usage-error.ts'
 export interface Destination {
   readonly around: Surroundings
   readonly print: Printer
-  /** All of it is written. */
+  /** Resolves when all of it is written. */
   close(): Promise<void>
 }
 

@@ -1,21 +1,25 @@
 import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
-import { restartedAs } from '../print/asked-for.ts'
+import { restartedAs } from '../print/start-options.ts'
 import { type ProcessRecord, statusText } from '../print/status.ts'
 
-/** How many restarts are followed: a restart policy has a limit, but processes that run long reset it. */
+/** How many restarts are followed. A restart policy has a limit of its own, but a process that runs long resets it. */
 const MAX_RESTARTS = 1_000_000
 
-/** What one process prints, of several that its restart policy started one after the other. */
+/** The output of one process in a chain of restarts. */
 export interface FollowedLog {
   readonly pid: string
   readonly pieces: AsyncIterable<OutputPiece>
 }
 
-/** The output of a process as it comes; then that of the one that was started in its place. `said` hears of each restart. */
+/** Follows the output of a process, then that of each restart. `onRestart` gets a message for each. */
 export async function* followRestarts(
   reeve: ReeveVerbs,
   first: string,
-  { from, reveal, said }: { readonly from: number; readonly reveal: boolean; said(text: string): void },
+  {
+    from,
+    reveal,
+    onRestart,
+  }: { readonly from: number; readonly reveal: boolean; onRestart(message: string): void },
 ): AsyncGenerator<FollowedLog, void, void> {
   let pid = first
   for (let count = 0; count < MAX_RESTARTS; count++) {
@@ -23,11 +27,11 @@ export async function* followRestarts(
     const record = await reeve.show({ pid })
     const next = restartedAs(record)
     if (next === undefined) return
-    said(restarted(record, next))
+    onRestart(restarted(record, next))
     pid = next
   }
 }
 
 function restarted(record: ProcessRecord, next: string): string {
-  return `${record.name ?? record.pid} has ended (${statusText(record)}), and was started again, as ${next}.`
+  return `${record.name ?? record.pid} has ended (${statusText(record)}), and was started again as ${next}.`
 }

@@ -6,20 +6,20 @@ import type { Printer } from '../print/printer.ts'
 import { byteCount } from '../print/times.ts'
 import type { LogLine } from './log-lines.ts'
 
-/** A log that is shown, under the name that its lines have. */
+/** A log that is shown, with the label of its lines. */
 export interface ShownLog {
   readonly label: string
-  /** Which of the logs it is, for its colour. */
+  /** Its number among the logs, which decides its colour. */
   readonly index: number
 }
 
 const HUES = ['cyan', 'yellow', 'green', 'blue', 'red'] as const satisfies readonly (keyof Colours)[]
 
 export interface LineStyle {
-  /** The longest label; null: lines have none. */
+  /** The width of the longest label; null: lines have no labels. */
   readonly labelWidth: number | null
   readonly timestamps: boolean
-  /** Escape sequences of others reach the terminal. */
+  /** Escape sequences of the output reach the terminal. */
   readonly isRaw: boolean
 }
 
@@ -48,7 +48,7 @@ export class LinePrinter {
     const prefix = labelWidth === null ? '' : this.#prefix(label, index, labelWidth)
     if (line.type === 'gap')
       this.#print.aside(
-        `${labelWidth === null ? '' : `${label}: `}${byteCount(line.to - line.from)} are missing here: they are not kept any more.`,
+        `${labelWidth === null ? '' : `${label}: `}${byteCount(line.to - line.from)} are missing here: they are no longer kept.`,
       )
     else {
       const text = isRaw ? line.text : neutralLine(line.text)

@@ -1,21 +1,21 @@
 import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
 import { LineSplitter, type SplitLine } from '../line-splitter.ts'
 
-/** A line of one log, or bytes that are not kept any more. */
+/** A line of a log, or a gap: bytes that are no longer kept. */
 export type LogLine =
   | {
       readonly type: 'line'
       readonly offset: number
       readonly text: string
       readonly at: number | null
-      /** No newline ends it. */
+      /** It has no newline yet. */
       readonly isOpen: boolean
     }
   | { readonly type: 'gap'; readonly from: number; readonly to: number; readonly at: number | null }
 
 /**
- * Lines of output, each with the time of its first byte where `times` asks for that. The last line, which no newline ended,
- * comes when the pieces end: a range with an end must have one, or that line would be waited for.
+ * Splits output into lines, with the time of the first byte of each if `times` asks for that. A last line without a newline is
+ * yielded when the pieces end, so a range that has an end must end its pieces there.
  */
 export async function* logLines(
   reeve: ReeveVerbs,
@@ -39,7 +39,7 @@ export async function* logLines(
   }
   for await (const { offset, bytes, gap } of pieces) {
     if (gap !== null) {
-      // What stands before the gap is no beginning of the line behind it.
+      // The text before a gap and the text behind it are not one line.
       yield* withTimes(splitter.rest())
       yield { type: 'gap', ...gap, at: last }
     }
@@ -56,7 +56,7 @@ async function timesOf(reeve: ReeveVerbs, pid: string, lines: readonly SplitLine
   return times ?? []
 }
 
-/** The pieces before `end`. What the command prints later is not waited for. */
+/** The pieces before `end`, without waiting for later output. */
 export async function* upTo(
   pieces: AsyncIterable<OutputPiece>,
   end: number,

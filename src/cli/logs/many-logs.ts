@@ -12,7 +12,7 @@ import { ofStream } from './stream-pieces.ts'
 
 interface ManyLogsOptions extends OneLogOptions {
   readonly timestamps: boolean
-  /** Lines have the name of their process before them. */
+  /** Each line begins with the name of its process. */
   readonly labels: boolean
 }
 
@@ -21,7 +21,7 @@ interface Log extends ShownLog {
   readonly range: Range
 }
 
-/** Lines of one or several logs: those that are there in the order of their times, then each as it comes. */
+/** Prints the lines of one or several logs: existing ones in the order of their times, new ones as they come. */
 export async function showLines(
   { around, print }: Destination,
   reeve: ReeveVerbs,
@@ -45,7 +45,7 @@ export async function showLines(
   const resumeAt = new Map(logs.map((log) => [log, Math.max(log.range.from, log.range.end)]))
   const history = logs.map((log) => [log, linesIn(reeve, log, options)] as const)
   for await (const [log, line] of mergedByTime(history)) {
-    // More of it may come: it is shown when it is whole.
+    // More of this line may come: it is printed when it is whole.
     if (follow && line.type === 'line' && line.isOpen) resumeAt.set(log, line.offset)
     else printer.show(log, log.pid, line)
   }
@@ -53,8 +53,8 @@ export async function showLines(
   await Promise.all(
     logs.map(async (log) => {
       const from = resumeAt.get(log) ?? 0
-      const said = (text: string) => print.aside(text)
-      for await (const { pid, pieces } of followRestarts(reeve, log.pid, { from, reveal, said }))
+      const onRestart = (message: string) => print.aside(message)
+      for await (const { pid, pieces } of followRestarts(reeve, log.pid, { from, reveal, onRestart }))
         for await (const line of logLines(reeve, pid, ofStream(reeve, pid, pieces, stream), {
           times: timestamps,
         }))

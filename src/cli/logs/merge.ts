@@ -1,6 +1,6 @@
 import type { LogLine } from './log-lines.ts'
 
-/** The lines of several logs in the order of their times. Lines of one log stay in their order. */
+/** Merges the lines of several logs by time. Lines of one log stay in their order. */
 export async function* mergedByTime<Source>(
   logs: readonly (readonly [source: Source, lines: AsyncIterable<LogLine>])[],
 ): AsyncGenerator<readonly [Source, LogLine], void, void> {
@@ -24,7 +24,7 @@ export async function* mergedByTime<Source>(
   }
 }
 
-/** A line without a time comes at once: the one behind it may have one. */
+/** A line without a time is yielded at once: the next line may have a time. */
 function timeOf(line: LogLine | undefined): number {
   return line?.at ?? 0
 }

@@ -20,7 +20,7 @@ export interface OneLogOptions extends RangeOptions {
   readonly jsonl: boolean
 }
 
-/** One log, byte for byte. */
+/** Prints one log byte for byte. */
 export async function showOneLog(
   { around, print }: Destination,
   reeve: ReeveVerbs,
@@ -37,7 +37,8 @@ export async function showOneLog(
     if (from < end) await printPieces({ around, print }, ofStream(reeve, pid, pieces, stream), isSafe)
     return
   }
-  const followed = followRestarts(reeve, pid, { from, reveal, said: (text) => print.aside(text) })
+  const onRestart = (message: string) => print.aside(message)
+  const followed = followRestarts(reeve, pid, { from, reveal, onRestart })
   for await (const one of followed)
     await printPieces({ around, print }, ofStream(reeve, one.pid, one.pieces, stream), isSafe)
 }
@@ -52,7 +53,7 @@ async function printPieces(
   for await (const { offset, bytes, gap } of pieces) {
     if (gap !== null && print.isJson) print.jsonLine({ gap })
     else if (gap !== null)
-      print.aside(`${byteCount(gap.to - gap.from)} are missing here: they are not kept any more.`)
+      print.aside(`${byteCount(gap.to - gap.from)} are missing here: they are no longer kept.`)
     if (print.isJson) for (const line of lines.take(offset, bytes)) print.jsonLine(line)
     else await writeAll(around.stdout, terminal === null ? bytes : terminal.take(bytes))
   }
@@ -60,7 +61,7 @@ async function printPieces(
   else if (terminal !== null) await writeAll(around.stdout, terminal.end())
 }
 
-/** Output of others for a terminal. A character or an escape sequence that two pieces share stays whole. */
+/** Filters untrusted output for a terminal. A character or an escape sequence that spans two pieces stays whole. */
 class NeutralOutput {
   readonly #decoder = new TextDecoder()
   readonly #filter = new EscapeFilter('output')
@@ -81,7 +82,7 @@ async function printJsonLines(
   { tail, stream, reveal, jsonl }: Pick<OneLogOptions, 'tail' | 'stream' | 'reveal' | 'jsonl'>,
 ): Promise<void> {
   const only = { reveal, ...(stream === undefined ? {} : { stream }) }
-  // Counted from the start: the end moves while the command prints.
+  // Lines are counted from the start, because the end moves while the command prints.
   const total = tail === undefined ? null : (await reeve.log({ pid, limit: 1, ...only })).total
   const end = total ?? Number.POSITIVE_INFINITY
   const found: OutputOf<'log'>['lines'] = []

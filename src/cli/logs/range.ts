@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
-/** How much of the log is asked about at once. */
+/** How much of the log one request asks about. */
 const AHEAD_BYTES = 1024 * 1024
 
 export interface RangeOptions {
@@ -18,7 +18,7 @@ export interface Range {
   readonly end: number
 }
 
-/** What is asked for of what the log has now. Of several bounds the narrower one counts. */
+/** The range that the options select in the log as it is now. Of several bounds the narrowest counts. */
 export async function rangeOf(reeve: ReeveVerbs, pid: string, options: RangeOptions): Promise<Range> {
   const { tail, from = 0, since, until } = options
   const { end: printed } = await reeve.output({ pid, limit: 1 })
@@ -36,7 +36,7 @@ async function startAt(
   return at > Date.now() ? end : (await reeve.output({ pid, since: at, limit: 1 })).offset
 }
 
-/** Where the last lines before `end` begin. */
+/** The offset where the last lines before `end` begin. */
 async function tailStart(
   reeve: ReeveVerbs,
   pid: string,
@@ -47,7 +47,7 @@ async function tailStart(
   return (await lineAt(reeve, pid, first))?.offset ?? 0
 }
 
-/** How many lines begin before `end`: a binary search, unless all of them do. */
+/** How many lines begin before `end`, by binary search unless all of them do. */
 async function countLines(reeve: ReeveVerbs, pid: string, end: number): Promise<number> {
   const { lines, total } = await reeve.log({ pid, from: 'end', limit: 1 })
   if ((lines[0]?.offset ?? 0) < end) return total
@@ -67,7 +67,7 @@ async function lineAt(reeve: ReeveVerbs, pid: string, number: number) {
   return lines[0]
 }
 
-/** Where the bytes begin that were printed after this time, as near as the log tells. */
+/** The offset of the first byte that was printed after this time, as precisely as the log knows. */
 async function endAt(
   reeve: ReeveVerbs,
   pid: string,

@@ -17,7 +17,7 @@ const WORDS: { readonly [name in Counted]-?: string } = {
 }
 const NAMES = Object.keys(WORDS) as Counted[]
 
-/** `3 of 10 tool calls, 0.2 cost`: what was used in all, and of how much. */
+/** `3 of 10 tool calls, 0.2 cost`: the total use, with the limits. */
 export function usedText({ given, total }: Budget): string {
   return NAMES.filter((name) => given[name] !== undefined || (total[name] ?? 0) > 0)
     .map((name) => {
@@ -28,7 +28,7 @@ export function usedText({ given, total }: Budget): string {
     .join(', ')
 }
 
-/** `tools 3/10, cost 0.2/5 +2`: the two that come nearest to their limit, for a table. */
+/** `tools 3/10, cost 0.2/5 +2`: the two amounts nearest to their limits, for a table. */
 export function briefUse({ given, total }: Budget): string {
   const share = (name: Counted) => (total[name] ?? 0) / (given[name] || Number.POSITIVE_INFINITY)
   const counted = NAMES.filter((name) => given[name] !== undefined || (total[name] ?? 0) > 0).sort(

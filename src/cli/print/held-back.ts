@@ -3,8 +3,8 @@ import { byteCount, shortTime } from './times.ts'
 
 type HeldBack = NonNullable<OutputOf<'show'>['heldBack']>
 
-/** Why a command that prints stands still. */
+/** Why a command that prints makes no progress. */
 export function heldBackText({ since, bytes }: HeldBack, now: number): string {
   const waiting = bytes === 0 ? '' : ` (${byteCount(bytes)} wait)`
-  return `output held back for ${shortTime(now - since)}${waiting}: the disk is full or nearly so. It goes on when there is space.`
+  return `output held back for ${shortTime(now - since)}${waiting}: the disk is full or nearly full. It goes on when there is space.`
 }

@@ -17,7 +17,7 @@ export function reasonText(reason: Reason): string {
   return TEXTS[reason]
 }
 
-/** A line for each reason, with how many were kept for it. */
+/** A line for each reason, with the number of processes. */
 export function keptText(kept: Kept): string[] {
   const reasons = Map.groupBy(kept, ({ reason }) => reason)
   return [...reasons].map(([reason, { length }]) => `Kept ${length}: ${reasonText(reason)}.`)

@@ -6,24 +6,24 @@ import { MAX_STYLE_CHARS, visibleStyle } from './visible-style.ts'
  * bidirectional marks and overrides are made visible.
  */
 export function neutral(text: string): string {
-  // Most lines have nothing of the kind.
+  // The common case.
   if (!SUSPICIOUS.test(text)) return text
   const filter = new EscapeFilter('line')
   return filter.take(text) + filter.end()
 }
 
-/** One line of others: colours that it leaves on end with it. */
+/** One line of untrusted text: colours that it leaves on end with the line. */
 export function neutralLine(text: string): string {
   const shown = neutral(text)
   return shown.includes('\u001b') ? `${shown}${RESET}` : shown
 }
 
-/** For JSON text: the same value, and nothing in it that a terminal would act on. */
+/** Escapes the characters of JSON text that a terminal would act on. The value stays the same. */
 export function neutralJson(text: string): string {
   return text.replaceAll(IN_JSON, (character) => `\\u${hex(character)}`)
 }
 
-/** Characters that change the order in which others are shown, visible. */
+/** Makes characters visible that change the order in which others are shown. */
 export function visibleBidi(text: string): string {
   return text.replaceAll(BIDI, visible)
 }
@@ -41,7 +41,7 @@ const IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
  */
 type State = 'text' | 'escape' | 'control' | 'string' | 'escape in string'
 
-/** Bytes may come in pieces that end within a sequence: what is begun is remembered. */
+/** Filters text that comes in pieces. A piece may end within an escape sequence: the state is kept. */
 export class EscapeFilter {
   /** Whether carriage returns are passed on: programs draw progress with them. In one line they have no place. */
   readonly #within: 'line' | 'output'
@@ -60,7 +60,7 @@ export class EscapeFilter {
     return shown
   }
 
-  /** What must follow the last of it. */
+  /** The text that must follow the last piece. */
   end(): string {
     this.#state = 'text'
     return this.#hasColour && this.#within === 'output' ? RESET : ''

@@ -9,15 +9,15 @@ import { neutral, neutralJson } from './neutral.ts'
 import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
-/** More would be a flood rather than a word beside the answer. */
+/** How many asides wait while a program has the screen; older ones are dropped. */
 const MAX_HELD = 20
 
-/** What goes to standard output and error: tables and colours for people, JSON for programs. */
+/** Prints to standard output and error: tables and colours for people, JSON for programs. */
 export class Printer {
   readonly colours: Colours
   readonly #around: Surroundings
   readonly #options: GlobalOptions
-  /** Asides that wait until the screen is free for them; null while it is. */
+  /** Asides that wait until the screen is free; null while it is free. */
   #held: string[] | null = null
 
   constructor(around: Surroundings, options: GlobalOptions) {
@@ -26,7 +26,7 @@ export class Printer {
     this.colours = coloursFor(around.stdout, around.env, options.color)
   }
 
-  /** The same for another standard output. */
+  /** A printer with the same options for another standard output. */
   writingTo(around: Surroundings): Printer {
     return new Printer(around, this.#options)
   }
@@ -40,17 +40,17 @@ export class Printer {
     return this.#around.stdout.isTTY ? (this.#around.stdout.columns ?? 80) : undefined
   }
 
-  /** Texts of others are in it: of their escape sequences only colours are passed on. */
+  /** Prints a line that may have untrusted text in it: of its escape sequences only colours are printed. */
   line(text = ''): void {
     this.#around.stdout.write(`${neutral(text)}\n`)
   }
 
-  /** As it is, escape sequences too: for who asked for that. */
+  /** Prints a line with all its escape sequences, for callers that have asked for that. */
   rawLine(text: string): void {
     this.#around.stdout.write(`${text}\n`)
   }
 
-  /** Beside the answer, for a person. */
+  /** A remark for people, on standard error. */
   aside(text: string): void {
     if (this.#held !== null) {
       this.#held = [...this.#held, text].slice(-MAX_HELD)
@@ -60,7 +60,7 @@ export class Printer {
     this.#around.stderr.write(`${dim(`reeve: ${neutral(hintFor(this.#options, text))}`)}\n`)
   }
 
-  /** From now on asides wait: they would tear what is shown on the whole screen. They are said when that is over. */
+  /** Keeps asides back, which would garble a full-screen display, until the returned function is called. */
   holdAsides(): () => void {
     this.#held = []
     return () => {
@@ -75,13 +75,13 @@ export class Printer {
     this.#jsonText(value, this.#options.jsonl ? undefined : 2)
   }
 
-  /** Many of a kind: a JSON array, or a line for each. */
+  /** Many items: a JSON array, or a line for each with `--jsonl`. */
   jsonList(values: readonly unknown[]): void {
     if (this.#options.jsonl) for (const value of values) this.#jsonText(value)
     else this.#jsonText(values, 2)
   }
 
-  /** As they come: always a line for each. */
+  /** One item of a stream: always one line. */
   jsonLine(value: unknown): void {
     this.#jsonText(value)
   }
@@ -102,7 +102,7 @@ export class Printer {
     for (const [key, value] of known) this.line(`${this.colours.dim(padTo(key, wide))}  ${value}`)
   }
 
-  /** One line what is wrong, one what to do. */
+  /** Prints an error: one line for the message, one for the remedy. */
   failure(
     error: Pick<ReeveError, 'message' | 'remedy'> & { readonly code?: string; readonly details?: unknown },
   ): void {

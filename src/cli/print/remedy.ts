@@ -7,7 +7,7 @@ interface Failure {
   readonly details?: unknown
 }
 
-/** What to do, for somebody at a command line. What is said elsewhere speaks of verbs and their members. */
+/** The remedy in terms of the command line. The remedies of verbs speak of verbs and their fields. */
 export function remedyFor({ code, remedy, details }: Failure): string {
   if (code === 'session_unknown') return forSession(details) ?? remedy
   return (code === undefined ? undefined : REMEDIES[code as ReeveError['code']]) ?? remedy
@@ -16,12 +16,12 @@ export function remedyFor({ code, remedy, details }: Failure): string {
 function forSession(details: unknown): string | undefined {
   const { session } = Object(details) as { readonly session?: unknown }
   if (typeof session !== 'string') return undefined
-  return `reeve session open ${quoted(session)} opens it; reeve session list shows which there are.`
+  return `reeve session open ${quoted(session)} opens it; reeve session list lists all sessions.`
 }
 
 const REMEDIES: { readonly [code in ReeveError['code']]?: string } = {
-  unknown_pid: 'Run reeve ps -a to see what there is.',
-  ambiguous_pid: 'Give more of the pid; reeve ps -a shows them whole.',
+  unknown_pid: 'Run reeve ps -a to list all processes.',
+  ambiguous_pid: 'Give more of the pid; reeve ps -a shows whole pids.',
   no_terminal: 'Start it with reeve run --pty.',
   unauthorized:
     'Correct or unset REEVE_TOKEN, or give --token <token>; without both, the token in the home of the daemon is used.',

@@ -7,7 +7,7 @@ type StopReport = Omit<OutputOf<'interrupt'>, 'unrecorded'> & {
   readonly unrecorded?: readonly string[]
 }
 
-/** What became of many that were to stop: counts first, then what went wrong with whom. */
+/** The outcome of a stop of many processes: counts first, then each failure. */
 export function reportText(report: StopReport, done: string): string[] {
   const counts: readonly (readonly [number, string])[] = [
     [report.signalled.length, done],
@@ -15,7 +15,7 @@ export function reportText(report: StopReport, done: string): string[] {
     [report.asked?.length ?? 0, 'asked to end'],
     [report.unrecorded?.length ?? 0, 'stopped, recorded when the store can be written'],
     [report.recorded?.length ?? 0, 'recorded: Reeve cannot reach them'],
-    [report.stale.length, 'silent: nobody knows whether they run'],
+    [report.stale.length, 'silent: unknown whether they still run'],
     [report.failed.length, 'failed'],
   ]
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)

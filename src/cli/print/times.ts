@@ -5,7 +5,7 @@ const STEPS: readonly (readonly [ms: number, unit: string])[] = [
   [1_000, 's'],
 ]
 
-/** One unit for ages, `3m`; two where the first is small, `1h12m`. */
+/** A duration in one unit, `12m`, or in two if the first is below 10, `1h12m`. */
 export function shortTime(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`
   const at = STEPS.findIndex(([step]) => ms >= step)

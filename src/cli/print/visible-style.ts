@@ -2,8 +2,8 @@
 export const MAX_STYLE_CHARS = 64
 
 /**
- * The parameters of an SGR sequence without those that could hide text: colours and common styles stay, concealment (8) and
- * everything unknown is removed. Null if nothing is left, or if the parameters cannot be understood.
+ * The parameters of an SGR sequence without those that could hide text: colours and common styles stay; concealment (8) and
+ * unknown parameters are removed. Null if nothing is left, or if the parameters cannot be parsed.
  */
 export function visibleStyle(parameters: string): string | null {
   if (parameters.length > MAX_STYLE_CHARS || !/^[0-9;:]*$/.test(parameters)) return null

@@ -1,8 +1,8 @@
-import { oneProcess } from '../arguments.ts'
+import { requireProcess } from '../arguments.ts'
 import { exitCodeOf } from '../exit-code.ts'
-import { ended } from '../foreground/ended.ts'
-import { RESTORE, attachTerminal } from '../foreground/sit-down.ts'
+import { attachTerminal, RESET_TERMINAL } from '../foreground/attach-terminal.ts'
 import { terminalOf } from '../foreground/terminal.ts'
+import { waitForEnd } from '../foreground/wait-for-end.ts'
 import { keyBytes } from '../keys.ts'
 import { statusText } from '../print/status.ts'
 import { subcommand } from '../subcommand.ts'
@@ -36,7 +36,7 @@ ended lets go by itself, and its exit code is passed on.`,
   examples: [['reeve attach shell', 'Ctrl-] to let go']],
   async run(context) {
     const { options, around, print } = context
-    const given = oneProcess(context, { name: 'attach' })
+    const given = requireProcess(context, { name: 'attach' })
     if (!around.stdin.isTTY || !around.stdout.isTTY)
       throw new UsageError(
         'reeve attach needs a terminal.',
@@ -68,9 +68,9 @@ ended lets go by itself, and its exit code is passed on.`,
       readOnly: options['read-only'],
       scrollback,
     })
-    if (how === 'ended') return exitCodeOf(await ended(reeve, pid))
+    if (how === 'ended') return exitCodeOf(await waitForEnd(reeve, pid))
     const shown = await reeve.screen({ pid }, { signal: AbortSignal.timeout(LAST_LOOK_MS) }).catch(() => null)
-    await terminal.show(Buffer.from(shown?.alternate === true ? RESTORE : '\r\n'))
+    await terminal.show(Buffer.from(shown?.alternate === true ? RESET_TERMINAL : '\r\n'))
     print.aside(`Let go of ${name ?? pid}; it goes on.`)
     return 0
   },

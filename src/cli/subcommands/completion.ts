@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { scriptFor } from '../completion-scripts.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -17,7 +17,7 @@ export const completion = subcommand({
     ['reeve completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'completion' }, 1)
+    refuseExtraArguments(context, { name: 'completion' }, 1)
     const [given] = context.args
     const shell = SHELLS.find((known) => known === given)
     if (shell === undefined)

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
 
@@ -16,7 +16,7 @@ the defaults. One that runs keeps what it was started with.`,
     ['reeve config --json', 'for programs'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'config' })
+    refuseExtraArguments(context, { name: 'config' })
     const { daemon, home, options, print, around } = context
     const settings = await daemon.configuration(home, await flagsGiven(daemon, options))
     if (print.isJson) {

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const demo = subcommand({
@@ -9,7 +9,7 @@ export const demo = subcommand({
   about: 'Takes under a minute, needs no key and no daemon, and leaves nothing behind.',
   examples: [['reeve demo', '']],
   async run(context) {
-    nothingMore(context, { name: 'demo' })
+    refuseExtraArguments(context, { name: 'demo' })
     return context.daemon.demo()
   },
 })

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import type { Check } from '../daemon-control.ts'
 import { FAILED } from '../exit-code.ts'
 import { subcommand } from '../subcommand.ts'
@@ -11,7 +11,7 @@ export const doctor = subcommand({
   about: 'Changes nothing and starts no daemon. Exit code 1 if something is wrong.',
   examples: [['reeve doctor', '']],
   async run(context) {
-    nothingMore(context, { name: 'doctor' })
+    refuseExtraArguments(context, { name: 'doctor' })
     const { daemon, home, print } = context
     const { green, yellow, red, dim } = print.colours
     const marks = { good: green('✓'), poor: yellow('!'), bad: red('✗') }

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { stopSummary } from '../fate.ts'
+import { stopSummary } from '../stop-summary.ts'
 import { subcommand } from '../subcommand.ts'
 
 /** After this, whoever waits is told for what. */
@@ -22,7 +22,7 @@ export const down = subcommand({
     ['reeve down --keep && reeve up -d', 'another daemon, the same commands'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'down' })
+    refuseExtraArguments(context, { name: 'down' })
     const { daemon, home, options, print, around } = context
     // Without a daemon there is none to ask, and asking would wait for one.
     const before = (await daemon.running(home)) === null ? [] : await liveOf(context)

@@ -1,6 +1,6 @@
 import { positionOf } from '../../client/connect.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { cutTo, displayWidth } from '../print/display-width.ts'
 import { onOneLine } from '../print/table.ts'
@@ -35,7 +35,7 @@ export const events = subcommand({
     ['reeve events -f --after 120 --jsonl', 'without gap or repeat, from where you stopped'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'events' }, 1)
+    refuseExtraArguments(context, { name: 'events' }, 1)
     const { options, print, args } = context
     const reeve = await context.acting()
     const { reveal } = options

@@ -1,5 +1,5 @@
 import { unknownSubcommand } from '../aliases.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { overviewHelp, subcommandHelp } from '../help-text.ts'
 import { type Subcommand, subcommand } from '../subcommand.ts'
 
@@ -11,7 +11,7 @@ export const help: Subcommand = subcommand({
   options: {},
   examples: [['reeve help run', '']],
   async run(context) {
-    nothingMore(context, { name: 'help' }, 1)
+    refuseExtraArguments(context, { name: 'help' }, 1)
     const { args, print, daemon, subcommands } = context
     const [name] = args
     if (name === undefined) {

@@ -1,5 +1,5 @@
 import type { InboxNotice, InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { neutralLine } from '../print/neutral.ts'
 import { clockTime } from '../print/times.ts'
@@ -51,7 +51,7 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
     ['reeve inbox s1 --done 12', 'nobody need be told of it any more'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'inbox' }, 1)
+    refuseExtraArguments(context, { name: 'inbox' }, 1)
     const { options, print } = context
     const reeve = await context.acting()
     const scope = await scopeOf(context, reeve)

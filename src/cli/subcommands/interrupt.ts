@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { reportCode, reportText } from '../print/report.ts'
 import { subcommand } from '../subcommand.ts'
 
@@ -21,7 +21,7 @@ export const interrupt = subcommand({
     ['reeve interrupt --session s1', 'everything of a session'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'interrupt' }, 1)
+    refuseExtraArguments(context, { name: 'interrupt' }, 1)
     const { options, print, args } = context
     const reeve = await context.acting()
     const [given] = args

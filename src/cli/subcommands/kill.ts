@@ -1,5 +1,5 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
-import { someProcesses } from '../arguments.ts'
+import { requireProcesses } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { reportCode, reportText } from '../print/report.ts'
 import { statusText } from '../print/status.ts'
@@ -63,7 +63,7 @@ export const kill = subcommand({
     if (Object.keys(filter).length > 0)
       throw new UsageError('Filters go with --all.', 'reeve kill --all --session s1, for example.')
     // At once: each may take its grace.
-    const pids = someProcesses(context, { name: 'kill' })
+    const pids = requireProcesses(context, { name: 'kill' })
     const killed = await Promise.allSettled(pids.map((pid) => reeve.kill({ pid, ...why })))
     const answers = killed.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     if (print.isJson) print.jsonList(answers)

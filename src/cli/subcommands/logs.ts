@@ -1,7 +1,7 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import { nothingMore, someProcesses } from '../arguments.ts'
+import { refuseExtraArguments, requireProcesses } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { reportHeldBack } from '../foreground/tell-held-back.ts'
+import { reportHeldBack } from '../foreground/report-held-back.ts'
 import { listProcesses } from '../list-processes.ts'
 import { destinationOf } from '../logs/export-file.ts'
 import { showLines } from '../logs/many-logs.ts'
@@ -100,10 +100,10 @@ function boundsOf({ since, until, follow }: LogsOptions) {
 
 /** A name may pass on to another process while this goes on: what counts is the process that has it now. */
 async function recordsOf(context: Context<LogsOptions>, reeve: ReeveVerbs): Promise<ProcessRecord[]> {
-  if (context.options.all) nothingMore(context, { name: 'logs --all' })
+  if (context.options.all) refuseExtraArguments(context, { name: 'logs --all' })
   const found = context.options.all
     ? (await listProcesses(reeve, { kind: ['command'] }, MAX_LOGS + 1)).map(({ record }) => record)
-    : await Promise.all(someProcesses(context, { name: 'logs' }).map((pid) => reeve.show({ pid })))
+    : await Promise.all(requireProcesses(context, { name: 'logs' }).map((pid) => reeve.show({ pid })))
   const records = [...new Map(found.map((record) => [record.pid, record])).values()]
   if (records.length <= MAX_LOGS) return records
   throw new UsageError(

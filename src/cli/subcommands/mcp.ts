@@ -1,5 +1,5 @@
 import { isLoopback } from '../../client/address.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const mcp = subcommand({
@@ -22,7 +22,7 @@ with, but for secrets, and only if the daemon is on this machine.`,
     ['codex mcp add reeve -- reeve mcp', 'Codex'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'mcp' })
+    refuseExtraArguments(context, { name: 'mcp' })
     const { structured } = context.options
     const quiet = context.quietly()
     try {

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { keptText } from '../print/kept.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -22,7 +22,7 @@ keepEnded in its settings change that.`,
     ['reeve prune --keep 100', ''],
   ],
   async run(context) {
-    nothingMore(context, { name: 'prune' })
+    refuseExtraArguments(context, { name: 'prune' })
     const { options, print } = context
     const { 'older-than': olderThanMs, keep } = options
     if (olderThanMs === undefined && keep === undefined)

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
 import { briefUse } from '../print/budget.ts'
@@ -26,7 +26,7 @@ export const ps = subcommand({
     ['reeve kill $(reeve ps -q --status paused)', 'pids as arguments of another subcommand'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'ps' })
+    refuseExtraArguments(context, { name: 'ps' })
     const { options, print } = context
     const { all, quiet, last } = options
     const filter = filterOf(options)

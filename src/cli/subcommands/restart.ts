@@ -1,6 +1,6 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
-import { someProcesses } from '../arguments.ts'
-import { inheritedAgain } from '../caller-environment.ts'
+import { requireProcesses } from '../arguments.ts'
+import { environmentForRestart } from '../caller-environment.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const restart = subcommand({
@@ -21,9 +21,13 @@ Prints the pid of each new process; the old one keeps its record and its output.
     const reeve = await context.acting()
     const grace = options.grace === undefined ? {} : { graceMs: options.grace }
     const begun: OutputOf<'restart'>['record'][] = []
-    for (const pid of someProcesses(context, { name: 'restart' })) {
+    for (const pid of requireProcesses(context, { name: 'restart' })) {
       const { spec } = await reeve.show({ pid })
-      const { record } = await reeve.restart({ pid, ...grace, ...(await inheritedAgain(context, spec)) })
+      const { record } = await reeve.restart({
+        pid,
+        ...grace,
+        ...(await environmentForRestart(context, spec)),
+      })
       begun.push(record)
       if (!print.isJson) print.line(record.pid)
     }

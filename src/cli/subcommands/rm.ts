@@ -1,4 +1,4 @@
-import { someProcesses } from '../arguments.ts'
+import { requireProcesses } from '../arguments.ts'
 import { FAILED } from '../exit-code.ts'
 import { reasonText } from '../print/kept.ts'
 import { subcommand } from '../subcommand.ts'
@@ -21,7 +21,7 @@ export const rm = subcommand({
   async run(context) {
     const { options, print } = context
     const reeve = await context.acting()
-    const named = someProcesses(context, { name: 'rm' })
+    const named = requireProcesses(context, { name: 'rm' })
     const found = await Promise.all(named.map((pid) => reeve.show({ pid })))
     if (options.force) await Promise.all(found.map(({ pid }) => reeve.kill({ pid })))
     const pids = [...new Set(found.map(({ pid }) => pid))]

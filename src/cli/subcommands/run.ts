@@ -1,14 +1,14 @@
 import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { ALLOW } from '../allow.ts'
-import { callerEnvironment } from '../caller-environment.ts'
+import { readCallerEnvironment } from '../caller-environment.ts'
 import { cannotStartCode, replacementFailure } from '../check-program.ts'
-import { requestFor } from '../command-request.ts'
+import { commandRequest } from '../command-request.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
 import { isInForeground } from '../foreground/is-in-foreground.ts'
 
-import { reportHeldBack } from '../foreground/tell-held-back.ts'
+import { reportHeldBack } from '../foreground/report-held-back.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { statusText } from '../print/status.ts'
@@ -172,10 +172,10 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
     const hasInput = options.detach ? options.stdin : !options['no-stdin'] && (atTerminal || !isJobAt(stdin))
-    const request = await requestFor(context, reeve, {
+    const request = await commandRequest(context, reeve, {
       pty,
       hasInput,
-      given: await callerEnvironment(context),
+      given: await readCallerEnvironment(context),
     })
     const refused = options.replace ? replacementFailure(context, request) : null
     if (refused !== null) {

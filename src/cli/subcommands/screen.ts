@@ -1,4 +1,4 @@
-import { oneProcess } from '../arguments.ts'
+import { requireProcess } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const screen = subcommand({
@@ -21,7 +21,7 @@ export const screen = subcommand({
     ['watch -n1 reeve screen top', 'again and again'],
   ],
   async run(context) {
-    const pid = oneProcess(context, { name: 'screen' })
+    const pid = requireProcess(context, { name: 'screen' })
     const { options, print } = context
     const reeve = await context.acting()
     const { scrollback, reveal } = options

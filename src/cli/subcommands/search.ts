@@ -1,5 +1,5 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { FAILED } from '../exit-code.ts'
 import { onOneLine } from '../print/table.ts'
 import { subcommand } from '../subcommand.ts'
@@ -27,7 +27,7 @@ export const search = subcommand({
     ['reeve search -eiC2 web "time(out|d out)"', 'by pattern, in either case, with the lines around'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'search' }, 2)
+    refuseExtraArguments(context, { name: 'search' }, 2)
     const { options, print, args } = context
     const [pid, wanted] = args
     if (pid === undefined || wanted === undefined)

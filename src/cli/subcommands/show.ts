@@ -1,9 +1,9 @@
-import { oneProcess } from '../arguments.ts'
+import { requireProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
 import { localTime } from '../moment.ts'
-import { askedFor } from '../print/asked-for.ts'
 import { amountsText, usedText } from '../print/budget.ts'
 import { heldBackText } from '../print/held-back.ts'
+import { startOptionRows } from '../print/start-options.ts'
 import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, shortTime } from '../print/times.ts'
@@ -22,7 +22,7 @@ export const show = subcommand({
     ['reeve show p_7k3m --json', 'the whole record'],
   ],
   async run(context) {
-    const pid = oneProcess(context, { name: 'show' })
+    const pid = requireProcess(context, { name: 'show' })
     const { print } = context
     const { colours } = print
     const reeve = await context.acting()
@@ -53,7 +53,7 @@ export const show = subcommand({
       ['PID', outcome === null ? program?.osPid.toString() : undefined],
       ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
       ['ready', readyText(record)],
-      ...askedFor(record).map(([key, value]) => [key, clean(value)] as const),
+      ...startOptionRows(record).map(([key, value]) => [key, clean(value)] as const),
       ['started', startedText(record, now)],
       [
         'ended',

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -20,7 +20,7 @@ export const signal = subcommand({
     ['reeve signal web HUP', 'as it is, to the program'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'signal' }, 2)
+    refuseExtraArguments(context, { name: 'signal' }, 2)
     const { options, print, args } = context
     const [pid, given] = args
     if (pid === undefined || given === undefined)

@@ -1,6 +1,6 @@
 import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, Reeve } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { NOT_FOUND } from '../exit-code.ts'
 import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -19,7 +19,7 @@ export const status = subcommand({
     ['reeve status --json | jq .live', 'how many processes have not ended'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'status' })
+    refuseExtraArguments(context, { name: 'status' })
     const { daemon, home, print, url } = context
     const running = url === undefined ? await daemon.running(home) : null
     if (url === undefined && running === null) {

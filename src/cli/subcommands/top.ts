@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 import { liveTop } from '../top/live.ts'
 import { SORTS, type Sort } from '../top/picture.ts'
@@ -25,7 +25,7 @@ with --once; --jsonl is a line for each second.`,
     ['reeve top --jsonl | jq .processes[].cpuPercent', 'for programs'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'top' })
+    refuseExtraArguments(context, { name: 'top' })
     const { options, print, around } = context
     const filter = options.session.length === 0 ? {} : { owner: { session: [...options.session] } }
     const sort = (options.sort ?? 'tree') as Sort

@@ -1,5 +1,5 @@
 import type { InputOf } from '../../verbs/reeve.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -35,7 +35,7 @@ Its end is noticed; its exit code is not, because only its parent is told. It ha
     ['reeve kill db', 'asks it to end, and forces it after the grace'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'track' }, 1)
+    refuseExtraArguments(context, { name: 'track' }, 1)
     const { options, print, args } = context
     const { name, label, description, lifetime, session, parent } = options
     const [given] = args

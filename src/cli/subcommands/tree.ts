@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
 import { usedText } from '../print/budget.ts'
 import { cutTo, displayWidth } from '../print/display-width.ts'
@@ -22,7 +22,7 @@ export const tree = subcommand({
     ['reeve tree release', 'one tree, from this process on'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'tree' }, 1)
+    refuseExtraArguments(context, { name: 'tree' }, 1)
     const { print, options, args } = context
     const reeve = await context.acting()
     const [top] = args

@@ -1,10 +1,10 @@
 import { homeFolder, type RunningDaemon } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { stopSummary } from '../fate.ts'
 import { displayWidth, padTo } from '../print/display-width.ts'
 import { quoted } from '../print/status.ts'
+import { stopSummary } from '../stop-summary.ts'
 import { subcommand } from '../subcommand.ts'
 import { flagsGiven, settingOptions } from '../up-options.ts'
 
@@ -28,7 +28,7 @@ started with.`,
     ['reeve up -d --listen off', 'in the background, on its Unix socket alone'],
   ],
   async run(context) {
-    nothingMore(context, { name: 'up' })
+    refuseExtraArguments(context, { name: 'up' })
     const { daemon, home, options } = context
     const flags = await flagsGiven(daemon, options)
     if (options.detach) {

@@ -1,4 +1,4 @@
-import { nothingMore } from '../arguments.ts'
+import { refuseExtraArguments } from '../arguments.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const version = subcommand({
@@ -8,7 +8,7 @@ export const version = subcommand({
   options: {},
   examples: [],
   async run(context) {
-    nothingMore(context, { name: 'version' })
+    refuseExtraArguments(context, { name: 'version' })
     const version = context.daemon.version()
     if (context.print.isJson) context.print.json({ version, node: process.versions.node })
     else context.print.line(version)

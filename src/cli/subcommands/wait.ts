@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
-import { someProcesses } from '../arguments.ts'
+import { requireProcesses } from '../arguments.ts'
 import { exitCodeOf, FAILED, OWN_ERROR, TIMED_OUT } from '../exit-code.ts'
-import { readyWhen, restartedAs } from '../print/asked-for.ts'
 import { neutralLine } from '../print/neutral.ts'
+import { readyWhen, restartedAs } from '../print/start-options.ts'
 import { statusText } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { shortTime } from '../print/times.ts'
@@ -38,7 +38,7 @@ Of several processes it is the first that is not 0, in the order they are given.
   async run(context) {
     const { options, print } = context
     const { until: text, pattern, timeout } = options
-    const pids = someProcesses(context, { name: 'wait' })
+    const pids = requireProcesses(context, { name: 'wait' })
     if ([text !== undefined, pattern !== undefined, options.ready].filter(Boolean).length > 1)
       throw new UsageError('--until, --pattern and --ready do not go together.', 'Give one of them.')
     const reeve = await context.acting()

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
-import { RESTORE, attachTerminal } from '../foreground/sit-down.ts'
+import { attachTerminal, RESET_TERMINAL } from '../foreground/attach-terminal.ts'
 import { type Terminal, terminalOf } from '../foreground/terminal.ts'
 import { keyBytes } from '../keys.ts'
 import type { ProcessFilter } from '../list-processes.ts'
@@ -179,7 +179,7 @@ class LiveTop {
       const how = await attachTerminal(this.#reeve, pid, this.#terminal, { letGo })
       this.#say(how === 'ended' ? `${name} has ended.` : `Back from ${name}; it goes on.`)
     } finally {
-      stdout.write(`${RESTORE}${SWEEP}`)
+      stdout.write(`${RESET_TERMINAL}${SWEEP}`)
       this.#screen.enter()
     }
   }

@@ -3,7 +3,7 @@ import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Whatever a full-screen program had switched on: other screen, mouse, pasting, hidden cursor, colours. */
-export const RESTORE =
+export const RESET_TERMINAL =
   '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m\r\n'
 
 export interface AttachTerminalOptions {

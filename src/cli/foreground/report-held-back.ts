@@ -2,10 +2,10 @@ import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { heldBackText } from '../print/held-back.ts'
 
-/** How often it is asked whether a command that is followed stands still because of the disk. */
+/** How often to check whether a full disk holds back a command that is followed. */
 const LOOK_MS = 2_000
 
-/** Says when the disk holds a command's output back, and when it goes on. Until the answer is called. */
+/** Reports when a full disk holds back a command's output, and when the output goes on. The returned function stops it. */
 export function reportHeldBack({ print }: Context<unknown>, reeve: ReeveVerbs, pid: string): () => void {
   const over = new AbortController()
   let wasHeld = false
@@ -19,7 +19,7 @@ export function reportHeldBack({ print }: Context<unknown>, reeve: ReeveVerbs, p
       if (!isHeld && wasHeld) print.aside(`${name ?? pid}: its output is no longer held back.`)
       wasHeld = isHeld
     } catch {
-      // A daemon that is away is told of where the output is read.
+      // The reader of the output reports a daemon that is away.
     }
     if (!over.signal.aborted) lookLater()
   }

@@ -17,14 +17,14 @@ interface Asked {
   readonly idleTimeoutMs?: number
 }
 
-/** What was asked for when a command was started, beside the command: each with a word before it. */
-export function askedFor({ kind, spec }: ProcessRecord): [key: string, value: string | undefined][] {
+/** The options that a command was started with, as rows of `show`. */
+export function startOptionRows({ kind, spec }: ProcessRecord): [key: string, value: string | undefined][] {
   if (kind !== 'command') return []
   const { ready, watch, notify, heartbeatMs, restart, timeoutMs, idleTimeoutMs } = spec as Asked
   return [
     ['ready when', ready === undefined ? undefined : `${readyWhen(spec)}${within(ready.timeoutMs)}`],
     ['watched for', watch?.map(watchText).join(', ')],
-    ['its end', notify === undefined ? undefined : NOTIFY[notify]],
+    ['notify', notify === undefined ? undefined : NOTIFY[notify]],
     ['heartbeat', heartbeatMs === undefined ? undefined : `every ${shortTime(heartbeatMs)} at most`],
     ['restart', restart === undefined ? undefined : restartPolicy(restart)],
     ['time limit', timeoutMs === undefined ? undefined : shortTime(timeoutMs)],
@@ -32,7 +32,7 @@ export function askedFor({ kind, spec }: ProcessRecord): [key: string, value: st
   ]
 }
 
-/** What shows that it is ready. */
+/** The readiness check of a command. */
 export function readyWhen(spec: ProcessRecord['spec']): string {
   const { log, port, http, command } = (spec as Asked).ready ?? {}
   if (log !== undefined) return `it prints a line with /${log}/`
@@ -40,7 +40,7 @@ export function readyWhen(spec: ProcessRecord['spec']): string {
   return http === undefined ? `'${command}' succeeds` : `${http} answers`
 }
 
-/** As which process a command was started again when it had ended by itself; undefined if it was not. */
+/** The process that the restart policy started in place of an ended command; undefined if there is none. */
 export function restartedAs({ kind, outcome }: ProcessRecord): string | undefined {
   if (kind !== 'command') return undefined
   const { pid } = Object(Object(outcome?.result).restart) as { readonly pid?: unknown }
@@ -48,9 +48,9 @@ export function restartedAs({ kind, outcome }: ProcessRecord): string | undefine
 }
 
 const NOTIFY = {
-  complete: 'is told',
-  failure: 'is told if it fails',
-  none: 'is not told',
+  complete: 'when it ends',
+  failure: 'when it fails',
+  none: 'never',
 } as const
 
 function within(timeoutMs: number | undefined): string {
