@@ -15,7 +15,7 @@ test('the sources of Reeve keep every import rule', () => {
 
 test('a violation names file, line, what was imported and what may be', () => {
   expect(found('src/kernel/claim.ts', '', "import { open } from '../store/sqlite/open.ts'")).toEqual([
-    'src/kernel/claim.ts:2 imports ../store/sqlite/open.ts; src/kernel may import its own files, store/contract.ts, core',
+    'src/kernel/claim.ts:2 imports ../store/sqlite/open.ts; src/kernel may import its own files, store/contract.ts, core, base',
   ])
 })
 

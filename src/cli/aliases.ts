@@ -1,4 +1,4 @@
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../base/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Subcommands of similar programs, and Reeve's name for each. */

@@ -1,3 +1,4 @@
+import { traceOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import { unknownSubcommand } from './aliases.ts'
 import { Context, type Surroundings } from './context.ts'
@@ -68,7 +69,7 @@ function reportFailure(error: unknown, print: Printer, failure: number): number 
     print.failure(error)
     return failure === FAILED ? exitCodeFor(error.code) : failure
   }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const message = traceOf(error)
   print.failure({ code: 'internal', message, remedy: 'This is a bug in Reeve: please report it.' })
   return failure
 }

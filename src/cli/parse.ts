@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../base/nearest-name.ts'
 import { type OptionSpec, type OptionSpecs, valueIn } from './options.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ExponentialBackoff } from '../base/exponential-backoff.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 
@@ -45,13 +46,14 @@ async function writeWhenRead(
   numbered: { readonly seq?: number },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (let delay = MIN_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+  const backoff = new ExponentialBackoff(MIN_RETRY_MS, MAX_RETRY_MS)
+  for (;;) {
     try {
       await reeve.write({ pid, text, ...numbered }, signal === undefined ? {} : { signal })
       return
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'input_full') throw error
-      await sleep(delay, undefined, signal === undefined ? {} : { signal })
+      await sleep(backoff.nextMs(), undefined, signal === undefined ? {} : { signal })
     }
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Nudge } from '../base/nudge.ts'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'

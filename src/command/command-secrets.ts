@@ -1,3 +1,4 @@
+import { withTimeout } from '../base/with-timeout.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -75,13 +76,7 @@ export class CommandSecrets {
 
   async #learnWithin(ms: number): Promise<Variables> {
     if (this.#known !== undefined) return this.#known
-    const late = Promise.withResolvers<Variables>()
-    const timer = setTimeout(late.resolve, ms, {})
-    try {
-      return await Promise.race([this.#learn(), late.promise])
-    } finally {
-      clearTimeout(timer)
-    }
+    return withTimeout(this.#learn(), ms, {})
   }
 
   /** Once for each time that the environment is read. */

@@ -1,3 +1,4 @@
+import { withTimeout } from '../base/with-timeout.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -149,7 +150,7 @@ export class Commands {
   async isEndOver(record: ProcessRecord, withinMs: number): Promise<boolean> {
     const { pid } = record
     const ending = this.keeperOf(pid).endAnswer(pid).catch(orForgotten)
-    const answer = await within(withinMs, whileUp(record, ending))
+    const answer = await withTimeout(whileUp(record, ending), withinMs, 'late')
     if (answer === 'late') return false
     if (answer?.how === 'not_ours') throw new RefusedError(notOurs(pid))
     throwIfSurvived(pid, answer)
@@ -162,7 +163,7 @@ export class Commands {
     if (program === null || !this.keeper.hasProgramOf(record)) return true
     const { osPid, startTime, boot, group } = program
     const asked = { pid, signal: endSignalOf(record), graceMs, program: { osPid, startTime, boot, group } }
-    const answer = await within(withinMs, whileUp(record, this.keeper.ask('end', asked)))
+    const answer = await withTimeout(whileUp(record, this.keeper.ask('end', asked)), withinMs, 'late')
     if (answer === 'late') return false
     throwIfSurvived(pid, answer)
     return true
@@ -191,15 +192,5 @@ export class Commands {
     } finally {
       this.#lock.release()
     }
-  }
-}
-
-async function within<Answer>(ms: number, asked: Promise<Answer>): Promise<Answer | 'late'> {
-  const late = Promise.withResolvers<'late'>()
-  const timer = setTimeout(late.resolve, ms, 'late')
-  try {
-    return await Promise.race([asked, late.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

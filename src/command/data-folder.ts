@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
+import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Home } from '../keeper/protocol/home.ts'
 import type { ProgramState } from '../keeper/protocol/messages.ts'
@@ -18,7 +19,7 @@ export function preparedHome(home: Home): PreparedHome {
     return prepareHome(home)
   } catch (error) {
     if (error instanceof ReeveError) throw error
-    throw unusable(folder, error instanceof Error ? error.message : String(error), error)
+    throw unusable(folder, messageOf(error), error)
   }
 }
 

@@ -1,3 +1,4 @@
+import { ExponentialBackoff } from '../base/exponential-backoff.ts'
 import type { AskName, Asks, Tell } from '../keeper/protocol/messages.ts'
 import { type KeeperLink, LinkLost } from './keeper-link.ts'
 import type { Reached } from './reach-keeper.ts'
@@ -136,7 +137,8 @@ export class KeeperConnection {
   }
 
   async #tryUntilUp(): Promise<void> {
-    for (let delay = RETRY_MS; !this.#isClosed; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+    const backoff = new ExponentialBackoff(RETRY_MS, RETRY_MAX_MS)
+    while (!this.#isClosed) {
       try {
         const life = await this.#meet()
         if (life === undefined) return await this.#options.gone()
@@ -145,7 +147,7 @@ export class KeeperConnection {
         if (this.#isClosed) return
         this.#options.onTrouble(error, 'reaching the keeper')
       }
-      await this.#after(delay)
+      await this.#after(backoff.nextMs())
     }
   }
 

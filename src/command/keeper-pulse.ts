@@ -1,3 +1,5 @@
+import { withTimeout } from '../base/with-timeout.ts'
+
 /** How long a keeper that is at work may take to answer, on a busy machine. */
 const MAX_ANSWER_MS = 4_000
 
@@ -20,14 +22,6 @@ export class KeeperPulse {
       .finally(() => {
         this.#asked = undefined
       })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, MAX_ANSWER_MS, false)
-    })
-    try {
-      return await Promise.race([this.#asked, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    return withTimeout(this.#asked, MAX_ANSWER_MS, false)
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Program } from '../core/process/record.ts'
@@ -12,7 +13,7 @@ export function outputEndOf(ended: Ended): number {
 }
 
 export function failedStart(pid: Pid, error: unknown): Ended {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const remedy = error instanceof ReeveError ? error.remedy : 'Look at what the command asks for.'
   return { state: 'failed_start', pid, message, remedy }
 }

@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts'
+import { nearestName } from '../base/nearest-name.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 /** An option that does not exist would be ignored: most often it is another one, misspelt. */
@@ -13,7 +13,7 @@ export function refuseUnknownOption(
     return refusal('invalid_input', `${takes}, as an object.`, 'Give the options as an object.')
   const unknown = Object.keys(given).find((key) => !known.includes(key))
   if (unknown === undefined) return undefined
-  const meant = nearest(unknown, known)
+  const meant = nearestName(unknown, known)
   const remedy = meant === undefined ? `Leave ${unknown} out.` : `Did you mean ${meant}?`
   return refusal('invalid_input', `${takes}; there is no option ${JSON.stringify(unknown)}.`, remedy, {
     option: unknown,

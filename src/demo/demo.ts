@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { messageOf } from '../base/error-text.ts'
 import { embed } from '../embed/embed.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import { CommandPlace } from './commands.ts'
@@ -38,10 +39,7 @@ export async function demo(): Promise<number> {
   try {
     return await tell(scene.stage)
   } catch (error) {
-    scene.stage.screen.verdict(
-      false,
-      `The demo failed: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    scene.stage.screen.verdict(false, `The demo failed: ${messageOf(error)}`)
     return 1
   } finally {
     over.abort()

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-text.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { refusal } from '../core/refusal.ts'
@@ -17,7 +18,7 @@ export class DeclaredSchemas {
       this.#checked.add(text)
       if (this.#checked.size <= MAX_SCHEMAS) compileSchema(schema)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new RefusedError(
         refusal(
           'invalid_input',

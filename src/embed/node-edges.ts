@@ -1,4 +1,5 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { messageOf } from '../base/error-text.ts'
 import { ownersOwn } from '../core/authority/authorize.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -97,7 +98,7 @@ function compiledOrUnusable(schema: JsonObject): CheckPayload {
   try {
     return compileSchema(schema)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return () => `the schema cannot be used, because ${why}`
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-text.ts'
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import { Redaction } from '../redaction/redaction.ts'
@@ -11,7 +12,7 @@ export function redactionOf({ redact = true, store }: Pick<EmbedOptions, 'redact
     redaction.know(passwordsIn(store))
     return redaction
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
+    const said = messageOf(error)
     const message = `embed was given something it cannot use: redact.patterns: ${said}.`
     throw new RefusedError(
       refusal('invalid_input', message, 'Patterns are RE2: no look-around, no back-references.'),

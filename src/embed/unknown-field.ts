@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { nearest } from '../core/nearest.ts'
+import { nearestName } from '../base/nearest-name.ts'
 
 /** What of a zod schema is looked at here, whatever its class. */
 interface Def {
@@ -31,7 +31,7 @@ export function unknownField(type: z.ZodType, given: unknown, path: Path, field:
   const elsewhere = levels.find((level) => !isSame(level.path, path) && level.fields.includes(field))
   const said = `there is no field ${JSON.stringify(field)} here`
   if (elsewhere !== undefined) return `${said}; ${placeOf(elsewhere.path, path)}`
-  const meant = nearest(field, here)
+  const meant = nearestName(field, here)
   if (meant !== undefined) return `${said}; did you mean ${meant}?`
   return here.length === 0 ? said : `${said}, only ${here.join(', ')}`
 }

@@ -1,4 +1,6 @@
 import { writeSync } from 'node:fs'
+import { messageOf } from '../base/error-text.ts'
+import { ExponentialBackoff } from '../base/exponential-backoff.ts'
 
 export interface LineLogOptions {
   /** The line that says how many lines were dropped, without its line end. */
@@ -33,7 +35,7 @@ export class LineLog {
   #since: number | null = null
   #message = ''
   #retry: NodeJS.Timeout | null = null
-  #retryMs = FIRST_RETRY_MS
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, MAX_RETRY_MS)
 
   constructor(fd: number, options: LineLogOptions) {
     this.#fd = fd
@@ -65,9 +67,8 @@ export class LineLog {
   /** A log alone keeps no program alive. */
   #retryLater(): void {
     if (this.#retry !== null) return
-    this.#retry = setTimeout(() => this.#writeWaiting(), this.#retryMs)
+    this.#retry = setTimeout(() => this.#writeWaiting(), this.#backoff.nextMs())
     this.#retry.unref()
-    this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS)
   }
 
   #writeWaiting(): void {
@@ -85,7 +86,7 @@ export class LineLog {
     const lost = this.#lost
     this.#lost = 0
     this.#since = null
-    this.#retryMs = FIRST_RETRY_MS
+    this.#backoff.reset()
     if (lost > 0) this.write(`${this.#options.lostLine(lost)}\n`)
   }
 
@@ -96,7 +97,7 @@ export class LineLog {
     try {
       while (written < bytes.length) written += write(this.#fd, bytes.subarray(written))
     } catch (error) {
-      this.#message = error instanceof Error ? error.message : String(error)
+      this.#message = messageOf(error)
     }
     return written
   }

@@ -1,5 +1,5 @@
+import { messageOf } from '../base/error-text.ts'
 import { bootId } from '../os/boot.ts'
-import { messageOf } from './error-text.ts'
 import type { LiveFiles, SettledState } from './home/live-files.ts'
 import { FailedStart } from './program/check-plan.ts'
 import { prepare } from './program/prepare.ts'

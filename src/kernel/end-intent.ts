@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-text.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Ending, Intent } from '../core/process/intent.ts'
@@ -17,7 +18,7 @@ export function endIntent(asked: Asked, ending: Ending | Lost, fence: Fence, rep
 /** What an executor that threw comes to: a stop, where one was asked for. */
 export function endingOfThrown(attempt: Attempt, error: unknown): Ending {
   if (attempt.stopped !== undefined) return { status: 'cancelled' }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const code = error instanceof RefusedError ? { code: error.code } : {}
   return { status: 'failed', reason: message, result: { error: message, ...code } }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../base/error-text.ts'
 
 /** The text of a file below /proc. Null where its process is gone; a process that ends during the read gives ESRCH. */
 export function readProc(path: string): string | null {
@@ -28,8 +29,4 @@ export function isGone(error: unknown): boolean {
 export function isForbidden(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'EACCES' || code === 'EPERM'
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

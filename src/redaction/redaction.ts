@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts'
 import { Masker } from './masker.ts'
 
 /** What is masked besides the known shapes; `false`: nothing is masked at all. */
@@ -12,7 +13,7 @@ export class Redaction {
   readonly #values: Set<string>
   readonly #sources: (() => Iterable<string>)[] = []
   /** By the values that one command has besides; those that were asked for last, last. */
-  readonly #maskers = new Map<string, Masker>()
+  readonly #maskers = new BoundedMap<string, Masker>(MAX_MASKERS)
 
   constructor(options: RedactOptions = true) {
     const { values = [], patterns = [] } = typeof options === 'boolean' ? {} : options
@@ -41,10 +42,7 @@ export class Redaction {
     const key = besides.join('\0')
     const known = this.#maskers.get(key)
     const masker = known ?? new Masker({ values: [...this.#values, ...besides], patterns: this.#patterns })
-    this.#maskers.delete(key)
     this.#maskers.set(key, masker)
-    const [oldest] = this.#maskers.keys()
-    if (this.#maskers.size > MAX_MASKERS && oldest !== undefined) this.#maskers.delete(oldest)
     return masker
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts'
 import { networkOf } from './client-network.ts'
 
 /** How often a network may be wrong about its token within a minute. */
@@ -8,7 +9,7 @@ const MAX_NETWORKS = 10_000
 
 /** Wrong tokens, counted by the client's network over the last minute. */
 export class Failures {
-  readonly #at = new Map<string, number[]>()
+  readonly #at = new BoundedMap<string, number[]>(MAX_NETWORKS)
 
   /** Notes one more, and says whether that is too many. */
   areTooMany(address: string, now: number): boolean {
@@ -18,10 +19,7 @@ export class Failures {
     // The list does not grow with every further try, and the minute begins anew with each.
     if (tooMany) recent.shift()
     recent.push(now)
-    this.#at.delete(network)
     this.#at.set(network, recent)
-    const [oldest] = this.#at.keys()
-    if (this.#at.size > MAX_NETWORKS && oldest !== undefined) this.#at.delete(oldest)
     return tooMany
   }
 }

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { withTimeout } from '../base/with-timeout.ts'
 import type { Env } from './app.ts'
 import type { Served } from './served.ts'
 

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Env } from './app.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
@@ -246,7 +247,7 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 function unreadable(error: unknown): ReeveError {
-  const said = error instanceof Error ? error.message : String(error)
+  const said = messageOf(error)
   return new ReeveError('bad_request', `The request cannot be read: ${said}.`, 'Send HTTP/1.1.', {
     cause: error,
   })

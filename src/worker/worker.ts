@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { messageOf } from '../base/error-text.ts'
+import { pause } from '../base/pause.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -377,16 +379,7 @@ export class Worker {
   }
 
   #pause(ms: number, signal = this.#closing.signal): Promise<void> {
-    if (signal.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const over = () => {
-        cancel()
-        signal.removeEventListener('abort', over)
-        resolve()
-      }
-      const cancel = systemClock.after(ms, over)
-      signal.addEventListener('abort', over)
-    })
+    return pause(systemClock, ms, signal)
   }
 }
 
@@ -395,7 +388,7 @@ type Ending = Omit<Extract<InputOf<'doWork'>['act'], { type: 'end' }>, 'type'>
 
 function thrown(attempt: Attempt, error: unknown): Ending {
   if (attempt.stopped !== undefined) return { status: 'cancelled' }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const code = error instanceof RefusedError ? { code: error.code } : {}
   return { status: 'failed', reason: message, result: { error: message, ...code } satisfies Json }
 }

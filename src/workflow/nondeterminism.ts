@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-text.ts'
 import type { Json } from '../core/json/json.ts'
 import type { StepKind } from '../core/process/event.ts'
 
@@ -15,7 +16,8 @@ export class Nondeterminism extends Error {
     const listed = Math.min(last, place + LISTED)
     const places = Array.from({ length: listed - from + 1 }, (_, index) => from + index)
     const was = recorded.get(place) ?? 'nothing'
-    const is = thrown === undefined ? `came to ${met[place - 1] ?? 'its end'}.` : `threw: ${textOf(thrown)}`
+    const is =
+      thrown === undefined ? `came to ${met[place - 1] ?? 'its end'}.` : `threw: ${messageOf(thrown)}`
     super(`At step ${place} the log has ${was}, and the code ${is}`, { cause: thrown })
     this.report = {
       place,
@@ -32,10 +34,6 @@ interface Compared {
   readonly recorded: ReadonlyMap<number, string>
   readonly last: number
   readonly met: readonly string[]
-}
-
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
 /** A step as these lists have it. */

@@ -1,3 +1,4 @@
+import { ExponentialBackoff } from '../base/exponential-backoff.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { Ledger, Written } from './ledger.ts'
@@ -36,13 +37,14 @@ export class Writing {
   }
 
   async insist<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-    for (let delay = RETRY_MS; ; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
+    const backoff = new ExponentialBackoff(RETRY_MS, RETRY_MAX_MS)
+    for (;;) {
       try {
         return await act()
       } catch (error) {
         if (!isTrouble(error) || error.code === 'closed' || this.isOver) throw error
       }
-      await this.until(this.#ledger.clock.now() + delay)
+      await this.until(this.#ledger.clock.now() + backoff.nextMs())
     }
   }
 

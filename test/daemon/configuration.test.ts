@@ -134,8 +134,8 @@ test('where telemetry goes may be said as other programs are told; what is said 
 
 test('a setting has the default of the code that it configures, so that a daemon and embed() behave alike', () => {
   const { values } = configured(undefined)
-  const { most, output, ...commands } = COMMAND_DEFAULTS
-  expect(values).toMatchObject({ ...commands, mostCommands: most, waitMs: WAIT_LIMITS.defaultMs })
+  const { most, graceMs, environment, tree, ...output } = COMMAND_DEFAULTS
+  expect(values).toMatchObject({ graceMs, environment, tree, mostCommands: most, waitMs: WAIT_LIMITS.defaultMs })
   expect({
     headBytes: values.outputHeadBytes,
     tailBytes: values.outputTailBytes,

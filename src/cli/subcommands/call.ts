@@ -2,7 +2,7 @@ import type { ReeveVerbs, VerbName } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import { routes } from '../../verbs/routes.ts'
 import type { Context } from '../context.ts'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../../base/nearest-name.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 

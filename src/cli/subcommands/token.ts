@@ -1,6 +1,6 @@
+import { didYouMean } from '../../base/nearest-name.ts'
 import type { Context } from '../context.ts'
 import { DENIED, NOT_FOUND } from '../exit-code.ts'
-import { didYouMean } from '../nearest.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'

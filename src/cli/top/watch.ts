@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../base/error-text.ts'
 import { positionOf } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
@@ -217,7 +218,7 @@ function warningIn(troubles: OutputOf<'status'>['troubles'] = []): string | null
 
 function troubleText(error: unknown): string {
   if (error instanceof ReeveError) return `${error.message} ${error.remedy}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 async function pause(signal: AbortSignal): Promise<void> {

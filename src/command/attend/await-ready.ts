@@ -1,3 +1,5 @@
+import { messageOf } from '../../base/error-text.ts'
+import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
 import type { ReadySpec } from '../../verbs/shapes/command-spec.ts'
 import { logEnd } from '../output/layout.ts'
 import type { FoundLine } from '../output/line-finder.ts'
@@ -55,13 +57,14 @@ export class AwaitReady {
   }
 
   async #untilAnswered(ready: Exclude<ReadySpec, { log: string }>): Promise<void> {
-    for (let pause = PROBE_MS; ; pause = Math.min(pause * 2, PROBE_MOST_MS)) {
+    const backoff = new ExponentialBackoff(PROBE_MS, PROBE_MOST_MS)
+    for (;;) {
       const failed = await this.#try(ready)
       if (this.#over.aborted) return
       if (failed === null) return this.#settle(null)
       const left = this.#until - this.#bed.now()
       if (left <= 0) return this.#settle(this.#timeoutMs, failed)
-      await this.#bed.pause(Math.min(pause, left), this.#over)
+      await this.#bed.pause(Math.min(backoff.nextMs(), left), this.#over)
       if (this.#over.aborted) return
     }
   }
@@ -72,7 +75,7 @@ export class AwaitReady {
       return await tryOnce(ready, this.#bed.options.surroundings, this.#over)
     } catch (error) {
       this.#bed.trouble(error, 'looking whether it is ready')
-      return error instanceof Error ? error.message : String(error)
+      return messageOf(error)
     }
   }
 

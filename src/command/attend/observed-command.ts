@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { pause } from '../../base/pause.ts'
 import { RefusedError, StoreError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
@@ -85,15 +86,6 @@ export class ObservedCommand {
 
   /** Ends early when `signal` says so. */
   pause(ms: number, signal = this.signal): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = () => {
-        cancel()
-        signal.removeEventListener('abort', finish)
-        resolve()
-      }
-      const cancel = this.kernel.edges.clock.after(ms, finish)
-      if (signal.aborted) finish()
-      else signal.addEventListener('abort', finish)
-    })
+    return pause(this.kernel.edges.clock, ms, signal)
   }
 }

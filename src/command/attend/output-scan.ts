@@ -1,3 +1,5 @@
+import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
+import { Nudge } from '../../base/nudge.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { own } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
@@ -5,7 +7,6 @@ import { watchName } from '../../verbs/shapes/command-spec.ts'
 import { followOutput } from '../output/follow.ts'
 import type { Gap } from '../output/layout.ts'
 import { LineFinder } from '../output/line-finder.ts'
-import { Nudge } from '../output/nudge.ts'
 import type { Piece } from '../output/pieces.ts'
 import type { AwaitReady } from './await-ready.ts'
 import { LineScan } from './line-scan.ts'
@@ -88,7 +89,7 @@ export class OutputScan {
     const unfollow = this.#bed.options.follow(() => this.wake())
     const { signal } = this.#bed
     try {
-      let delay = RETRY_MS
+      const backoff = new ExponentialBackoff(RETRY_MS, RETRY_MOST_MS)
       let triesAfterEnd = 0
       while (!signal.aborted) {
         const before = this.#lookedTo
@@ -103,9 +104,8 @@ export class OutputScan {
           for (const one of watches) one.givesUp(this.#outputEnd)
           return
         }
-        if (isFurther) delay = RETRY_MS
-        await this.#bed.pause(delay)
-        delay = Math.min(delay * 2, RETRY_MOST_MS)
+        if (isFurther) backoff.reset()
+        await this.#bed.pause(backoff.nextMs())
       }
     } finally {
       unfollow()

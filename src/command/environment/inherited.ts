@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { RefusedError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
@@ -33,7 +34,7 @@ export class InheritedEnvironments {
   readonly #options: InheritedOptions
   /** By file name, also of those that have no file. */
   readonly #live = new Map<string, Inherited>()
-  readonly #ended = new Map<string, Inherited>()
+  readonly #ended = new BoundedMap<string, Inherited>(MAX_ENDED)
   /** Ends are handled one after the other. */
   #handled: Promise<void> = Promise.resolve()
 
@@ -146,8 +147,6 @@ export class InheritedEnvironments {
     this.#live.delete(name)
     this.#ended.set(name, inherited)
     await this.#tellEnd(pidIn(name), inherited, kernel)
-    const [oldest] = this.#ended.keys()
-    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest)
   }
 
   /** A disk that takes no more keeps no daemon from starting. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { Masker } from '../../redaction/masker.ts'
 
 interface Range {
@@ -19,7 +20,7 @@ export class CleanRanges {
   }
 
   add(masker: Masker, folder: string, from: number, to: number): void {
-    const logs = this.#known.get(masker) ?? new Map<string, readonly Range[]>()
+    const logs = this.#known.get(masker) ?? new BoundedMap<string, readonly Range[]>(MAX_LOGS)
     this.#known.set(masker, logs)
     const ranges = logs.get(folder) ?? []
     const touched = ranges.filter((range) => range.from <= to && from <= range.to)
@@ -28,10 +29,7 @@ export class CleanRanges {
       to: Math.max(to, ...touched.map((range) => range.to)),
     }
     const others = ranges.filter((range) => !touched.includes(range))
-    logs.delete(folder)
     logs.set(folder, [whole, ...others.slice(0, MAX_RANGES)])
-    const [oldest] = logs.keys()
-    if (logs.size > MAX_LOGS && oldest !== undefined) logs.delete(oldest)
   }
 }
 

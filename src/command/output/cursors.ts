@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { orMissing } from './missing.ts'
 import { folderOf } from './pid-folder.ts'
@@ -17,7 +18,7 @@ const READER_FILE = /^r[0-9a-f]{32}$/
 export class Cursors {
   readonly #folder: string
   /** Positions that a full disk did not take, by file: a reader goes on all the same. The oldest are dropped. */
-  readonly #unwritten = new Map<string, number>()
+  readonly #unwritten = new BoundedMap<string, number>(MAX_UNWRITTEN)
 
   constructor(folder: string) {
     this.#folder = folder
@@ -59,10 +60,7 @@ export class Cursors {
       this.#unwritten.delete(file)
     } catch (error) {
       if (!isFull(error)) throw error
-      this.#unwritten.delete(file)
       this.#unwritten.set(file, offset)
-      const [oldest] = this.#unwritten.keys()
-      if (this.#unwritten.size > MAX_UNWRITTEN && oldest !== undefined) this.#unwritten.delete(oldest)
     }
   }
 

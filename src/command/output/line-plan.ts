@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { type Gap, type Layout, layoutOf } from './layout.ts'
 import { pieces } from './pieces.ts'
 import { type LineStart, NEWLINE } from './split-lines.ts'
@@ -61,9 +62,9 @@ interface Count {
   readonly ends: 'newline' | 'open' | 'empty'
 }
 
-/** Counts of finished blocks, which never change; those that were made first go first. */
-const counted = new Map<string, Count>()
 const MAX_COUNTED_BLOCKS = 8192
+/** Counts of finished blocks, which never change; those that were made first go first. */
+const counted = new BoundedMap<string, Count>(MAX_COUNTED_BLOCKS)
 
 /** A log that its program writes itself is one segment of any size. */
 const BLOCK_BYTES = 1024 * 1024
@@ -88,10 +89,6 @@ async function countOf(folder: string, block: Block, stream: Stream | null): Pro
   const made = await count(folder, block, stream)
   if (made === null) return null
   counted.set(key, made)
-  for (const oldest of counted.keys()) {
-    if (counted.size <= MAX_COUNTED_BLOCKS) break
-    counted.delete(oldest)
-  }
   return made
 }
 

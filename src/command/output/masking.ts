@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { Masker } from '../../redaction/masker.ts'
 import type { CleanRanges } from './clean-ranges.ts'
 
@@ -23,7 +24,7 @@ export const HOLD_MS = 200
  */
 export class HeldBack {
   readonly #now: () => number
-  readonly #seen = new Map<string, { readonly offset: number; readonly at: number }>()
+  readonly #seen = new BoundedMap<string, { readonly offset: number; readonly at: number }>(MAX_LOGS)
 
   constructor(now: () => number) {
     this.#now = now
@@ -34,10 +35,7 @@ export class HeldBack {
     if (now - writtenAt >= HOLD_MS) return true
     const seen = this.#seen.get(folder)
     if (seen?.offset === offset) return now - seen.at >= HOLD_MS
-    this.#seen.delete(folder)
     this.#seen.set(folder, { offset, at: now })
-    const [oldest] = this.#seen.keys()
-    if (this.#seen.size > MAX_LOGS && oldest !== undefined) this.#seen.delete(oldest)
     return false
   }
 }

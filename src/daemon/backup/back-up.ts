@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { messageOf } from '../../base/error-text.ts'
 import type { HomePaths } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { homeAt } from '../../keeper/protocol/home.ts'
@@ -141,7 +142,7 @@ function noStore(home: string): ReeveError {
 function cannotWrite(folder: string, error: unknown): ReeveError {
   return new ReeveError(
     'folder_in_use',
-    `${folder} cannot be made: ${error instanceof Error ? error.message : String(error)}.`,
+    `${folder} cannot be made: ${messageOf(error)}.`,
     'Name another folder.',
     { cause: error },
   )

@@ -9,7 +9,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../error-text.ts'
+import { codeOf } from '../../base/error-text.ts'
 import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
 import { removeFile } from '../remove-file.ts'
 import type { SpareFiles } from './spare-files.ts'

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../error-text.ts'
+import { codeOf } from '../../base/error-text.ts'
 import { removeFile } from '../remove-file.ts'
 
 /**

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, messageOf } from '../error-text.ts'
+import { codeOf, messageOf } from '../../base/error-text.ts'
 import { HOLES_NAME, segmentName } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 import { IndexWriter } from './index-writer.ts'

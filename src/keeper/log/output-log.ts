@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs'
-import { codeOf, messageOf } from '../error-text.ts'
+import { codeOf, messageOf } from '../../base/error-text.ts'
+import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
 import type { HeldBack, OutputCaps } from '../protocol/messages.ts'
 import { RESERVE_BYTES } from '../protocol/reserve.ts'
 import { IndexWriter } from './index-writer.ts'
@@ -54,7 +55,7 @@ export class OutputLog implements ProgramLog, OpenLog {
   /** The last write failed because the disk is full. */
   #isFull = false
   #retry: NodeJS.Timeout | null = null
-  #retryMs = FIRST_RETRY_MS
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #isClosing = false
   #timeAt = 0
   #stream: Stream | null = null
@@ -213,8 +214,7 @@ export class OutputLog implements ProgramLog, OpenLog {
       this.#events.held()
     }
     if (this.#retry !== null) return
-    this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs)
-    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS)
+    this.#retry = setTimeout(() => this.#tryAgain(), this.#backoff.nextMs())
   }
 
   #tryAgain(): void {
@@ -230,7 +230,7 @@ export class OutputLog implements ProgramLog, OpenLog {
     if (this.#isClosing) this.#release()
     else if (this.#hasRoom()) {
       this.#stopRetrying()
-      this.#retryMs = FIRST_RETRY_MS
+      this.#backoff.reset()
       this.#events.flows()
     } else this.#hold('')
   }

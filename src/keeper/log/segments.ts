@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../error-text.ts'
+import { codeOf } from '../../base/error-text.ts'
 import { segmentName, segmentOffset } from '../protocol/log-format.ts'
 import type { OutputCaps } from '../protocol/messages.ts'
 

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../error-text.ts'
+import { codeOf } from '../../base/error-text.ts'
 import { removeFile } from '../remove-file.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { codeOf } from '../error-text.ts'
+import { codeOf } from '../../base/error-text.ts'
 
 /**
  * Reads a FIFO into one buffer that all readers share: a chunk is only good until `take` returns. `take` answers false to be

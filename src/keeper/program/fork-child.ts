@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, messageOf } from '../error-text.ts'
+import { codeOf, messageOf } from '../../base/error-text.ts'
 import { withUmask } from './caller-limits.ts'
 import { FailedStart } from './check-plan.ts'
 import type { FifoPool } from './fifo-pool.ts'

@@ -1,5 +1,5 @@
+import { messageOf } from '../../base/error-text.ts'
 import { descriptorLimitOf, openDescriptorsOf, RESERVED_DESCRIPTORS } from '../../os/descriptors.ts'
-import { messageOf } from '../error-text.ts'
 import type { SpawnPlan } from '../protocol/messages.ts'
 import { FailedStart } from './check-plan.ts'
 import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
+import { messageOf } from '../../base/error-text.ts'
 import { bootId } from '../../os/boot.ts'
 import { startTimeOf } from '../../os/identity.ts'
-import { messageOf } from '../error-text.ts'
 import type { KeptPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../base/error-text.ts'
 import { statOf } from '../../os/stat.ts'
-import { codeOf } from '../error-text.ts'
 import type { Intent } from '../home/live-files.ts'
 import type { Stream } from '../log/output-log.ts'
 import { markerOf } from '../protocol/home.ts'

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import { messageOf, traceOf } from '../../base/error-text.ts'
 import { isAlive } from '../../os/identity.ts'
-import { messageOf, traceOf } from '../error-text.ts'
 import type { Programs } from '../programs.ts'
 import {
   type Ask,

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../base/error-text.ts'
 import { withAncestors } from '../../os/ancestors.ts'
 import { isForbidden, isGone } from '../../os/proc-files.ts'
 import { signalExact } from '../../os/signal.ts'
 import { statOf } from '../../os/stat.ts'
-import { codeOf } from '../error-text.ts'
 
 /**
  * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.

@@ -1,3 +1,4 @@
+import { Nudge } from '../../base/nudge.ts'
 import { bootId } from '../../os/boot.ts'
 import { isOutOfDescriptors } from '../../os/descriptors.ts'
 import { isAlive, isPidInUse, whoIs } from '../../os/identity.ts'
@@ -75,8 +76,7 @@ export class TreeEnd {
   readonly #signals: TreeSignals
   #signal: string
   #forceAt: number
-  #isNudged = false
-  #wake: () => void = () => {}
+  readonly #nudge = new Nudge()
 
   constructor(target: EndTarget, how: EndHow) {
     this.#program = target.program
@@ -96,8 +96,7 @@ export class TreeEnd {
 
   /** Something has changed, perhaps the program has ended: it looks at once. */
   readonly nudge = (): void => {
-    this.#isNudged = true
-    this.#wake()
+    this.#nudge.give()
   }
 
   /** Where no descriptor was left to look with, it goes on when there may be one: nothing else would end this tree. */
@@ -107,7 +106,7 @@ export class TreeEnd {
         return await this.#run()
       } catch (error) {
         if (!isOutOfDescriptors(error) || tries === MAX_TRIES) throw error
-        await this.#pause(REPEAT_MS)
+        await this.#nudge.within(REPEAT_MS)
       }
     }
   }
@@ -136,7 +135,7 @@ export class TreeEnd {
         this.#signals.ask(this.#tree.members, askedWith)
         pauseMs = FIRST_PAUSE_MS
       }
-      await this.#pause(Math.min(pauseMs, this.#forceAt - now))
+      await this.#nudge.within(Math.min(pauseMs, this.#forceAt - now))
       pauseMs = Math.min(pauseMs * 1.5, now - begun < PATIENT_AFTER_MS ? MAX_PAUSE_MS : PATIENT_PAUSE_MS)
 
       // A whole look costs more than one at those who are known, and is needed only where it may tell something new.
@@ -168,7 +167,7 @@ export class TreeEnd {
       if (now >= until)
         return { how: 'survived', survivors: members.map(({ osPid, name }) => ({ osPid, name })) }
       this.#signals.kill(members)
-      await this.#pause(FORCE_PAUSE_MS)
+      await this.#nudge.within(FORCE_PAUSE_MS)
     }
     return this.#gone()
   }
@@ -188,21 +187,6 @@ export class TreeEnd {
 
   #hasProgram(): boolean {
     return this.#tree.members.some((member) => this.#tree.isProgram(member))
-  }
-
-  /** Until then, or until it is nudged. */
-  async #pause(ms: number): Promise<void> {
-    if (!this.#isNudged) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    this.#wake = () => {}
-    this.#isNudged = false
   }
 }
 

@@ -1,3 +1,5 @@
+import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
+
 /** A leaf is busy for as long as a descendant lives that its program left behind: it is tried again, ever more seldom. */
 const FIRST_RETRY_MS = 20
 const MAX_RETRY_MS = 60_000
@@ -9,7 +11,7 @@ const MAX_BUSY = 4096
 export class LeafRemoval {
   readonly #attempt: (path: string) => boolean
   readonly #busy = new Map<string, () => void>()
-  #retryMs = FIRST_RETRY_MS
+  readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, MAX_RETRY_MS)
   #timer: NodeJS.Timeout | undefined
 
   constructor(attempt: (path: string) => boolean) {
@@ -25,7 +27,7 @@ export class LeafRemoval {
     }
     if (this.#busy.size >= MAX_BUSY) return
     this.#busy.set(path, gone)
-    this.#retryMs = FIRST_RETRY_MS
+    this.#backoff.reset()
     this.#schedule()
   }
 
@@ -41,9 +43,8 @@ export class LeafRemoval {
     this.#timer = setTimeout(() => {
       this.#sweep()
       if (this.#busy.size === 0) return
-      this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS)
       this.#schedule()
-    }, this.#retryMs)
+    }, this.#backoff.nextMs())
     this.#timer.unref()
   }
 

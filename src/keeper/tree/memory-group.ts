@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { codeOf } from '../../base/error-text.ts'
 import { isGone } from '../../os/proc-files.ts'
-import { codeOf } from '../error-text.ts'
 import { cgroupMembers, numberIn, readCgroup, removeCgroup, removeIfEmpty } from './cgroup-files.ts'
 
 /** Who is born while the others are moved is moved in the next round; a tree that has just begun is small. */

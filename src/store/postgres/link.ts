@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../core/clock.ts'
 import { isUnreachable, neverSent, noAnswer } from './trouble.ts'
 
@@ -133,10 +134,6 @@ export class Link {
       },
     }) as postgres.Sql
   }
-}
-
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.after(ms, resolve))
 }
 
 /** What the numbers here are: counts and milliseconds, far below 2^53. */

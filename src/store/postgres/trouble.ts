@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-text.ts'
 import { ReeveError, StoreError } from '../../core/errors.ts'
 
 /** A row was not as it was seen, so that nothing was written: two transactions in each other's way, or a late guard. */
@@ -53,7 +54,7 @@ export function trouble(error: unknown, where: string, committing = false): unkn
   if (error instanceof ReeveError) return error
   const code = codeOf(error)
   if (code === '') return error
-  const said = error instanceof Error ? error.message : String(error)
+  const said = messageOf(error)
   const problem = (name: StoreError['code'], happened: string, remedy: string) =>
     new StoreError(name, `${happened} (${said})`, remedy, { cause: withoutData(error, code) })
   if (isUnreachable(error)) {
@@ -156,7 +157,7 @@ export function locked(where: string): StoreError {
 
 /** The library hangs the statement and all its values on the error: nothing to print in a log. */
 function withoutData(error: unknown, code: string): Error {
-  return Object.assign(new Error(error instanceof Error ? error.message : String(error)), { code })
+  return Object.assign(new Error(messageOf(error)), { code })
 }
 
 function codeOf(error: unknown): string {

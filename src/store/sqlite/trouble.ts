@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-text.ts'
 import { ReeveError, StoreError } from '../../core/errors.ts'
 
 const BUSY = 5
@@ -27,7 +28,7 @@ export function isConstraint(error: unknown): boolean {
 export function trouble(error: unknown, file: string, committing = false): unknown {
   if (error instanceof ReeveError) return error
   const code = primaryCode(error)
-  const said = error instanceof Error ? error.message : String(error)
+  const said = messageOf(error)
   const problem = (name: StoreError['code'], happened: string, remedy: string) =>
     new StoreError(name, `${happened} (${said})`, remedy, { cause: error })
   switch (code) {

@@ -1,15 +1,16 @@
-/** Wakes one waiter. Given before anybody waits, it wakes the next. */
+/** Wakes one waiter. A nudge that is given while nothing waits wakes the next waiter at once. */
 export class Nudge {
-  #given = false
+  #isGiven = false
   #wake: (() => void) | undefined
 
   give(): void {
-    this.#given = true
+    this.#isGiven = true
     this.#wake?.()
   }
 
+  /** Resolves at the next nudge, at the latest after `ms`. */
   async within(ms: number): Promise<void> {
-    if (!this.#given) {
+    if (!this.#isGiven) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms)
         this.#wake = () => {
@@ -18,7 +19,7 @@ export class Nudge {
         }
       })
     }
-    this.#given = false
+    this.#isGiven = false
     this.#wake = undefined
   }
 }

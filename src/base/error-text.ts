@@ -1,14 +1,14 @@
-/** What an error says, for whoever asked. */
+/** The message of a thrown value, for the person or program that asked. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** And where it came from, for the keeper's log. */
+/** The stack trace of a thrown value, for a log. */
 export function traceOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The system's name for it, `ENOENT`; undefined if it is no error of the system. */
+/** The system's code for the error, `ENOENT`; undefined if it is not an error of the system. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
