@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   core: ['base/nearest-name.ts'],
   package: ['node:*', '!node:sqlite'],
   os: ['base', 'node:*', '!node:sqlite'],
+  home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
   keeper: ['node:*', '@lydell/node-pty', 'os', 'base'],
   verbs: ['type core', 'zod'],
@@ -45,13 +46,13 @@ const mayImport: Record<string, readonly string[]> = {
   tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   external: ['kernel', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
   worker: ['workflow', 'kernel', 'verbs', 'core', 'base', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
-  client: ['verbs', 'base', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
+  client: ['verbs', 'base', 'home', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [
     ...['verbs', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
     ...['hono', '@hono/node-server', 'ws', 'zod'],
   ],
-  telemetry: ['type core', 'core/errors.ts', 'verbs', 'base', 'node:*', '!node:sqlite'],
-  cli: ['client', 'verbs', 'core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
+  telemetry: ['type core', 'core/errors.ts', 'verbs', 'base', 'home', 'node:*', '!node:sqlite'],
+  cli: ['client', 'verbs', 'core/errors.ts', 'base', 'home', 'os', 'node:*', '!node:sqlite'],
   mcp: [
     ...[
       'client',

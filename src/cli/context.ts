@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { type ConnectOptions, connectUnasked, connectWith } from '../client/connect.ts'
-import { homeFolder } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
+import { homeFolder } from '../home/paths.ts'
 import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
 import type { DaemonControl } from './daemon-control.ts'
 import { type GlobalOptions, isActor } from './global-options.ts'

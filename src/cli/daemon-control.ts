@@ -1,4 +1,4 @@
-import type { RunningDaemon } from '../client/home.ts'
+import type { RunningDaemon } from '../home/announced-daemon.ts'
 import type { OutputOf, Reeve } from '../verbs/reeve.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ReeveError } from '../core/errors.ts'
-import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from './home.ts'
+import { announcedDaemon } from '../home/announced-daemon.ts'
+import { type HomePaths, homeFolder, homePaths } from '../home/paths.ts'
 
 export interface ConnectOptions {
   /** The folder of the daemon; `REEVE_HOME`, else `~/.reeve`. */
@@ -45,8 +46,8 @@ function urlOf(text: string): URL {
 /** The home's token is for the home's daemon, and nobody else is shown it. None is no error: who is asked says what is missing. */
 function tokenFor(url: URL, home: HomePaths): string | null {
   try {
-    const running = JSON.parse(readFileSync(home.daemon, 'utf8')) as RunningDaemon
-    if (running.url === null || nameless(new URL(running.url)) !== nameless(url)) return null
+    const announced = announcedDaemon(home)?.url ?? null
+    if (announced === null || nameless(new URL(announced)) !== nameless(url)) return null
     return readFileSync(home.token, 'utf8').trim()
   } catch {
     return null

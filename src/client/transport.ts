@@ -1,8 +1,8 @@
 import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
+import { refuseForeignSocket } from '../home/ownership.ts'
 import { type Address, isLoopback } from './address.ts'
 import { brokenWith, foundClosed, wasNeverSent } from './broken.ts'
-import { refuseForeignSocket } from './home-owner.ts'
 import { IdleConnections } from './idle-connections.ts'
 
 export interface Asked {

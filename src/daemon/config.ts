@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isLoopback } from '../client/address.ts'
-import type { HomePaths } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
+import type { HomePaths } from '../home/paths.ts'
 import { configurationSchema, type Setting, type SettingName, type Settings, settings } from './settings.ts'
 
 type Source = 'flag' | 'environment' | 'file' | 'default'

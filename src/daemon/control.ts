@@ -1,8 +1,9 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { DaemonControl, SettingSpec, UpFlags } from '../cli/daemon-control.ts'
-import { homePaths, type RunningDaemon } from '../client/home.ts'
 import { ReeveError } from '../core/errors.ts'
+import type { RunningDaemon } from '../home/announced-daemon.ts'
+import { homePaths } from '../home/paths.ts'
 import { launcher, ownVersion } from '../package/own-files.ts'
 
 /** The daemon's code for the command line. Each part is loaded when it is called. */
@@ -10,7 +11,10 @@ export const daemonControl: DaemonControl = {
   version: ownVersion,
   calledAs,
   async up(home, flags, { ready, stopping }) {
-    const [{ run }, { announcedDaemon }] = await Promise.all([import('./run.ts'), import('./home.ts')])
+    const [{ run }, { announcedDaemon }] = await Promise.all([
+      import('./run.ts'),
+      import('../home/announced-daemon.ts'),
+    ])
     const announced = () => ready(announcedDaemon(homePaths(home)) as RunningDaemon)
     return run({
       home,
@@ -31,11 +35,11 @@ export const daemonControl: DaemonControl = {
     return detach({ home, program: launcher(), args: ['--quiet', ...argumentsFor(flags, settings)], env })
   },
   async running(home) {
-    const { presentDaemon } = await import('./running.ts')
+    const { presentDaemon } = await import('../home/present-daemon.ts')
     return presentDaemon(homePaths(home))
   },
   async wasStopped(home) {
-    const { announcedDaemon } = await import('./home.ts')
+    const { announcedDaemon } = await import('../home/announced-daemon.ts')
     const noted = announcedDaemon(homePaths(home))
     return noted === null || noted.stopping === true
   },
@@ -75,7 +79,7 @@ export const daemonControl: DaemonControl = {
   async tokens(home) {
     const [{ TokenFile }, { prepareHome }] = await Promise.all([
       import('./token-file.ts'),
-      import('./home.ts'),
+      import('../home/prepare.ts'),
     ])
     const paths = homePaths(home)
     prepareHome(paths)
@@ -92,7 +96,7 @@ export const daemonControl: DaemonControl = {
   async secrets(home) {
     const [{ SecretFile }, { prepareHome }] = await Promise.all([
       import('./secret-file.ts'),
-      import('./home.ts'),
+      import('../home/prepare.ts'),
     ])
     const paths = homePaths(home)
     prepareHome(paths)

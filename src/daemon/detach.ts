@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, readFileSync, statfsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
+import type { RunningDaemon } from '../home/announced-daemon.ts'
+import { type HomePaths, homeFolder, homePaths } from '../home/paths.ts'
+import { prepareHome } from '../home/prepare.ts'
+import { presentDaemon, readyDaemon } from '../home/present-daemon.ts'
 import { moveOutOfLeaf } from '../keeper/tree/move-out-of-leaf.ts'
 import { ownProgram } from '../package/own-files.ts'
 import { daemonEnvironment } from './base-environment.ts'
-import { prepareHome } from './home.ts'
 import { openLog } from './log.ts'
-import { presentDaemon, readyDaemon } from './running.ts'
 
 export interface DetachOptions {
   readonly home?: string

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type HomePaths, homeFolder, homePaths, type RunningDaemon } from '../client/home.ts'
-import { refuseForeignFolder } from '../client/home-owner.ts'
 import { ReeveError } from '../core/errors.ts'
+import type { RunningDaemon } from '../home/announced-daemon.ts'
+import { refuseForeignFolder } from '../home/ownership.ts'
+import { type HomePaths, homeFolder, homePaths } from '../home/paths.ts'
+import { isAlive, presentDaemon } from '../home/present-daemon.ts'
 import { signalVerified } from '../os/signal.ts'
-import { isAlive, presentDaemon } from './running.ts'
 
 export interface DownOptions {
   readonly home?: string

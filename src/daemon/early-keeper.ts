@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { HomePaths } from '../client/home.ts'
 import { startKeeper } from '../command/start-keeper.ts'
+import type { HomePaths } from '../home/paths.ts'
+import { prepareHome } from '../home/prepare.ts'
+import { readyDaemon } from '../home/present-daemon.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
 import { prepareHome as prepareCommands } from '../keeper/protocol/prepare-home.ts'
 import { whoIs } from '../os/identity.ts'
-import { prepareHome } from './home.ts'
-import { readyDaemon } from './running.ts'
 
 /**
  * Starts the keeper of a home that has none, before the daemon's own code is loaded: both take about as long, and so half of

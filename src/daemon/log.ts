@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { pino } from 'pino'
-import type { HomePaths } from '../client/home.ts'
+import type { HomePaths } from '../home/paths.ts'
 import { LineLog, type LogTrouble } from '../keeper/line-log.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'

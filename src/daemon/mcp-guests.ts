@@ -1,5 +1,5 @@
-import type { HomePaths } from '../client/home.ts'
 import type { Embedded } from '../embed/embed.ts'
+import type { HomePaths } from '../home/paths.ts'
 import type { McpHttp } from '../mcp/http.ts'
 import { endIdleSessions } from '../mcp/session-grace.ts'
 import type { Log } from '../server/served.ts'

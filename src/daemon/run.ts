@@ -1,4 +1,4 @@
-import { homeFolder, homePaths } from '../client/home.ts'
+import { homeFolder, homePaths } from '../home/paths.ts'
 import { closeInherited, inheritedFds } from '../keeper/inherited-fds.ts'
 import { startKeeperEarly } from './early-keeper.ts'
 import type { Daemon, UpOptions } from './up.ts'

@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import * as z from 'zod'
-import type { HomePaths } from '../client/home.ts'
 import { SECRET_NAME, type Secrets } from '../core/environment/secrets.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
+import type { HomePaths } from '../home/paths.ts'
+import { writeDurably } from '../home/write-file.ts'
 import { waitForLock } from './file-lock.ts'
 
 /** A value is a variable of a process, and Linux takes no longer one. */
@@ -173,31 +163,6 @@ function readContent(path: string): Content {
     throw unusable(path, 'it does not hold secrets', `Correct it, or remove it and set the secrets again.`)
   } finally {
     closeSync(file)
-  }
-}
-
-/** On disk before it is said to be set. Never readable by others, not for a moment. */
-function writeDurably(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.new`
-  rmSync(draft, { force: true })
-  try {
-    const file = openSync(draft, 'wx', 0o600)
-    try {
-      writeFileSync(file, text)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
-  }
-  const folder = openSync(dirname(path), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }
 

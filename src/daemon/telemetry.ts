@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import type { HomePaths } from '../client/home.ts'
 import type { Embedded } from '../embed/embed.ts'
+import type { HomePaths } from '../home/paths.ts'
 import { ownVersion } from '../package/own-files.ts'
 import type { Log } from '../server/served.ts'
 import type { Server } from '../server/server.ts'

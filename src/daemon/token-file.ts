@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import * as z from 'zod'
-import type { HomePaths } from '../client/home.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
+import type { HomePaths } from '../home/paths.ts'
+import { readIfPresent, writeWholeFile } from '../home/write-file.ts'
 import {
   type KeptToken,
   keptToken,
@@ -13,7 +14,6 @@ import {
   tokenHash,
 } from '../server/tokens.ts'
 import { waitForLock } from './file-lock.ts'
-import { writeWholeFile } from './home.ts'
 
 /**
  * The tokens of a home, in a file that may be changed while a daemon runs: `reeve token` writes it, and the daemon looks
@@ -88,7 +88,7 @@ function wrongToken({ issues }: z.ZodError): RefusedError {
 
 /** The admin token of a home, made when there is none yet. */
 export function adminToken(paths: HomePaths, tokens: TokenFile): string {
-  const there = textOf(paths.token)?.trim()
+  const there = readIfPresent(paths.token)?.trim()
   const isKnown = there !== undefined && tokens.all().some(({ hash }) => hash === tokenHash(there))
   if (isKnown) return there
   const { token } = tokens.create({ role: 'admin', label: 'made at the first start' })
@@ -97,7 +97,7 @@ export function adminToken(paths: HomePaths, tokens: TokenFile): string {
 }
 
 function readTokens(path: string): readonly KeptToken[] {
-  const text = textOf(path)
+  const text = readIfPresent(path)
   if (text === undefined) return []
   try {
     return z.array(keptToken).parse(JSON.parse(text))
@@ -116,13 +116,4 @@ function readTokens(path: string): readonly KeptToken[] {
 function versionOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? 'none' : `${stat.ino}:${stat.mtimeMs}:${stat.size}`
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }

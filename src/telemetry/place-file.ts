@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { writeWholeFile } from '../home/write-file.ts'
 
 /** How far the feed has been told of, in a file: what the next daemon goes on from. */
 export class PlaceFile {
@@ -19,8 +20,6 @@ export class PlaceFile {
   }
 
   write(position: number): void {
-    const next = `${this.#path}.next`
-    writeFileSync(next, `${JSON.stringify({ position })}\n`, { mode: 0o600 })
-    renameSync(next, this.#path)
+    writeWholeFile(this.#path, `${JSON.stringify({ position })}\n`)
   }
 }

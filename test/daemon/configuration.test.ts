@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { homePaths } from '../../src/client/home.ts'
 import { COMMAND_DEFAULTS } from '../../src/command/defaults.ts'
 import { ReeveError } from '../../src/core/errors.ts'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
@@ -9,6 +8,7 @@ import { configuration, type Flags } from '../../src/daemon/config.ts'
 import { SECRET_VARIABLES } from '../../src/daemon/run.ts'
 import { configurationJsonSchema, settings } from '../../src/daemon/settings.ts'
 import { WAIT_LIMITS } from '../../src/embed/wait-limits.ts'
+import { homePaths } from '../../src/home/paths.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 function configured(file: unknown, flags: Flags = {}, env: Record<string, string> = {}) {

@@ -1,10 +1,10 @@
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { homePaths } from '../../src/client/home.ts'
 import { configuration } from '../../src/daemon/config.ts'
 import { logAt } from '../../src/daemon/log.ts'
 import { secretsOf } from '../../src/daemon/up.ts'
+import { homePaths } from '../../src/home/paths.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 test('a log has no pattern, no password of the store, and no value in it that would be masked in an answer', () => {

@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { homePaths } from '../../src/client/home.ts'
 import { adminToken, TokenFile } from '../../src/daemon/token-file.ts'
+import { homePaths } from '../../src/home/paths.ts'
 import { findToken } from '../../src/server/tokens.ts'
 import { tempFolder } from '../temp-folder.ts'
 

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { ReeveError } from 'reeve'
 import { expect, test } from 'vitest'
-import { homePaths } from '../../src/client/home.ts'
 import { MAX_SECRET_BYTES, SecretFile } from '../../src/daemon/secret-file.ts'
+import { homePaths } from '../../src/home/paths.ts'
 import { testIf } from '../reporting/test-if.ts'
 import { tempFolder } from '../temp-folder.ts'
 

@@ -1,5 +1,6 @@
-import { homeFolder, type RunningDaemon } from '../../client/home.ts'
 import { ReeveError } from '../../core/errors.ts'
+import type { RunningDaemon } from '../../home/announced-daemon.ts'
+import { homeFolder } from '../../home/paths.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { displayWidth, padTo } from '../print/display-width.ts'

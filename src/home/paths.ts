@@ -1,49 +1,34 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where a daemon keeps what is its own. Names alone: nothing is read or made here. */
+/** The files of a daemon's home folder. Paths alone: nothing is read or created here. */
 export interface HomePaths {
   readonly folder: string
-  /** Configuration, if there is any. */
+  /** The configuration; it is optional. */
   readonly config: string
   /** The embedded store. */
   readonly store: string
   /** The data folder of commands. */
   readonly commands: string
-  /** Whoever can open it is the user. */
+  /** A client that can open it counts as the user. */
   readonly socket: string
-  /** Which daemon is ready, or stops; there while one is. */
+  /** The announced daemon: it exists while a daemon is ready or stops. */
   readonly daemon: string
-  /** Hashes of the tokens, and what each may do. */
+  /** Hashes of the tokens, and the role of each. */
   readonly tokens: string
-  /** The admin token that was made at the first start. */
+  /** The admin token, created at the first start. */
   readonly token: string
-  /** Values of secrets, for the owner alone. */
+  /** Values of secrets, readable by the owner alone. */
   readonly secrets: string
   /** Signs the ids of MCP connections. */
   readonly mcpKey: string
-  /** What a daemon in the background logs. */
+  /** The log of a daemon in the background. */
   readonly log: string
-  /** How far telemetry has been told of. */
+  /** The feed position up to which telemetry was exported. */
   readonly telemetry: string
 }
 
-/** What `daemon.json` says while a daemon is there. */
-export interface RunningDaemon {
-  readonly osPid: number
-  readonly startTime: string | null
-  /** Of the machine, whose start times begin anew with each; empty where it does not say. */
-  readonly bootId: string
-  readonly url: string | null
-  readonly version: string
-  readonly startedAt: number
-  /** Whether `reeve run -d` gives commands the environment of the shell; earlier versions do not say. */
-  readonly inheritEnv?: boolean
-  /** It was asked to stop, and is about to be gone. */
-  readonly stopping?: boolean
-}
-
-/** `REEVE_HOME`, else `.reeve` in the user's folder. */
+/** `REEVE_HOME`, else `.reeve` in the user's home folder. */
 export function homeFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const given = env['REEVE_HOME']
   return given === undefined || given === '' ? join(homedir(), '.reeve') : resolve(given)

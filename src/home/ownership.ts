@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { ReeveError } from '../core/errors.ts'
 
 /**
- * Throws if another user made this socket, or could have put it there: whoever answers on it is sent commands and
- * environments, and what it answers is printed. True once the socket was there to be checked.
+ * Throws if another user created this socket, or could have put it there: the server behind it receives commands and
+ * environments, and its answers are printed. Returns true if the socket existed and was checked.
  */
 export function refuseForeignSocket(socket: string): boolean {
   refuseForeignFolder(dirname(socket))
@@ -14,21 +14,22 @@ export function refuseForeignSocket(socket: string): boolean {
   return true
 }
 
-/** Throws if the daemon's home belongs to another user, or others may put files into it. One that is not there is no error. */
+/** Throws if the daemon's home belongs to another user, or others may create files in it. A missing folder is accepted. */
 export function refuseForeignFolder(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat === undefined) return
   const why = isForeign(stat) ? 'it belongs to another user' : writableBy(stat)
-  // In a folder like /tmp a socket can be replaced by nobody but its owner.
+  // In a sticky folder like /tmp only its owner can replace a socket.
   if (why === null || (!isForeign(stat) && (stat.mode & 0o1000) !== 0)) return
   throw foreign(folder, `The daemon's home ${folder} cannot be used: ${why}`)
 }
 
-/** Root may do everything anyway. Root itself is not to trust the home of a user. */
+/** A file of root is not foreign, since root may do anything. To root, the files of a user are foreign. */
 export function isForeign({ uid }: Stats): boolean {
   return process.getuid !== undefined && uid !== process.getuid() && uid !== 0
 }
 
+/** Why other users can write there, or null. */
 export function writableBy({ mode }: Stats): string | null {
   if (process.getuid === undefined) return null
   if ((mode & 0o002) !== 0) return 'everybody may write there'

@@ -1,17 +1,17 @@
-import type { HomePaths, RunningDaemon } from '../client/home.ts'
 import { whoIs } from '../os/identity.ts'
-import { announcedDaemon } from './home.ts'
+import { announcedDaemon, type RunningDaemon } from './announced-daemon.ts'
+import type { HomePaths } from './paths.ts'
 
-/** The daemon that is ready in a home, if it lives. */
+/** The daemon that is ready in a home, if it is alive. */
 export function readyDaemon(home: HomePaths): RunningDaemon | null {
   const present = presentDaemon(home)
   return present?.stopping === true ? null : present
 }
 
-/** One that is ready, or about to be gone. Whoever was killed has not taken its note away. */
+/** The daemon that is ready or stopping. A daemon that was killed has left its announcement behind, and is not present. */
 export function presentDaemon(home: HomePaths): RunningDaemon | null {
-  const noted = announcedDaemon(home)
-  return noted !== null && isAlive(noted) ? noted : null
+  const announced = announcedDaemon(home)
+  return announced !== null && isAlive(announced) ? announced : null
 }
 
 export function isAlive({ osPid, startTime, bootId }: RunningDaemon): boolean {
