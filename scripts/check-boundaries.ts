@@ -51,6 +51,10 @@ const mayImport: Record<string, readonly string[]> = {
     ...['verbs', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
     ...['hono', '@hono/node-server', 'ws', 'zod'],
   ],
+  actions: [
+    ...['kernel', 'verbs', 'core', 'base', 'redaction', 'keeper/protocol', 'store/contract.ts'],
+    ...['command', 'workflow', 'tool', 'external', 'zod', 're2js'],
+  ],
   telemetry: ['type core', 'core/errors.ts', 'verbs', 'base', 'home', 'node:*', '!node:sqlite'],
   cli: ['client', 'verbs', 'core/errors.ts', 'base', 'home', 'os', 'node:*', '!node:sqlite'],
   mcp: [

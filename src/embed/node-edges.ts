@@ -1,4 +1,5 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type CheckPayload, compileSchema } from '../actions/json-schema/compile.ts'
 import { messageOf } from '../base/error-text.ts'
 import { ownersOwn } from '../core/authority/authorize.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
@@ -8,7 +9,6 @@ import type { Edges } from '../kernel/edges.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { proveByPid } from './identity.ts'
-import { type CheckPayload, compileSchema } from './json-schema/compile.ts'
 
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from 'reeve'
 import { afterEach, expect, test, vi } from 'vitest'
-import { compileSchema } from '../../src/embed/json-schema/compile.ts'
+import { compileSchema } from '../../src/actions/json-schema/compile.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -6,7 +6,7 @@ import { sessionUnknown } from '../core/session/session.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { resolve } from '../kernel/resolve.ts'
 import { Sums } from '../kernel/sums.ts'
-import { type ActsFor, readerFor } from './act.ts'
+import { type ActsFor, readerFor } from './action.ts'
 
 export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 'budget'> {
   const { edges } = kernel

@@ -15,9 +15,9 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
-import type { ActsFor } from './act.ts'
+import type { ActsFor } from './action.ts'
 import { parse } from './parse.ts'
-import { spawnChild, stored } from './spawn-acts.ts'
+import { spawnChild, stored } from './spawn.ts'
 
 const PAGE = 100
 /** How long a store that is away is asked for an environment. */

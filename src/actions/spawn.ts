@@ -13,7 +13,7 @@ import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
-import type { ActsFor } from './act.ts'
+import type { ActsFor } from './action.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
 

@@ -6,7 +6,7 @@ import { acknowledge, readNotices, refuseInbox, takeNotices, untilTold } from '.
 import type { Kernel } from '../kernel/kernel.ts'
 import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
-import type { ActsFor } from './act.ts'
+import type { ActsFor } from './action.ts'
 import type { ReadEffects } from './read-effects.ts'
 
 const AT_ONCE = 16

@@ -5,7 +5,7 @@ import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record
 import { refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
-import { type ActsFor, readerFor } from './act.ts'
+import { type ActsFor, readerFor } from './action.ts'
 import { commandIn } from './command-in.ts'
 
 export function inputActs(

@@ -2,7 +2,7 @@ import { RefusedError } from '../core/errors.ts'
 import { type HolderRow, type HolderStanding, standingOf } from '../core/lease/holder.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { ActsFor } from './act.ts'
+import type { ActsFor } from './action.ts'
 
 /** How much is shown of what one holder has. */
 const MAX_SHOWN = 100

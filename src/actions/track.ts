@@ -5,8 +5,8 @@ import { isRefusal } from '../core/refusal.ts'
 import { identify } from '../external/identify.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { resolve } from '../kernel/resolve.ts'
-import type { ActsFor } from './act.ts'
-import { sharedName, spawnAnswer } from './spawn-acts.ts'
+import type { ActsFor } from './action.ts'
+import { sharedName, spawnAnswer } from './spawn.ts'
 
 export function trackActs(kernel: Kernel, actor: Actor): ActsFor<'track'> {
   const { edges } = kernel

@@ -6,7 +6,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
 import { resolve } from '../kernel/resolve.ts'
 import type { InputOf } from '../verbs/reeve.ts'
-import type { ActsFor } from './act.ts'
+import type { ActsFor } from './action.ts'
 import type { Retention } from './retention.ts'
 
 export interface UpkeepParts {

@@ -24,10 +24,10 @@ import { type StopIntent, stopUnrecorded } from '../kernel/unrecorded-stop.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
-import { type ActsFor, readerFor } from './act.ts'
+import { type ActsFor, readerFor } from './action.ts'
 import { commandIn } from './command-in.ts'
 import { type ExternalStops, isTracked, notSignalled } from './external-stops.ts'
-import { registerAll, spawnAnswer, whenBegun } from './spawn-acts.ts'
+import { registerAll, spawnAnswer, whenBegun } from './spawn.ts'
 
 /** What the keeper needs beyond the grace, to force and to look: ten seconds at most, and a moment to say so. */
 const FORCE_MS = 12_000
