@@ -1,35 +1,85 @@
+import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import { refusal } from '../core/refusal.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Trouble } from '../core/trouble/trouble.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
+import type { ExternalStops } from './external-stops.ts'
+import type { ReadEffects } from './read-effects.ts'
+import type { Retention } from './retention.ts'
+import type { Reveals } from './reveal.ts'
 
-type Act<Name extends VerbName> = (
+/** Performs one verb. Its input has been parsed; a refusal is thrown. */
+type Action<Name extends VerbName> = (
   input: ParsedInputOf<Name>,
   options: CallOptions,
 ) => Promise<OutputOf<Name>>
 
-export type ActsFor<Names extends VerbName> = { readonly [Name in Names]: Act<Name> }
+export type ActionsFor<Names extends VerbName> = { readonly [Name in Names]: Action<Name> }
+
+/** The parts that the actions of one actor work with. */
+export interface ActionParts {
+  readonly kernel: Kernel
+  readonly actor: Actor
+  /** Undefined where this program runs no commands. */
+  readonly commands: Commands | undefined
+  readonly externals: ExternalStops
+  readonly waits: WaitTimes
+  readonly reveals: Reveals
+  readonly effects: ReadEffects
+  readonly retention: Retention
+  readonly troubles: () => Trouble[]
+}
+
+/** The default and the maximal time of a `wait`. */
+export interface WaitTimes {
+  readonly defaultMs: number
+  readonly mostMs: number
+}
+
+type Asking = Pick<ActionParts, 'kernel' | 'actor'>
+
+export function throwIfRefused(refused: Refusal | undefined): void {
+  if (refused !== undefined) throw new RefusedError(refused)
+}
+
+export function permitOnStore({ kernel, actor }: Asking, right: 'read' | 'write' | 'admin'): void {
+  throwIfRefused(kernel.edges.authorize(actor, right, { type: 'store' }))
+}
+
+export function permitOnSession({ kernel, actor }: Asking, id: string): void {
+  throwIfRefused(kernel.edges.authorize(actor, 'read', { type: 'session', id }))
+}
+
+/** Resolves a pid, the beginning of one, or a name. */
+export function finderFor({ kernel, actor }: Asking): (text: string) => Promise<Pid> {
+  return (text) => resolve(kernel.edges, actor, text)
+}
 
 /** Reads a process by pid, beginning of one, or name, if the actor may see it. */
-export function readerFor(kernel: Kernel, actor: Actor): (text: string) => Promise<ProcessRecord> {
+export function readerFor({ kernel, actor }: Asking): (text: string) => Promise<ProcessRecord> {
   const { edges } = kernel
   return async (text) => {
     const pid = await resolve(edges, actor, text)
     const row = await edges.store.ask({ ask: 'process', pid })
-    if (row === null) throw new RefusedError(await gone(kernel, pid))
-    const denied = await refuseRead(edges, actor, row.record)
-    if (denied !== undefined) throw new RefusedError(denied)
+    if (row === null) throw new RefusedError(await missing(kernel, pid))
+    throwIfRefused(await refuseRead(edges, actor, row.record))
     return row.record
   }
 }
 
-async function gone(kernel: Kernel, pid: Pid) {
+async function missing(kernel: Kernel, pid: Pid): Promise<Refusal> {
   const tombstone = await kernel.edges.store.ask({ ask: 'tombstone', pid })
   return tombstone === null
     ? refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
     : prunedPid(pid)
+}
+
+/** The members that every intent of this actor has. */
+export function asked({ kernel, actor }: Asking, pid: Pid) {
+  return { pid, actor, at: kernel.edges.clock.now() } as const
 }

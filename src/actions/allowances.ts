@@ -1,19 +1,19 @@
 import { remainderOf } from '../core/allowance/account.ts'
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import { RefusedError } from '../core/errors.ts'
-import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { sessionUnknown } from '../core/session/session.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import { resolve } from '../kernel/resolve.ts'
 import { Sums } from '../kernel/sums.ts'
-import { type ActsFor, readerFor } from './action.ts'
+import { type ActionParts, type ActionsFor, finderFor, permitOnSession, readerFor } from './action.ts'
 
-export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 'budget'> {
+export function allowanceActions(parts: ActionParts): ActionsFor<'charge' | 'budget'> {
+  const { kernel, actor } = parts
   const { edges } = kernel
-  const read = readerFor(kernel, actor)
+  const find = finderFor(parts)
+  const read = readerFor(parts)
   return {
     async charge({ pid, amounts, done, ...key }) {
-      const found = await resolve(edges, actor, pid)
+      const found = await find(pid)
       const { account, row } = await kernel.charge({ pid: found, amounts, done, actor, ...key })
       const { given, used } = account
       const { stopRequest } = row.record
@@ -27,8 +27,7 @@ export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 
         return (await sums.of(record)) ?? ownUse(record)
       }
       const id = session ?? ''
-      const denied = edges.authorize(actor, 'read', { type: 'session', id })
-      if (denied !== undefined) throw new RefusedError(denied)
+      permitOnSession(parts, id)
       const found = await edges.store.ask({ ask: 'session', id })
       if (found === null) throw new RefusedError(sessionUnknown(id))
       return sums.ofSession(found)
@@ -36,7 +35,7 @@ export function allowanceActs(kernel: Kernel, actor: Actor): ActsFor<'charge' | 
   }
 }
 
-/** A command that is part of no sums has used what its outcome says. */
+/** The use of a command that no sum includes: what its outcome says. */
 function ownUse({ kind, outcome }: ProcessRecord) {
   const used = usedByCommand(kind, outcome?.result)
   return { given: {}, used, total: used, left: {} }

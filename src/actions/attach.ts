@@ -21,7 +21,7 @@ export async function* followLog(
   },
   options: CallOptions,
 ): AsyncGenerator<OutputPiece, void, void> {
-  const record = await readerFor(kernel, actor)(asked.pid)
+  const record = await readerFor({ kernel, actor })(asked.pid)
   const { output } = commandIn(commands, record)
   const view = asked.terminal
     ? terminalView(kernel, actor)
@@ -49,7 +49,7 @@ export async function attach(
   { pid: text, scrollback }: { readonly pid: string; readonly scrollback: number },
   { signal }: CallOptions,
 ): Promise<Attachment> {
-  const record = await readerFor(kernel, actor)(text)
+  const record = await readerFor({ kernel, actor })(text)
   const { output } = commandIn(commands, record)
   const { pid } = record
   const detached = new AbortController()

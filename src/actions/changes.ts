@@ -6,7 +6,10 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { behindPruned } from '../kernel/feed.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { OutputOf } from '../verbs/reeve.ts'
+import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
+import type { AnswerMasker } from './mask-answers.ts'
+import type { Reveals } from './reveal.ts'
+import { followNamed } from './while-readable.ts'
 
 /** Events are read in pages of this size while those of other processes are passed over. */
 const PAGE = 500
@@ -53,8 +56,42 @@ export async function readChanges(
   }
 }
 
+interface FollowParts {
+  readonly kernel: Kernel
+  readonly masker: AnswerMasker
+  readonly reveals: Reveals
+}
+
+interface FollowQuestion {
+  readonly after: number
+  readonly filter?: Filter | undefined
+  readonly reveal: boolean
+}
+
+/** The change feed from a position on: events that the actor may see and the filter wants. */
+export async function* followChanges(
+  { kernel, masker, reveals }: FollowParts,
+  actor: Actor,
+  { after, filter, reveal }: FollowQuestion,
+  options: CallOptions,
+): AsyncGenerator<StoredEvent, void, void> {
+  if (reveal) reveals.permit(actor)
+  const named = await followNamed(kernel, actor, filter?.pid ?? [], options)
+  try {
+    for await (const event of kernel.follow(after, () => true, named.signal)) {
+      const [wanted] = await wantedOf(kernel, actor, [event], filter)
+      if (wanted === undefined) continue
+      if (reveal) await reveals.noteAll(actor, await masker.secretsIn(wanted), 'follow')
+      yield reveal ? wanted : await masker.event(wanted)
+    }
+    named.throwIfLost()
+  } finally {
+    named.stop()
+  }
+}
+
 /** The events of processes that the actor may read and the filter wants: one question for all of them. */
-export async function wantedOf(
+async function wantedOf(
   kernel: Kernel,
   actor: Actor,
   events: readonly StoredEvent[],

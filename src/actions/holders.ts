@@ -1,24 +1,21 @@
-import { RefusedError } from '../core/errors.ts'
 import { type HolderRow, type HolderStanding, standingOf } from '../core/lease/holder.ts'
-import type { Actor } from '../core/process/record.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { ActsFor } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
 
-/** How much is shown of what one holder has. */
-const MAX_SHOWN = 100
+/** How many processes are listed for each holder. */
+const MAX_LISTED = 100
 
-/** Who holds leases, and how an operator takes them from one that hangs. */
-export function holderActs(kernel: Kernel, actor: Actor): ActsFor<'holders' | 'removeHolder'> {
+/** The holders of leases; an operator removes one that hangs. */
+export function holderActions(parts: ActionParts): ActionsFor<'holders' | 'removeHolder'> {
+  const { kernel, actor } = parts
   const { edges } = kernel
   const { store } = edges
   const heldBy = async (id: string) => {
-    const { items, next } = await store.ask({ ask: 'held', holder: id, after: null, limit: MAX_SHOWN })
+    const { items, next } = await store.ask({ ask: 'held', holder: id, after: null, limit: MAX_LISTED })
     return { holds: items.map(({ record }) => record.pid), holdsMore: next !== null }
   }
   return {
     async holders() {
-      const denied = edges.authorize(actor, 'admin', { type: 'store' })
-      if (denied !== undefined) throw new RefusedError(denied)
+      permitOnStore(parts, 'admin')
       const rows = await store.ask({ ask: 'holders' })
       const unannounced = await store.ask({ ask: 'unannounced' })
       const announced = rows.map(async (row) => ({
@@ -36,7 +33,7 @@ export function holderActs(kernel: Kernel, actor: Actor): ActsFor<'holders' | 'r
 
 function described(row: HolderRow, proof: HolderStanding['proof']) {
   const { id, role, host, osPid, since = null, renewedAt } = row
-  // All that is known of a worker is what it says.
+  // A worker reports itself: its machine and PID are not known.
   const program = role === 'worker' ? { host: null, osPid: null } : { host, osPid }
   return { id, role, ...program, since, renewedAt, ...standingOf(row, proof) }
 }

@@ -1,26 +1,24 @@
 import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import { sentenceOf, TAIL_CHARS } from '../core/inbox/sentence.ts'
-import type { Actor, Scope } from '../core/process/record.ts'
+import type { Scope } from '../core/process/record.ts'
 import { acknowledge, readNotices, refuseInbox, takeNotices, untilTold } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
-import type { ActsFor } from './action.ts'
-import type { ReadEffects } from './read-effects.ts'
+import { type ActionParts, type ActionsFor, throwIfRefused } from './action.ts'
 
 const AT_ONCE = 16
 
-export function inboxActs(
-  kernel: Kernel,
-  actor: Actor,
-  commands: Commands | undefined,
-  effects: ReadEffects,
-): ActsFor<'notices' | 'takeNotices' | 'acknowledge'> {
+export function inboxActions({
+  kernel,
+  actor,
+  commands,
+  effects,
+}: ActionParts): ActionsFor<'notices' | 'takeNotices' | 'acknowledge'> {
   const { edges, feed } = kernel
   const permit = (scope: string, right: 'read' | 'write') => {
-    const denied = refuseInbox(edges, actor, scope, right)
-    if (denied !== undefined) throw new RefusedError(denied)
+    throwIfRefused(refuseInbox(edges, actor, scope, right))
     return scope as Scope
   }
   const told = async (notices: readonly StoredNotice[]) => {

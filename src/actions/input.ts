@@ -1,23 +1,17 @@
-import type { Commands } from '../command/commands.ts'
 import { alreadyEnded, whileUp } from '../command/keeper-answer.ts'
 import { RefusedError } from '../core/errors.ts'
-import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
-import { type ActsFor, readerFor } from './action.ts'
+import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { commandIn } from './command-in.ts'
 
-export function inputActs(
-  kernel: Kernel,
-  actor: Actor,
-  commands: Commands | undefined,
-): ActsFor<'write' | 'submit' | 'closeInput' | 'resize'> {
-  const read = readerFor(kernel, actor)
+export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' | 'closeInput' | 'resize'> {
+  const { kernel, actor, commands } = parts
+  const read = readerFor(parts)
   const find = async (text: string) => {
     const record = await read(text)
-    const denied = kernel.edges.authorize(actor, 'write', { type: 'process', record })
-    if (denied !== undefined) throw new RefusedError(denied)
+    throwIfRefused(kernel.edges.authorize(actor, 'write', { type: 'process', record }))
     const served = commandIn(commands, record)
     const keeper = served.keeperOf(record.pid)
     if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { CommandSecrets, NamedSecrets } from '../command/command-secrets.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
@@ -33,12 +34,12 @@ interface SecretSources {
  * What verbs answer, without secrets: command lines, variables and input, the reasons and messages of ends, wherever a record,
  * an event or a notice is shown.
  */
-export class AnswerMasking {
+export class AnswerMasker {
   readonly #kernel: () => Kernel
   readonly #redaction: Redaction
   readonly #sources: SecretSources
   /** What is known of processes, as they were registered; those asked for last, last. */
-  readonly #registered = new Map<Pid, Registered>()
+  readonly #registered = new BoundedMap<Pid, Registered>(MAX_KNOWN)
 
   constructor(kernel: () => Kernel, redaction: Redaction, sources: SecretSources) {
     this.#kernel = kernel
@@ -169,15 +170,8 @@ export class AnswerMasking {
             envRef,
           }
         : { ...GONE, pid, envRef }
-    this.#registered.delete(pid)
     this.#registered.set(pid, registered)
-    if (this.#registered.size > MAX_KNOWN) this.#forgetOldest()
     return registered
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#registered.keys()
-    if (oldest !== undefined) this.#registered.delete(oldest)
   }
 
   /** Of commands the same as in their output. Where none are run, and of others, those of its environment and variables. */

@@ -1,11 +1,8 @@
-import type { Commands } from '../command/commands.ts'
 import { whileUp } from '../command/keeper-answer.ts'
-import { type Actor, hasEnded } from '../core/process/record.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import { type ActsFor, readerFor } from './action.ts'
+import { hasEnded } from '../core/process/record.ts'
+import { type ActionParts, type ActionsFor, readerFor } from './action.ts'
 import { commandIn, heldBackIn } from './command-in.ts'
-import type { ReadEffects } from './read-effects.ts'
-import { type Reveals, terminalView } from './reveal.ts'
+import { terminalView } from './reveal.ts'
 
 const NOTHING_USED = {
   cpuMs: null,
@@ -16,14 +13,11 @@ const NOTHING_USED = {
   sampled: true,
 }
 
-export function outputActs(
-  kernel: Kernel,
-  actor: Actor,
-  commands: Commands | undefined,
-  reveals: Reveals,
-  effects: ReadEffects,
-): ActsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'outputStreams' | 'usage'> {
-  const read = readerFor(kernel, actor)
+export function outputActions(
+  parts: ActionParts,
+): ActionsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'outputStreams' | 'usage'> {
+  const { kernel, actor, commands, reveals, effects } = parts
+  const read = readerFor(parts)
   const find = async (text: string) => {
     const record = await read(text)
     const served = commandIn(commands, record)

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { View } from '../command/output-access.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -26,7 +27,7 @@ const MAX_NOTED = 10_000
 export class Reveals {
   readonly #kernel: () => Kernel
   readonly #onReveal: OnReveal
-  readonly #noted = new Map<string, number>()
+  readonly #noted = new BoundedMap<string, number>(MAX_NOTED)
 
   constructor(kernel: () => Kernel, onReveal: OnReveal) {
     this.#kernel = kernel
@@ -61,10 +62,7 @@ export class Reveals {
     if (last !== undefined && at - last < NOTED_MS) return
     const isRecorded = !isOver && (await this.#record(actor, pid, verb, at))
     this.#onReveal({ pid, actor, verb }, isRecorded)
-    this.#noted.delete(key)
     this.#noted.set(key, at)
-    const [oldest] = this.#noted.keys()
-    if (this.#noted.size > MAX_NOTED && oldest !== undefined) this.#noted.delete(oldest)
   }
 
   /** Whether there is an event of it: it may have ended in this moment. */

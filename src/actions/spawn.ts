@@ -1,7 +1,7 @@
 import type { Commands } from '../command/commands.ts'
 import { matcherOf } from '../command/output/pattern.ts'
 import { RefusedError } from '../core/errors.ts'
-import { type Json, notJson } from '../core/json/json.ts'
+import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
@@ -13,21 +13,24 @@ import { liveNamed } from '../kernel/resolve.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
-import type { ActsFor } from './action.ts'
+import type { ActionParts, ActionsFor } from './action.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
+import { checkJson } from './json.ts'
+import { Kills, stillThere } from './kill.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
 
 /** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
 const START_MS = 10_000
 
-export function spawnActs(
-  kernel: Kernel,
-  actor: Actor,
-  commands: Commands | undefined,
-  end: (pid: Pid) => Promise<void>,
-): ActsFor<'spawn' | 'spawnMany'> {
+export function spawnActions(parts: ActionParts): ActionsFor<'spawn' | 'spawnMany'> {
+  const { kernel, actor, commands } = parts
+  const kills = new Kills(parts)
+  const endReplaced = async (pid: Pid) => {
+    const { answer } = await kills.kill(pid, `replaced by ${actor}`, undefined)
+    if (answer === 'asked') throw new RefusedError(stillThere(pid))
+  }
   const register = (inputs: readonly Input[]) =>
-    replacing(end, () => registerAll(kernel, commands, actor, inputs))
+    replacing(endReplaced, () => registerAll(kernel, commands, actor, inputs))
   return {
     async spawn(input) {
       const sharing = input.ifRunning === undefined ? await sharedName(kernel, actor, input.name) : {}
@@ -208,7 +211,7 @@ function registering(
 /** `undefined` is how a caller leaves a field out. Everything else must be JSON all the way down. */
 function withoutUndefined(request: object): object {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
-  stored(given as Json, 'request')
+  checkJson(given as Json, 'request')
   return given
 }
 
@@ -216,13 +219,6 @@ function withoutUndefined(request: object): object {
 function checkPatterns({ watch = [], ready }: CommandSpec): void {
   for (const { pattern } of watch) if (pattern !== undefined) matcherOf({ pattern })
   if (ready !== undefined && 'log' in ready) matcherOf({ pattern: ready.log })
-}
-
-export function stored(value: Json, field: string): Json {
-  const wrong = notJson(value)
-  if (wrong !== undefined)
-    throw new RefusedError(refusal('invalid_input', `${field}: ${wrong}.`, 'Send plain JSON.', { field }))
-  return value
 }
 
 export function spawnAnswer(

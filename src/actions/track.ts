@@ -1,21 +1,19 @@
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
-import type { Actor } from '../core/process/record.ts'
 import { isRefusal } from '../core/refusal.ts'
 import { identify } from '../external/identify.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import { resolve } from '../kernel/resolve.ts'
-import type { ActsFor } from './action.ts'
+import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './action.ts'
 import { sharedName, spawnAnswer } from './spawn.ts'
 
-export function trackActs(kernel: Kernel, actor: Actor): ActsFor<'track'> {
+export function trackActions(parts: ActionParts): ActionsFor<'track'> {
+  const { kernel, actor } = parts
   const { edges } = kernel
+  const find = finderFor(parts)
   return {
     async track({ osPid, description, pid, idempotencyKey, parent, ...rest }) {
-      // Before the PID is looked at: what runs here is nothing that a session may find out.
-      const denied = edges.authorize(actor, 'admin', { type: 'store' })
-      if (denied !== undefined) throw new RefusedError(denied)
-      const above = parent === undefined ? {} : { parent: await resolve(edges, actor, parent) }
+      // Before the PID is looked up: a session must not learn what else runs on this machine.
+      permitOnStore(parts, 'admin')
+      const above = parent === undefined ? {} : { parent: await find(parent) }
       const identified = identify(osPid, await edges.store.ask({ ask: 'holders' }))
       if (isRefusal(identified)) throw new RefusedError(identified)
       const { tracked, name } = identified

@@ -1,51 +1,26 @@
-import type { Commands } from '../command/commands.ts'
-import { RefusedError } from '../core/errors.ts'
-import type { Actor } from '../core/process/record.ts'
-import type { Trouble } from '../core/trouble/trouble.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
-import { resolve } from '../kernel/resolve.ts'
 import type { InputOf } from '../verbs/reeve.ts'
-import type { ActsFor } from './action.ts'
-import type { Retention } from './retention.ts'
+import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './action.ts'
 
-export interface UpkeepParts {
-  readonly kernel: Kernel
-  readonly actor: Actor
-  readonly commands: Commands | undefined
-  readonly retention: Retention
-  readonly troubles: () => Trouble[]
-}
-
-/** How the daemon is, and the removal of ended processes. */
-export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
+/** The state of the daemon and the identity of the caller; removal of ended processes; recovery. */
+export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status' | 'prune' | 'recover'> {
   const { kernel, actor, commands, retention, troubles } = parts
   const { edges } = kernel
-  const permit = (right: 'read' | 'admin') => {
-    const denied = edges.authorize(actor, right, { type: 'store' })
-    if (denied !== undefined) throw new RefusedError(denied)
-  }
-  const wanted = async ({ pids, olderThanMs, keep }: InputOf<'prune'>): Promise<PruneOptions> => {
-    if (pids !== undefined)
-      return { pids: await Promise.all(pids.map((text) => resolve(edges, actor, text))) }
+  const find = finderFor(parts)
+  const pruneOptions = async ({ pids, olderThanMs, keep }: InputOf<'prune'>): Promise<PruneOptions> => {
+    if (pids !== undefined) return { pids: await Promise.all(pids.map(find)) }
     return {
       ...(olderThanMs === undefined ? {} : { endedBefore: edges.clock.now() - olderThanMs }),
       ...(keep === undefined ? {} : { keep }),
     }
   }
   return {
-    async prune(input) {
-      permit('admin')
-      const pruned: PruneBatch['pruned'][number][] = []
-      const kept: PruneBatch['kept'][number][] = []
-      for await (const batch of retention.prune(await wanted(input))) {
-        for (const pid of batch.pruned) pruned.push(pid)
-        for (const one of batch.kept) kept.push(one)
-      }
-      return { pruned, kept }
+    async whoami() {
+      const session = actor.startsWith('session:') ? actor.slice('session:'.length) : null
+      return { actor, session, now: edges.clock.now() }
     },
     async status() {
-      permit('read')
+      permitOnStore(parts, 'read')
       const keeper = commands?.keeper
       const [{ live }, { ended, oldestEndedAt, bytes }, unreadable, available = false] = await Promise.all([
         edges.store.ask({ ask: 'activity', session: null, since: null }),
@@ -71,6 +46,20 @@ export function upkeepActs(parts: UpkeepParts): ActsFor<'prune' | 'status'> {
         boot: kernel.boot,
         troubles: troubles(),
       }
+    },
+    async prune(input) {
+      permitOnStore(parts, 'admin')
+      const pruned: PruneBatch['pruned'][number][] = []
+      const kept: PruneBatch['kept'][number][] = []
+      for await (const batch of retention.prune(await pruneOptions(input))) {
+        for (const pid of batch.pruned) pruned.push(pid)
+        for (const one of batch.kept) kept.push(one)
+      }
+      return { pruned, kept }
+    },
+    async recover() {
+      permitOnStore(parts, 'admin')
+      return kernel.sweep()
     },
   }
 }

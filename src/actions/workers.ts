@@ -1,11 +1,10 @@
 import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
 import { RefusedError } from '../core/errors.ts'
-import type { HolderRow } from '../core/lease/holder.ts'
+import { type HolderRow, isDead } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
 import { placementsOf } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
 import { Attempt } from '../kernel/attempt.ts'
@@ -15,9 +14,10 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
-import type { ActsFor } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { checkJson } from './json.ts'
 import { parse } from './parse.ts'
-import { spawnChild, stored } from './spawn.ts'
+import { spawnChild } from './spawn.ts'
 
 const PAGE = 100
 /** How long a store that is away is asked for an environment. */
@@ -29,17 +29,26 @@ const MAX_CLAIM_MS = 60_000
  * Workers: programs elsewhere that execute workflows of this store. Each is a holder of its own, so that it may go on
  * with another daemon: nothing of it is kept here.
  */
-export function workerActs(
-  kernel: Kernel,
-  actor: Actor,
-): ActsFor<'announceWorker' | 'claimWork' | 'doWork' | 'retireWorker'> {
+export function workerActions(
+  parts: ActionParts,
+): ActionsFor<'announceWorker' | 'claimWork' | 'doWork' | 'retireWorker' | 'workflows'> {
+  const { kernel } = parts
   const { edges } = kernel
   const { store, clock } = edges
-  const permit = () => {
-    const denied = edges.authorize(actor, 'admin', { type: 'store' })
-    if (denied !== undefined) throw new RefusedError(denied)
-  }
+  const permit = () => permitOnStore(parts, 'admin')
   return {
+    async workflows() {
+      permitOnStore(parts, 'read')
+      const holders = await store.ask({ ask: 'holders' })
+      const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
+      const names = live.flatMap(({ serves }) =>
+        serves.flatMap(({ kind, targets }) => (kind === 'workflow' ? (targets ?? []) : [])),
+      )
+      const counts = new Map<string, number>()
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      const workflows = [...counts].map(([name, workers]) => ({ name, workers }))
+      return { workflows: workflows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+    },
     async announceWorker({ worker, workflows }) {
       permit()
       const { position } = kernel.feed
@@ -165,7 +174,7 @@ async function perform(
     }
     case 'end': {
       const { type: _, ...ending } = act
-      stored(act.result ?? null, 'result')
+      checkJson(act.result ?? null, 'result')
       const replayKey = `end:${fence.fence}`
       return answerOf(await kernel.perform({ ...asked, type: 'end', ending, replayKey }))
     }

@@ -1,51 +1,39 @@
-import * as z from 'zod'
-import { actsOf } from '../actions/actions.ts'
-import { attach, followLog } from '../actions/attach.ts'
-import { wantedOf } from '../actions/changes.ts'
+import { type ActingParts, acting } from '../actions/acting.ts'
 import { ExternalStops } from '../actions/external-stops.ts'
-import { AnswerMasking, type MaskingMode } from '../actions/mask-answers.ts'
+import { AnswerMasker } from '../actions/mask-answers.ts'
 import { parse } from '../actions/parse.ts'
-import { effectsFor, NO_EFFECTS, onlyObserves, type ReadEffects } from '../actions/read-effects.ts'
+import { NO_EFFECTS } from '../actions/read-effects.ts'
 import { Retention, type RetentionLimits } from '../actions/retention.ts'
 import { type Revealed, Reveals } from '../actions/reveal.ts'
 import { spawnChild } from '../actions/spawn.ts'
-import type { WaitTimes } from '../actions/wait.ts'
-import { followNamed } from '../actions/while-readable.ts'
 import { messageOf } from '../base/error-text.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { CommandsOptions } from '../command/options.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
-import { RefusedError } from '../core/errors.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
-import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
-import { type Trouble, type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
+import { type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import { ExternalProcesses } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
-import { kernelClosed } from '../kernel/wait.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
-import type { RetryPolicy, WorkflowFunction } from '../verbs/durable-function.ts'
-import { followInbox } from '../verbs/follow-inbox.ts'
-import { type CallOptions, type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
-import { filter } from '../verbs/shapes/filter.ts'
-import { consumer, scope } from '../verbs/shapes/notice.ts'
+import type { WorkflowFunction } from '../verbs/durable-function.ts'
+import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/record.ts'
-import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
-import { OPTIONS, workflowFunction } from './options.ts'
+import { OPTIONS, WORKFLOW } from './options.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
 import { WAIT_LIMITS } from './wait-limits.ts'
@@ -113,7 +101,6 @@ export interface Embedded extends Reeve, ServesWorkflows {
 const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 const CONCURRENCY = 1_000
-
 const TIDY_MS = 60_000
 const PRUNE_MS = 600_000
 const BOOT_MS = 2_000
@@ -178,12 +165,12 @@ async function start(
   const watch = new StoreWatch(opened, systemClock)
   const { store } = watch
   const secrets = new EnvironmentSecrets(options.secrets, redaction)
-  const shown = new AnswerMasking(() => kernel, redaction, {
+  const masker = new AnswerMasker(() => kernel, redaction, {
     commands: () => commands?.secrets,
     named: secrets,
   })
   const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
-  const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, shown))
+  const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, masker))
   const { osPid, startTime, id } = holder
   const commands =
     options.commands === undefined
@@ -239,7 +226,7 @@ async function start(
     return troublesOf({ store: watch.failed, secrets: secretsTrouble(), log: logTrouble(), ...backlog })
   }
   const parts: ActingParts = {
-    ...{ kernel, commands, waits, shown, reveals, retention, troubles },
+    ...{ kernel, commands, waits, masker, reveals, retention, troubles },
     externals: new ExternalStops(kernel, externals),
   }
   return {
@@ -300,160 +287,9 @@ async function openStore(place: string): Promise<Store> {
   return openPostgres(place)
 }
 
-interface ActingParts {
-  readonly externals: ExternalStops
-  readonly kernel: Kernel
-  readonly commands: Commands | undefined
-  readonly waits: WaitTimes
-  readonly shown: AnswerMasking
-  readonly reveals: Reveals
-  readonly troubles: () => Trouble[]
-  readonly retention: Retention
-}
-
-/** The one place that every answer and every error passes on its way out: here secrets are left behind. */
-function acting(
-  parts: ActingParts,
-  actor: Actor,
-  effects: ReadEffects = effectsFor(parts.kernel, actor),
-): ReeveVerbs {
-  const { kernel, commands, shown, reveals } = parts
-  const acts = actsOf({ ...parts, actor, effects }) as Record<
-    string,
-    (input: unknown, options: CallOptions) => Promise<unknown>
-  >
-  const calls = Object.entries(verbs).map(([name, { input, needs }]) => [
-    name,
-    async (given: unknown, options: CallOptions = {}) => {
-      if (kernel.isClosed) throw kernelClosed()
-      try {
-        if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
-        const parsed = parse(input, given ?? {}, name)
-        if (!isRevealed(parsed))
-          return await shown.answer(await acts[name]?.(parsed, options), maskingModeOf(name))
-        reveals.permit(actor)
-        const answer = await acts[name]?.(parsed, options)
-        if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await shown.secretsIn(answer), name)
-        return answer
-      } catch (error) {
-        throw await shown.error(error)
-      }
-    },
-  ])
-  const called = Object.fromEntries(calls) as Omit<
-    ReeveVerbs,
-    'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
-  >
-  return {
-    ...called,
-    get kernel() {
-      return kernel.id
-    },
-    inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
-    follow: (given = {}, options = {}) => follow({ kernel, shown, reveals }, actor, given, options),
-    followOutput: (given, options = {}) =>
-      followLog(
-        kernel,
-        actor,
-        commands,
-        reveals,
-        called,
-        parse(FOLLOW_OUTPUT, given, 'followOutput'),
-        options,
-      ),
-    attach: async (given, options = {}) =>
-      attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
-  }
-}
-
-async function* follow(
-  { kernel, shown, reveals }: Pick<ActingParts, 'kernel' | 'shown' | 'reveals'>,
-  actor: Actor,
-  given: z.input<typeof FOLLOW>,
-  options: CallOptions,
-): AsyncGenerator<StoredEvent, void, void> {
-  const parsed = parse(FOLLOW, given, 'follow')
-  if (parsed.reveal) reveals.permit(actor)
-  const named = await followNamed(kernel, actor, parsed.filter?.pid ?? [], options)
-  try {
-    for await (const event of kernel.follow(parsed.after, () => true, named.signal)) {
-      const [wanted] = await wantedOf(kernel, actor, [event], parsed.filter)
-      if (wanted === undefined) continue
-      if (parsed.reveal) await reveals.noteAll(actor, await shown.secretsIn(wanted), 'follow')
-      yield parsed.reveal ? wanted : await shown.event(wanted)
-    }
-    named.throwIfLost()
-  } finally {
-    named.stop()
-  }
-}
-
-const FOLLOW_OUTPUT = z.strictObject({
-  pid: processRef,
-  offset: count.default(0),
-  reveal: z.boolean().default(false),
-  terminal: z.boolean().default(false),
-})
-
-const milliseconds = z.number().min(0)
-const WORKFLOW = z.strictObject({
-  name: z.string().min(1),
-  run: workflowFunction,
-  options: z.strictObject({
-    retry: z
-      .strictObject({
-        times: z.number().int().min(0),
-        backoffMs: milliseconds.exactOptional(),
-        factor: z.number().min(1).exactOptional(),
-        maxBackoffMs: milliseconds.exactOptional(),
-        when: z
-          .custom<NonNullable<RetryPolicy['when']>>(
-            (when) => typeof when === 'function',
-            'must be a function',
-          )
-          .exactOptional(),
-      })
-      .exactOptional(),
-    parkAfterMs: milliseconds.exactOptional(),
-    graceMs: milliseconds.exactOptional(),
-  }),
-})
-
-const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(64 * 1024) })
-const FOLLOW_INBOX = z.strictObject({
-  scope,
-  consumer: consumer.exactOptional(),
-  after: count.exactOptional(),
-  take: z.strictObject({ visibilityMs: duration.min(1).exactOptional() }).exactOptional(),
-  turn: turnId.exactOptional(),
-})
-const FOLLOW = z.strictObject({
-  after: z.number().int().nonnegative().default(0),
-  filter: filter.exactOptional(),
-  reveal: z.boolean().default(false),
-})
-
-function warn(error: unknown, doing: string, shown: AnswerMasking): void {
-  const said = error instanceof Error ? error.message : String(error)
-  process.emitWarning(shown.text(`While ${doing}: ${said}`), { type: 'ReeveWarning' })
-}
-
-function isRevealed(parsed: unknown): boolean {
-  return (parsed as { readonly reveal?: boolean }).reveal === true
-}
-
-/** These say what is shown of many processes at once: noted with those whose secrets are there. */
-const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
-
-/** What programs ask for to go on with, and what was masked when it was read. Everything else is for whoever looks. */
-const MASKING_MODES: Readonly<Partial<Record<string, MaskingMode>>> = {
-  ...{ wait: 'values', waitAny: 'values', waitAll: 'values', waitFor: 'values' },
-  ...{ claimWork: 'none', doWork: 'none' },
-  ...{ poll: 'records', log: 'none', search: 'none', screen: 'none', output: 'none' },
-}
-
-function maskingModeOf(verb: string): MaskingMode {
-  return MASKING_MODES[verb] ?? 'all'
+function warn(error: unknown, doing: string, masker: AnswerMasker): void {
+  const said = messageOf(error)
+  process.emitWarning(masker.text(`While ${doing}: ${said}`), { type: 'ReeveWarning' })
 }
 
 /** An end is the last event of all: what is shown after it is told here, where nobody else listens. */

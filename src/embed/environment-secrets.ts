@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import {
   resolveVariables,
@@ -16,7 +17,7 @@ export class EnvironmentSecrets {
   readonly #source: Secrets | undefined
   readonly #redaction: Redaction
   /** The names of secrets in an environment, by its ref. */
-  readonly #named = new Map<string, readonly string[]>()
+  readonly #named = new BoundedMap<string, readonly string[]>(MAX_ENVIRONMENTS)
 
   /** Every value of the source is masked, also one that is set while the kernel runs. */
   constructor(source: Secrets | undefined, redaction: Redaction) {
@@ -60,8 +61,6 @@ export class EnvironmentSecrets {
     const environment = await kernel.edges.store.ask({ ask: 'environment', ref })
     const names = secretsNamedIn(environment)
     if (environment !== null) this.#named.set(ref, names)
-    const [oldest] = this.#named.keys()
-    if (this.#named.size > MAX_ENVIRONMENTS && oldest !== undefined) this.#named.delete(oldest)
     return names
   }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
-import type { WorkflowFunction } from '../verbs/durable-function.ts'
+import type { RetryPolicy, WorkflowFunction } from '../verbs/durable-function.ts'
 import type { EmbedOptions } from './embed.ts'
 
 /** As long as a timer of Node's can be. */
@@ -9,6 +9,7 @@ const ms = z
   .number()
   .int()
   .max(2 ** 31 - 1)
+const milliseconds = z.number().min(0)
 const bytes = z.number().int().min(1).optional()
 const COMMANDS = z.strictObject({
   home: z.string().min(1),
@@ -22,10 +23,7 @@ const COMMANDS = z.strictObject({
     .optional(),
 })
 
-export const workflowFunction = z.custom<WorkflowFunction>(
-  (run) => typeof run === 'function',
-  'must be a function',
-)
+const workflowFunction = z.custom<WorkflowFunction>((run) => typeof run === 'function', 'must be a function')
 
 /** What `embed` may be given. */
 export const OPTIONS = z.strictObject({
@@ -95,6 +93,30 @@ export const OPTIONS = z.strictObject({
   onReveal: z
     .custom<EmbedOptions['onReveal']>((listener) => typeof listener === 'function', 'must be a function')
     .optional(),
+})
+
+/** The arguments of `workflow`. */
+export const WORKFLOW = z.strictObject({
+  name: z.string().min(1),
+  run: workflowFunction,
+  options: z.strictObject({
+    retry: z
+      .strictObject({
+        times: z.number().int().min(0),
+        backoffMs: milliseconds.exactOptional(),
+        factor: z.number().min(1).exactOptional(),
+        maxBackoffMs: milliseconds.exactOptional(),
+        when: z
+          .custom<NonNullable<RetryPolicy['when']>>(
+            (when) => typeof when === 'function',
+            'must be a function',
+          )
+          .exactOptional(),
+      })
+      .exactOptional(),
+    parkAfterMs: milliseconds.exactOptional(),
+    graceMs: milliseconds.exactOptional(),
+  }),
 })
 
 function isStore(value: unknown): boolean {

@@ -1,0 +1,124 @@
+import * as z from 'zod'
+import { RefusedError } from '../core/errors.ts'
+import type { Actor } from '../core/process/record.ts'
+import { kernelClosed } from '../kernel/wait.ts'
+import { followInbox } from '../verbs/follow-inbox.ts'
+import { type CallOptions, type ReeveVerbs, verbs } from '../verbs/reeve.ts'
+import { filter } from '../verbs/shapes/filter.ts'
+import { consumer, scope } from '../verbs/shapes/notice.ts'
+import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
+import type { ActionParts } from './action.ts'
+import { actionsOf } from './actions.ts'
+import { attach, followLog } from './attach.ts'
+import { followChanges } from './changes.ts'
+import type { AnswerMasker, MaskingMode } from './mask-answers.ts'
+import { parse } from './parse.ts'
+import { effectsFor, onlyObserves, type ReadEffects } from './read-effects.ts'
+
+/** The parts that all actors share. */
+export interface ActingParts extends Omit<ActionParts, 'actor' | 'effects'> {
+  readonly masker: AnswerMasker
+}
+
+/** The verbs on behalf of `actor`. Every answer and every error leaves through here, and secrets are masked on the way. */
+export function acting(
+  parts: ActingParts,
+  actor: Actor,
+  effects: ReadEffects = effectsFor(parts.kernel, actor),
+): ReeveVerbs {
+  const { kernel, commands, masker, reveals } = parts
+  const actions = actionsOf({ ...parts, actor, effects }) as Record<
+    string,
+    (input: unknown, options: CallOptions) => Promise<unknown>
+  >
+  const calls = Object.entries(verbs).map(([name, { input, needs }]) => [
+    name,
+    async (given: unknown, options: CallOptions = {}) => {
+      if (kernel.isClosed) throw kernelClosed()
+      try {
+        if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
+        const parsed = parse(input, given ?? {}, name)
+        if (!isRevealed(parsed))
+          return await masker.answer(await actions[name]?.(parsed, options), maskingModeOf(name))
+        reveals.permit(actor)
+        const answer = await actions[name]?.(parsed, options)
+        if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await masker.secretsIn(answer), name)
+        return answer
+      } catch (error) {
+        throw await masker.error(error)
+      }
+    },
+  ])
+  const called = Object.fromEntries(calls) as Omit<
+    ReeveVerbs,
+    'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+  >
+  return {
+    ...called,
+    get kernel() {
+      return kernel.id
+    },
+    inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
+    follow: async function* (given = {}, options = {}) {
+      yield* followChanges({ kernel, masker, reveals }, actor, parse(FOLLOW, given, 'follow'), options)
+    },
+    followOutput: (given, options = {}) =>
+      followLog(
+        kernel,
+        actor,
+        commands,
+        reveals,
+        called,
+        parse(FOLLOW_OUTPUT, given, 'followOutput'),
+        options,
+      ),
+    attach: async (given, options = {}) =>
+      attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
+  }
+}
+
+const FOLLOW_OUTPUT = z.strictObject({
+  pid: processRef,
+  offset: count.default(0),
+  reveal: z.boolean().default(false),
+  terminal: z.boolean().default(false),
+})
+const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(64 * 1024) })
+const FOLLOW_INBOX = z.strictObject({
+  scope,
+  consumer: consumer.exactOptional(),
+  after: count.exactOptional(),
+  take: z.strictObject({ visibilityMs: duration.min(1).exactOptional() }).exactOptional(),
+  turn: turnId.exactOptional(),
+})
+const FOLLOW = z.strictObject({
+  after: z.number().int().nonnegative().default(0),
+  filter: filter.exactOptional(),
+  reveal: z.boolean().default(false),
+})
+
+function isRevealed(parsed: unknown): boolean {
+  return (parsed as { readonly reveal?: boolean }).reveal === true
+}
+
+/** Answers about many processes: a reveal is noted for those whose secrets are in the answer. */
+const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
+
+/** Verbs whose answers programs process, or whose answers were masked when they were read. All others are masked wholly. */
+const MASKING_MODES: Readonly<Partial<Record<string, MaskingMode>>> = {
+  wait: 'values',
+  waitAny: 'values',
+  waitAll: 'values',
+  waitFor: 'values',
+  claimWork: 'none',
+  doWork: 'none',
+  poll: 'records',
+  log: 'none',
+  search: 'none',
+  screen: 'none',
+  output: 'none',
+}
+
+function maskingModeOf(verb: string): MaskingMode {
+  return MASKING_MODES[verb] ?? 'all'
+}

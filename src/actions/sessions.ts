@@ -1,0 +1,40 @@
+import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
+import { type ActionParts, type ActionsFor, permitOnSession, permitOnStore } from './action.ts'
+
+export function sessionActions(
+  parts: ActionParts,
+): ActionsFor<
+  | 'openSession'
+  | 'touchSession'
+  | 'endSession'
+  | 'deleteSession'
+  | 'sessions'
+  | 'openTurn'
+  | 'endTurn'
+  | 'liveCount'
+> {
+  const { kernel, actor } = parts
+  const { edges } = kernel
+  return {
+    openSession: ({ session, label, allowance }) =>
+      openSession(edges, actor, session, label ?? null, allowance),
+    touchSession: ({ session }) => touchSession(edges, actor, session),
+    endSession: ({ session }) => kernel.endSession(actor, session),
+    async deleteSession({ session }) {
+      const { stopped, orphaned, preserved, ...counts } = await kernel.deleteSession(actor, session)
+      return { ...counts, stopped: [...stopped], orphaned: [...orphaned], preserved: [...preserved] }
+    },
+    async sessions({ after, limit }) {
+      permitOnStore(parts, 'read')
+      return { sessions: [...(await edges.store.ask({ ask: 'sessions', after: after ?? null, limit }))] }
+    },
+    openTurn: (id) => openTurn(edges, actor, id),
+    endTurn: (id) => kernel.endTurn(actor, id),
+    async liveCount({ session, maxAgeMs }) {
+      if (session === undefined) permitOnStore(parts, 'read')
+      else permitOnSession(parts, session)
+      const since = maxAgeMs === undefined ? null : edges.clock.now() - maxAgeMs
+      return edges.store.ask({ ask: 'activity', session: session ?? null, since })
+    },
+  }
+}
