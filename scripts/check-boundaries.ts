@@ -1,84 +1,72 @@
-/** Who may import whom below src/, and what the pure part may not say. The rules are the two tables below. */
+/** Checks which folder of src/ imports which, and that core stays pure. The two tables below are the rules. */
 import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * What each folder may import beside its own files; the longest folder name that fits a file is its rule.
- * A folder or file below src/ stands for itself, `type x` for type-only imports of x, `node:*` for the
- * built-ins, any other word for a package, `*` for everything, and `!x` takes x away again.
+ * What each folder may import besides its own files. The rule of a file is that of the longest folder name that contains it.
+ *
+ * | entry           | allows                                                       |
+ * | folder or file  | everything in it, by its path below src/                     |
+ * | `type x`        | type-only imports of x                                       |
+ * | `node:*`        | all built-ins of Node                                        |
+ * | any other word  | the package of that name                                     |
+ * | `*`             | everything, also imports that only running the file resolves |
+ * | `!x`            | forbids x                                                    |
+ *
+ * The longest entry that matches an import decides. Only composition roots have `*`.
  */
 const mayImport: Record<string, readonly string[]> = {
   base: [],
+  // The one tool of base that rules need is pure: the option that a caller probably meant is part of a refusal.
   core: ['base/nearest-name.ts'],
   package: ['node:*', '!node:sqlite'],
   os: ['base', 'node:*', '!node:sqlite'],
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
-  keeper: ['node:*', '@lydell/node-pty', 'os', 'base'],
+  keeper: ['base', 'os', 'node:*', '@lydell/node-pty'],
   verbs: ['type core', 'zod'],
   store: ['core', 'base', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'base', 'store', '!store/postgres', 'node:*'],
   'store/postgres': ['core', 'base', 'store', '!store/sqlite', 'node:*', '!node:sqlite', 'postgres'],
   kernel: ['store/contract.ts', 'core', 'base'],
-  authority: ['kernel', 'core'],
-  memory: ['authority', 'kernel', 'core'],
   command: [
-    ...[
-      'memory',
-      'authority',
-      'kernel',
-      'verbs',
-      'core',
-      'base',
-      'redaction',
-      'keeper/protocol',
-      'os',
-      'package',
-      'node:*',
-      '!node:sqlite',
-    ],
-    ...['re2js', '@xterm/headless'],
+    ...['kernel', 'verbs', 'core', 'base', 'redaction', 'keeper/protocol', 'os', 'package'],
+    ...['node:*', '!node:sqlite', 're2js', '@xterm/headless'],
   ],
-  agent: ['memory', 'authority', 'kernel', 'verbs', 'core', 'node:*', '!node:sqlite'],
-  workflow: ['memory', 'authority', 'kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
-  tool: ['memory', 'authority', 'kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
+  workflow: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
+  tool: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   external: ['kernel', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
   worker: ['workflow', 'kernel', 'verbs', 'core', 'base', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
+  actions: [
+    ...['kernel', 'verbs', 'core', 'base', 'redaction', 'store/contract.ts', 'keeper/protocol'],
+    ...['command', 'workflow', 'tool', 'external', 'zod', 're2js'],
+  ],
   client: ['verbs', 'base', 'home', 'core/errors.ts', 'core/refusal.ts', 'node:*', '!node:sqlite', 'ws'],
   server: [
     ...['verbs', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
     ...['hono', '@hono/node-server', 'ws', 'zod'],
   ],
-  actions: [
-    ...['kernel', 'verbs', 'core', 'base', 'redaction', 'keeper/protocol', 'store/contract.ts'],
-    ...['command', 'workflow', 'tool', 'external', 'zod', 're2js'],
-  ],
   telemetry: ['type core', 'core/errors.ts', 'verbs', 'base', 'home', 'node:*', '!node:sqlite'],
   cli: ['client', 'verbs', 'core/errors.ts', 'base', 'home', 'os', 'node:*', '!node:sqlite'],
   mcp: [
-    ...[
-      'client',
-      'verbs',
-      'base',
-      'type core',
-      'core/errors.ts',
-      'core/refusal.ts',
-      'node:*',
-      '!node:sqlite',
-    ],
-    ...['package', 'zod', '@modelcontextprotocol/server'],
+    ...['client', 'verbs', 'base', 'type core', 'core/errors.ts', 'core/refusal.ts'],
+    ...['package', 'node:*', '!node:sqlite', 'zod', '@modelcontextprotocol/server'],
   ],
-  acp: ['client', 'verbs', 'node:*', '!node:sqlite'],
   testing: ['core', 'store/contract.ts', 'store/memory', 'kernel', 'verbs', 'node:assert', 'node:crypto'],
-  daemon: ['*'],
-  demo: ['*'],
-  embed: ['*'],
-  '': ['*'],
+  embed: ['*', ...keeperByProtocol(), '!client', '!server', '!cli', '!mcp', '!telemetry', '!daemon', '!demo'],
+  daemon: ['*', ...keeperByProtocol()],
+  demo: ['*', ...keeperByProtocol(), '!daemon'],
+  '': ['*', ...keeperByProtocol()],
 }
 
-/** What makes a rule depend on more than its arguments, and so may not stand in core. */
+/** The keeper is a program of its own: a daemon may talk to a keeper of another version, so it shares the protocol alone. */
+function keeperByProtocol(): readonly string[] {
+  return ['!keeper', 'keeper/protocol']
+}
+
+/** What makes a function depend on more than its arguments: forbidden in core. */
 const impure: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Date.now()', /\bDate\.now\b/g],
   ['new Date()', /\bnew\s+Date\s*(\(\s*\)|(?!\s*\())/g],
@@ -88,6 +76,12 @@ const impure: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['await', /\bawait\b/g],
   ['Promise', /\bPromise\b/g],
 ]
+
+/** The packages that rules name. */
+const PACKAGES = new Set([
+  ...['re2js', '@lydell/node-pty', 'zod', 'postgres', '@xterm/headless', 'ws', 'hono', '@hono/node-server'],
+  '@modelcontextprotocol/server',
+])
 
 type SourceFile = { readonly path: string; readonly text: string }
 type Violation = { readonly file: string; readonly line: number; readonly message: string }
@@ -105,15 +99,33 @@ export function violations(files: readonly SourceFile[]): Violation[] {
   })
 }
 
+/** Folders and files that the rules name and that do not exist: each would be a hole in the rules once it does. */
+export function absentFrom(paths: readonly string[]): string[] {
+  const known = paths.map((path) => path.replace(/^src\//, ''))
+  const isPackage = (name: string) => isBuiltin(name) || name.startsWith('node:') || PACKAGES.has(name)
+  const named = Object.entries(mayImport).flatMap(([folder, entries]) => [folder, ...entries.map(nameIn)])
+  return [...new Set(named)].filter(
+    (name) => name !== '' && name !== '*' && !isPackage(name) && !known.some((path) => isWithin(path, name)),
+  )
+}
+
+/** Every folder with `*`. */
+export function compositionRoots(): string[] {
+  return Object.keys(mayImport).filter((folder) => mayImport[folder]?.includes('*'))
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()
 
 function main() {
   const paths = globSync('src/**/*.{ts,mts,cts}').map((path) => path.replaceAll('\\', '/'))
   const found = violations(paths.sort().map((path) => ({ path, text: readFileSync(path, 'utf8') })))
   for (const { file, line, message } of found) console.error(`${file}:${line} ${message}`)
-  console.log(`${paths.length} files checked, ${found.length} violations.`)
-  if (paths.length === 0) console.error('Nothing was checked: run this in the folder that holds src/.')
-  process.exitCode = paths.length > 0 && found.length === 0 ? 0 : 1
+  const absent = absentFrom(paths)
+  for (const name of absent)
+    console.error(`scripts/check-boundaries.ts names src/${name}, which does not exist`)
+  console.log(`${paths.length} files checked, ${found.length + absent.length} violations.`)
+  if (paths.length === 0) console.error('No files were checked: run this in the folder that contains src/.')
+  process.exitCode = paths.length > 0 && found.length + absent.length === 0 ? 0 : 1
 }
 
 function ruleFor(path: string) {
@@ -133,31 +145,36 @@ function forbiddenImports(file: SourceFile, folder: string): Violation[] {
       file: file.path,
       line: lineAt(code, found.index),
       message:
-        `imports ${found.specifier ?? 'something that only running it can tell'}; ` +
+        `imports ${found.specifier ?? 'a module whose name is computed'}; ` +
         `src/${folder} may import its own files${allowed.map((entry) => `, ${entry}`).join('')}`,
     }))
 }
 
 function isAllowed({ specifier, typeOnly }: Import, path: string, folder: string) {
   const allowed = mayImport[folder] ?? []
-  const everything = allowed.includes('*')
-  if (specifier === undefined) return everything
+  if (specifier === undefined) return allowed.includes('*')
   const target = targetOf(specifier, path)
   if (target.kind === 'outside') return false
-  if (everything) return true
-  const matches = (entry: string) => {
-    if (target.kind === 'file') return isWithin(target.name, entry)
-    if (target.kind === 'builtin' && entry === 'node:*') return true
-    return target.name === entry || target.name.startsWith(`${entry}/`)
-  }
-  if (allowed.some((entry) => entry.startsWith('!') && matches(entry.slice(1)))) return false
-  if (target.kind === 'file' && isWithin(target.name, folder)) return true
-  return allowed.some(
-    (entry) => matches(entry) || (typeOnly && entry.startsWith('type ') && matches(entry.slice(5))),
-  )
+  const isOwn = target.kind === 'file' && isWithin(target.name, folder)
+  const deciding = [...(isOwn ? [folder] : []), ...allowed]
+    .filter((entry) => (typeOnly || !entry.startsWith('type ')) && matches(nameIn(entry), target))
+    .sort((a, b) => nameIn(b).length - nameIn(a).length)[0]
+  return deciding !== undefined && !deciding.startsWith('!')
 }
 
-/** What a specifier names. Reeve's own name counts as outside: sources reach each other by relative paths. */
+function matches(name: string, target: { readonly kind: string; readonly name: string }) {
+  if (name === '*') return true
+  if (target.kind === 'file') return isWithin(target.name, name)
+  if (target.kind === 'builtin' && name === 'node:*') return true
+  return target.name === name || target.name.startsWith(`${name}/`)
+}
+
+/** The folder, file or package that an entry of the rules is about. */
+function nameIn(entry: string) {
+  return entry.replace(/^(!|type )/, '')
+}
+
+/** The target of a specifier. Reeve's own name counts as outside: sources import each other by relative paths. */
 function targetOf(specifier: string, importer: string) {
   if (specifier.startsWith('.')) {
     const path = posix.join(posix.dirname(importer), specifier)
@@ -193,15 +210,15 @@ function impurities(file: SourceFile): Violation[] {
     [...words.matchAll(pattern)].map(({ index }) => ({
       file: file.path,
       line: lineAt(words, index),
-      message: `uses ${name}; core is pure: time, ids and answers of others arrive as arguments`,
+      message: `uses ${name}; core is pure: time, ids and answers of others are arguments`,
     })),
   )
 }
 
 /**
- * The text with blanks for what is not code, every character still at its place: `code` keeps strings, since
- * imports name files by them, `words` does not. Code inside `${}` stays in both. A slash begins a regular
- * expression where a value could begin; that is a guess, but a wrong one ends with its line.
+ * The text with blanks for everything that is not code, so that every character keeps its position. `code` keeps strings,
+ * since imports name files by them; `words` does not. Code inside `${}` stays in both. A slash begins a regular expression
+ * where a value could begin; this is a guess, but a wrong guess ends with its line.
  */
 function masked(text: string) {
   const code = text.split('')

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { violations } from '../scripts/check-boundaries.ts'
+import { absentFrom, compositionRoots, violations } from '../scripts/check-boundaries.ts'
 
 const found = (path: string, ...lines: string[]) =>
   violations([{ path, text: lines.join('\n') }]).map(
@@ -11,6 +11,15 @@ test('the sources of Reeve keep every import rule', () => {
   const paths = globSync('src/**/*.ts')
   expect(paths.length).toBeGreaterThan(0)
   expect(violations(paths.map((path) => ({ path, text: readFileSync(path, 'utf8') })))).toEqual([])
+})
+
+test('the rules name folders and files that exist', () => {
+  expect(absentFrom(globSync('src/**/*.ts'))).toEqual([])
+  expect(absentFrom(['src/core/clock.ts'])).toContain('kernel')
+})
+
+test('only composition roots may import everything', () => {
+  expect(compositionRoots()).toEqual(['embed', 'daemon', 'demo', ''])
 })
 
 test('a violation names file, line, what was imported and what may be', () => {
@@ -45,11 +54,10 @@ describe('forbidden', () => {
     ['src/kernel/claim.ts', "import { setTimeout } from 'node:timers/promises'"],
     ['src/kernel/claim.ts', "import { z } from 'zod'"],
     ['src/kernel/claim.ts', "import { start } from '../verbs/start.ts'"],
-    ['src/authority/gate.ts', "import type { Store } from '../store/contract.ts'"],
-    ['src/memory/view.ts', "import { run } from '../agent/run.ts'"],
-    ['src/command/run.ts', "import { run } from '../agent/run.ts'"],
+    ['src/command/run.ts', "import { run } from '../tool/run.ts'"],
+    ['src/command/run.ts', "import { killAll } from '../actions/kill-all.ts'"],
     ['src/command/run.ts', "import { main } from '../keeper/main.ts'"],
-    ['src/agent/run.ts', "import type { Frame } from '../keeper/protocol/messages.ts'"],
+    ['src/workflow/run.ts', "import type { Frame } from '../keeper/protocol/messages.ts'"],
     ['src/workflow/run.ts', "import { run } from '../tool/run.ts'"],
     ['src/tool/run.ts', "import type { Store } from '../store/contract.ts'"],
     ['src/server/http.ts', "import { run } from '../command/run.ts'"],
@@ -57,9 +65,25 @@ describe('forbidden', () => {
     ['src/server/http.ts', "import { connect } from '../client/connect.ts'"],
     ['src/cli/run.ts', "import { claim } from '../kernel/claim.ts'"],
     ['src/mcp/serve.ts', "import { http } from '../server/http.ts'"],
-    ['src/acp/serve.ts', "import { run } from '../cli/run.ts'"],
+    ['src/mcp/serve.ts', "import { run } from '../cli/run.ts'"],
     ['src/testing/index.ts', "import { open } from '../store/sqlite/open.ts'"],
     ['src/testing/index.ts', "import { test } from 'vitest'"],
+    ['src/base/pause.ts', "import { setTimeout } from 'node:timers/promises'"],
+    ['src/base/pause.ts', "import type { Clock } from '../core/clock.ts'"],
+    ['src/core/lease/decide.ts', "import { pause } from '../../base/pause.ts'"],
+    ['src/home/paths.ts', "import type { Kernel } from '../kernel/kernel.ts'"],
+    ['src/os/boot.ts', "import { homePaths } from '../home/paths.ts'"],
+    ['src/redaction/masker.ts', "import { readFileSync } from 'node:fs'"],
+    ['src/actions/spawn.ts', "import { embed } from '../embed/embed.ts'"],
+    ['src/actions/spawn.ts', "import { readFile } from 'node:fs/promises'"],
+    ['src/actions/spawn.ts', "import { open } from '../store/sqlite/open.ts'"],
+    ['src/embed/embed.ts', "import { up } from '../daemon/up.ts'"],
+    ['src/embed/embed.ts', "import { connect } from '../client/connect.ts'"],
+    ['src/embed/embed.ts', "import { keep } from '../keeper/keep.ts'"],
+    ['src/daemon/up.ts', "import { keep } from '../keeper/keep.ts'"],
+    ['src/daemon/up.ts', "const log = import('../keeper/log/output-log.ts')"],
+    ['src/demo/demo.ts', "import type { Program } from '../keeper/program/program.ts'"],
+    ['src/main.ts', "import '../src/keeper/main.ts'"],
     ['src/main.ts', "import { startPostgres } from '../test/postgres-server.ts'"],
     ['src/main.ts', "import { connect } from 'reeve'"],
     ['src/util/strings.ts', 'export const empty = 1'],
@@ -85,11 +109,15 @@ describe('allowed', () => {
     ],
     [
       'src/command/run.ts',
-      "import type { Frame } from '../keeper/protocol/messages.ts'\nimport '../memory/view.ts'",
+      "import type { Frame } from '../keeper/protocol/messages.ts'\nimport '../kernel/claim.ts'",
     ],
     ['src/server/http.ts', "import { createServer } from 'node:http'\nimport '../verbs/start.ts'"],
     ['src/cli/run.ts', "import { connect } from '../client/connect.ts'\nimport '../verbs/start.ts'"],
     ['src/testing/index.ts', "import assert from 'node:assert/strict'\nimport '../store/contract.ts'"],
+    ['src/core/known-options.ts', "import { nearestName } from '../base/nearest-name.ts'"],
+    ['src/keeper/main.ts', "import { messageOf } from '../base/error-text.ts'"],
+    ['src/actions/spawn.ts', "import { Commands } from '../command/commands.ts'\nimport '../verbs/spawn.ts'"],
+    ['src/embed/embed.ts', "import { homeAt } from '../keeper/protocol/home.ts'\nimport 'node:crypto'"],
     ['src/daemon/up.ts', "import '../server/http.ts'\nimport 'node:sqlite'\nimport 'postgres'"],
     ['src/index.ts', "export * from './store/sqlite/open.ts'\nconst a = import(name)"],
   ])('%s: %s', (path, text) => {
@@ -110,7 +138,7 @@ describe('core says nothing about clocks, chance or waiting', () => {
     ['Promise', 'type Later = Promise<string>'],
   ])('%s in: %s', (name, text) => {
     expect(found('src/core/lease/decide.ts', text)).toEqual([
-      `src/core/lease/decide.ts:1 uses ${name}; core is pure: time, ids and answers of others arrive as arguments`,
+      `src/core/lease/decide.ts:1 uses ${name}; core is pure: time, ids and answers of others are arguments`,
     ])
   })
 

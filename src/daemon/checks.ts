@@ -111,7 +111,7 @@ async function terminals(): Promise<Check> {
 /** Without them everything works, but a program that hides well is not found. */
 async function cgroups(): Promise<Check> {
   const name = 'cgroups'
-  const { ownCgroups } = await import('../keeper/tree/own-cgroups.ts')
+  const { ownCgroups } = await import('../os/own-cgroups.ts')
   const { unified } = ownCgroups()
   if (unified !== null && isWritable(unified)) return { name, state: 'good', found: unified }
   return {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { pino } from 'pino'
+import { LineLog, type LogTrouble } from '../base/line-log.ts'
 import type { HomePaths } from '../home/paths.ts'
-import { LineLog, type LogTrouble } from '../keeper/line-log.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Log } from '../server/served.ts'
 import { isFileAt, LogRotation } from './log-rotation.ts'
@@ -25,7 +25,7 @@ interface LogTarget {
 
 /** Writes JSON lines without secrets. Lines are written synchronously, so that the last lines before a crash are there. */
 export function logAt(redaction: Redaction, { level = 'info', fd = 2, rotated }: LogTarget = {}): DaemonLog {
-  const file = new LineLog(fd, { lostLine })
+  const file = new LineLog(fd, { lostLine, write: writeSync })
   let rotation: LogRotation | undefined
   const write = (line: string) => {
     // Lines that wait may begin within a line of the file.

@@ -1,5 +1,5 @@
 import { homeFolder, homePaths } from '../home/paths.ts'
-import { closeInherited, inheritedFds } from '../keeper/inherited-fds.ts'
+import { closeInherited, inheritedFds } from '../os/inherited-fds.ts'
 import { startKeeperEarly } from './early-keeper.ts'
 import type { Daemon, UpOptions } from './up.ts'
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, existsSync, statSync, truncateSync } from 'node:fs'
+import { copyFileSync, existsSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, traceOf } from '../base/error-text.ts'
+import { LineLog } from '../base/line-log.ts'
 import { bootId, pidNamespace } from '../os/boot.ts'
 import { descriptorLimitOf } from '../os/descriptors.ts'
 import { startTimeOf } from '../os/identity.ts'
 import { LiveFiles } from './home/live-files.ts'
 import { SpareFiles } from './home/spare-files.ts'
 import { IdleExit } from './idle-exit.ts'
-import { LineLog } from './line-log.ts'
 import { maxOpenLogs, OpenLogs } from './log/open-logs.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
@@ -148,6 +148,7 @@ const MAX_LOG_BYTES = 1024 * 1024
 /** The daemon that started this keeper has pointed its standard error at a log. */
 const log = new LineLog(2, {
   lostLine: (count) => `${new Date().toISOString()} ${count} lines of this log were lost.`,
+  write: writeSync,
 })
 
 /** Never throws: it is what uncaught errors are handled with. */

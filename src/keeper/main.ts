@@ -1,5 +1,5 @@
 /** The keeper: `node main.ts <home folder>`. Started by a daemon, in a session of its own. */
-import { closeInherited, inheritedFds } from './inherited-fds.ts'
+import { closeInherited, inheritedFds } from '../os/inherited-fds.ts'
 import { keep } from './keep.ts'
 
 const folder = process.argv[2]

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { MARKER } from '../../src/keeper/protocol/home.ts'
-import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
+import { ownCgroups } from '../../src/os/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
 export interface OsProcess {

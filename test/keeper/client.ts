@@ -17,7 +17,7 @@ import {
   type Tell,
 } from '../../src/keeper/protocol/messages.ts'
 import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
-import { ownCgroups } from '../../src/keeper/tree/own-cgroups.ts'
+import { ownCgroups } from '../../src/os/own-cgroups.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const main = join(root, 'src', 'keeper', 'main.ts')

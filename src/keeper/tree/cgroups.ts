@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isAlive } from '../../os/identity.ts'
+import { ownCgroups } from '../../os/own-cgroups.ts'
 import {
   cgroupMembers,
   groupsBelow,
@@ -13,7 +14,6 @@ import { KeeperCgroup } from './keeper-cgroup.ts'
 import { KeeperUsage } from './keeper-usage.ts'
 import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
-import { ownCgroups } from './own-cgroups.ts'
 
 /**
  * The cgroups of one keeper: a leaf for each program, in which its whole tree is found, whatever it does.

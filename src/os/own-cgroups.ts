@@ -1,5 +1,5 @@
 import { join, posix } from 'node:path'
-import { readProc } from '../../os/proc-files.ts'
+import { readProc } from './proc-files.ts'
 
 /** Where this program stands: its folders in the v2 hierarchy and in the v1 hierarchy that limits memory. */
 export interface OwnCgroups {

@@ -1,30 +1,30 @@
-import { writeSync } from 'node:fs'
-import { messageOf } from '../base/error-text.ts'
-import { ExponentialBackoff } from '../base/exponential-backoff.ts'
+import { messageOf } from './error-text.ts'
+import { ExponentialBackoff } from './exponential-backoff.ts'
 
 export interface LineLogOptions {
-  /** The line that says how many lines were dropped, without its line end. */
+  /** The line that reports how many lines were dropped, without its line end. */
   readonly lostLine: (count: number) => string
-  readonly write?: (fd: number, bytes: Buffer) => number
+  /** Writes to the file, and returns how many bytes it took: `writeSync`. */
+  readonly write: (fd: number, bytes: Buffer) => number
 }
 
-/** A log that takes no lines at the moment. */
+/** The state of a log whose file takes no lines at the moment. */
 export interface LogTrouble {
   readonly since: number
   readonly message: string
-  /** Lines that wait in memory. */
+  /** Lines that are buffered in memory. */
   readonly waiting: number
-  /** Lines that were dropped, because too many wait. */
+  /** Lines that were dropped, because the buffer is full. */
   readonly lost: number
 }
 
 /**
- * The log of a daemon or a keeper. Lines are written at once, so that those before a crash are there. A disk that is full
+ * The log of a daemon or a keeper. Lines are written at once, so that the lines before a crash are in the file. A full disk
  * must not end the program that logs: `write` never throws.
  *
- * | state   | write                                     | retry                                                  |
- * | flows   | written, or kept in memory and → waits    | –                                                      |
- * | waits   | kept, or counted as lost if too many wait | all written, then the count of lost lines → flows      |
+ * | state     | write                                          | retry                                                |
+ * | writing   | written, or buffered → buffering               | –                                                    |
+ * | buffering | buffered, or counted as lost if buffer is full | all written, then the count of lost lines → writing  |
  */
 export class LineLog {
   readonly #fd: number
@@ -42,7 +42,7 @@ export class LineLog {
     this.#options = options
   }
 
-  /** `line` has its line end. */
+  /** `line` ends with its line end. */
   write(line: string): void {
     const bytes = Buffer.from(line)
     if (this.#since === null) {
@@ -64,7 +64,7 @@ export class LineLog {
     this.#retryLater()
   }
 
-  /** A log alone keeps no program alive. */
+  /** The timer does not keep the program alive. */
   #retryLater(): void {
     if (this.#retry !== null) return
     this.#retry = setTimeout(() => this.#writeWaiting(), this.#backoff.nextMs())
@@ -90,12 +90,11 @@ export class LineLog {
     if (lost > 0) this.write(`${this.#options.lostLine(lost)}\n`)
   }
 
-  /** How many bytes were taken. */
+  /** Returns how many bytes the file took. */
   #tryWrite(bytes: Buffer): number {
-    const write = this.#options.write ?? writeSync
     let written = 0
     try {
-      while (written < bytes.length) written += write(this.#fd, bytes.subarray(written))
+      while (written < bytes.length) written += this.#options.write(this.#fd, bytes.subarray(written))
     } catch (error) {
       this.#message = messageOf(error)
     }

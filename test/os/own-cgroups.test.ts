@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownCgroupsIn } from '../../../src/keeper/tree/own-cgroups.ts'
+import { ownCgroupsIn } from '../../src/os/own-cgroups.ts'
 
 const v1AndV2 = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 master:2 - cgroup cgroup rw,memory

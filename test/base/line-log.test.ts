@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { LineLog } from '../../src/keeper/line-log.ts'
+import { LineLog } from '../../src/base/line-log.ts'
 
 /** A file that takes so many bytes more. */
 class Disk {
