@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
   keeper: ['base', 'os', 'node:*', '@lydell/node-pty'],
-  verbs: ['type core', 'zod'],
+  verbs: ['type core', 'base', 'zod'],
   store: ['core', 'base', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'base', 'store', '!store/postgres', 'node:*'],
   'store/postgres': ['core', 'base', 'store', '!store/sqlite', 'node:*', '!node:sqlite', 'postgres'],

@@ -7,6 +7,7 @@ import { type CallOptions, type ReeveVerbs, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
 import { consumer, scope } from '../verbs/shapes/notice.ts'
 import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
+import { SCROLLBACK_BYTES } from '../verbs/shapes/scrollback.ts'
 import type { ActionParts } from './action.ts'
 import { actionsOf } from './actions.ts'
 import { attach, followLog } from './attach.ts'
@@ -83,7 +84,7 @@ const FOLLOW_OUTPUT = z.strictObject({
   reveal: z.boolean().default(false),
   terminal: z.boolean().default(false),
 })
-const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(64 * 1024) })
+const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(SCROLLBACK_BYTES) })
 const FOLLOW_INBOX = z.strictObject({
   scope,
   consumer: consumer.exactOptional(),

@@ -12,6 +12,7 @@ import type { ExternalStops } from './external-stops.ts'
 import type { ReadEffects } from './read-effects.ts'
 import type { Retention } from './retention.ts'
 import type { Reveals } from './reveal.ts'
+import type { WaitTimes } from './wait-times.ts'
 
 /** Performs one verb. Its input has been parsed; a refusal is thrown. */
 type Action<Name extends VerbName> = (
@@ -33,12 +34,6 @@ export interface ActionParts {
   readonly effects: ReadEffects
   readonly retention: Retention
   readonly troubles: () => Trouble[]
-}
-
-/** The default and the maximal time of a `wait`. */
-export interface WaitTimes {
-  readonly defaultMs: number
-  readonly mostMs: number
 }
 
 type Asking = Pick<ActionParts, 'kernel' | 'actor'>

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws'
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Attachment, CallOptions, OutputOf, OutputPiece } from '../verbs/reeve.ts'
+import { SCROLLBACK_BYTES } from '../verbs/shapes/scrollback.ts'
 import { brokenWith, wasNeverConnected } from './broken.ts'
 import { call, type Line, textOf } from './call.ts'
 import { errorOf } from './problem.ts'
@@ -19,7 +20,6 @@ interface Terminal {
   readonly frames: Queue<Frame>
 }
 
-const SCROLLBACK = 64 * 1024
 const FIRST_TRIES_MS = 10_000
 /** More than this waits for a slow reader in the daemon, not here. */
 const MAX_WAITING = 256
@@ -29,7 +29,7 @@ const MAX_TYPING = 1_024
 /** A live terminal over a WebSocket. One that breaks is taken up again at the byte where it broke. */
 export async function attach(
   line: Line,
-  { pid, scrollback = SCROLLBACK }: { readonly pid: string; readonly scrollback?: number },
+  { pid, scrollback = SCROLLBACK_BYTES }: { readonly pid: string; readonly scrollback?: number },
   { signal }: CallOptions,
 ): Promise<Attachment> {
   const path = `/v1/processes/${encodeURIComponent(pid)}/terminal`

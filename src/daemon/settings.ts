@@ -1,14 +1,13 @@
 import * as z from 'zod'
+import { WAIT_TIMES } from '../actions/wait-times.ts'
 import { COMMAND_DEFAULTS } from '../command/defaults.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
-import { WAIT_LIMITS } from '../embed/wait-limits.ts'
+import { secretPatterns, secretValues } from '../embed/options.ts'
+import { SESSION_GRACE_MS } from '../mcp/session-grace.ts'
+import { duration } from '../verbs/shapes/scalars.ts'
 
 const bytes = z.number().int().min(1)
-const milliseconds = z
-  .number()
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1)
+const milliseconds = duration
 
 const ADDRESS = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(?<port>\d{1,5})$/
 
@@ -114,15 +113,13 @@ export const configurationSchema = z.strictObject({
     .describe(
       'mask secrets in what commands print and in their command lines; false: show them to everybody',
     ),
-  redactValues: z.array(z.string().min(1)).max(1_000).default([]).describe('further texts that are secrets'),
-  redactPatterns: z
-    .array(z.string().min(1).max(1_000))
-    .max(100)
+  redactValues: secretValues.default([]).describe('further texts that are secrets'),
+  redactPatterns: secretPatterns
     .default([])
     .describe('further secrets, as RE2 patterns within a line; with a group, that alone is one'),
   waitMs: milliseconds
     .min(1)
-    .default(WAIT_LIMITS.defaultMs)
+    .default(WAIT_TIMES.defaultMs)
     .describe('how long a wait lasts that does not say, in milliseconds'),
   watchEveryMs: milliseconds
     .default(FLOOD_LIMITS.everyMs)
@@ -150,7 +147,7 @@ export const configurationSchema = z.strictObject({
       (ms) => ms === 0 || ms >= 120_000,
       'must be 0, or 120000 and more: clients show themselves every 30 seconds',
     )
-    .default(60 * 60 * 1_000)
+    .default(SESSION_GRACE_MS)
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
   otelEndpoint: z
     .string()

@@ -6,6 +6,7 @@ import { NO_EFFECTS } from '../actions/read-effects.ts'
 import { Retention, type RetentionLimits } from '../actions/retention.ts'
 import { type Revealed, Reveals } from '../actions/reveal.ts'
 import { spawnChild } from '../actions/spawn.ts'
+import { WAIT_TIMES } from '../actions/wait-times.ts'
 import { messageOf } from '../base/error-text.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
@@ -36,7 +37,6 @@ import { nodeEdges } from './node-edges.ts'
 import { OPTIONS, WORKFLOW } from './options.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
-import { WAIT_LIMITS } from './wait-limits.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
@@ -181,7 +181,7 @@ async function start(
           named: secrets,
           onTrouble,
         })
-  const waits = { ...WAIT_LIMITS, ...options.waits }
+  const waits = { ...WAIT_TIMES, ...options.waits }
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
   const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)

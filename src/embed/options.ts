@@ -2,19 +2,18 @@ import * as z from 'zod'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
 import type { RetryPolicy, WorkflowFunction } from '../verbs/durable-function.ts'
+import { duration } from '../verbs/shapes/scalars.ts'
 import type { EmbedOptions } from './embed.ts'
 
-/** As long as a timer of Node's can be. */
-const ms = z
-  .number()
-  .int()
-  .max(2 ** 31 - 1)
 const milliseconds = z.number().min(0)
 const bytes = z.number().int().min(1).optional()
+export const secretValues = z.array(z.string().min(1)).max(1_000)
+/** RE2 patterns. */
+export const secretPatterns = z.array(z.string().min(1).max(1_000)).max(100)
 const COMMANDS = z.strictObject({
   home: z.string().min(1),
   most: z.number().int().min(1).max(10_000).optional(),
-  graceMs: ms.min(0).optional(),
+  graceMs: duration.min(0).optional(),
   environment: z.enum(['login', 'inherit']).optional(),
   shell: z.string().min(1).optional(),
   tree: z.enum(['auto', 'marker']).optional(),
@@ -44,16 +43,16 @@ export const OPTIONS = z.strictObject({
     .optional(),
   times: z
     .strictObject({
-      renewMs: ms.min(1).optional(),
-      ttlMs: ms.min(1).optional(),
-      sweepMs: ms.min(1).optional(),
-      pruneMs: ms.min(1).optional(),
+      renewMs: duration.min(1).optional(),
+      ttlMs: duration.min(1).optional(),
+      sweepMs: duration.min(1).optional(),
+      pruneMs: duration.min(1).optional(),
     })
     .optional(),
   waits: z
     .strictObject({
-      defaultMs: ms.min(1).optional(),
-      mostMs: ms.min(1).optional(),
+      defaultMs: duration.min(1).optional(),
+      mostMs: duration.min(1).optional(),
     })
     .optional(),
   commands: COMMANDS.optional(),
@@ -65,19 +64,19 @@ export const OPTIONS = z.strictObject({
     .optional(),
   flood: z
     .strictObject({
-      everyMs: ms.min(0).optional(),
+      everyMs: duration.min(0).optional(),
       strikes: z.number().int().min(1).optional(),
       burst: z.number().int().min(1).max(1_000).optional(),
-      burstMs: ms.min(0).optional(),
-      silenceMs: ms.min(0).optional(),
+      burstMs: duration.min(0).optional(),
+      silenceMs: duration.min(0).optional(),
     })
     .optional(),
   redact: z
     .union([
       z.boolean(),
       z.strictObject({
-        values: z.array(z.string().min(1)).max(1_000).optional(),
-        patterns: z.array(z.string().min(1).max(1_000)).max(100).optional(),
+        values: secretValues.optional(),
+        patterns: secretPatterns.optional(),
       }),
     ])
     .optional(),

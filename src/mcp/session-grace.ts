@@ -1,7 +1,8 @@
 import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { MCP_SESSION } from './session-id.ts'
 
-const GRACE_MS = 60 * 60 * 1_000
+/** The default of `graceMs`. */
+export const SESSION_GRACE_MS = 60 * 60 * 1_000
 const MAX_BETWEEN_MS = 60_000
 const PAGE = 1_000
 
@@ -31,7 +32,7 @@ type Session = OutputOf<'sessions'>['sessions'][number]
  * in which no client could have been heard (no daemon, a machine that slept) does not count.
  */
 export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): Grace {
-  const { graceMs = GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
+  const { graceMs = SESSION_GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
   if (graceMs === 0) return { settled: async () => {}, close: async () => {} }
   const betweenMs = Math.max(1, Math.min(MAX_BETWEEN_MS, Math.floor(graceMs / 4)))
   let listeningSince = clock.now()

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { SCROLLBACK_BYTES } from '../verbs/shapes/scrollback.ts'
 import { arrival } from './app.ts'
 import { actingFor, type Caller, demand, viewOf } from './caller.ts'
 import type { Door, Guard } from './guard.ts'
@@ -38,7 +39,6 @@ interface Place {
 const MAX_TYPED_BYTES = 1024 * 1024
 /** What is typed while the program takes none of it. Beyond that the connection is not read. */
 const MAX_WAITING = 64
-const SCROLLBACK = 64 * 1024
 /** How long a reader may take nothing of what is printed. */
 const STALL_MS = 30_000
 /** Frames in a row that cannot be used, whatever the program does. */
@@ -117,7 +117,7 @@ export class Terminals {
     const { pid } = await acting.show({ pid: decoded(named) })
     const { end } = await acting.output({ pid, limit: 1 })
     const offset = numberIn(searchParams, 'offset')
-    const scrollback = numberIn(searchParams, 'scrollback') ?? SCROLLBACK
+    const scrollback = numberIn(searchParams, 'scrollback') ?? SCROLLBACK_BYTES
     return { caller, acting, pid, offset: offset ?? Math.max(0, end - scrollback) }
   }
 

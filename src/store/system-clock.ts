@@ -1,7 +1,5 @@
+import { MAX_TIMER_MS } from '../base/max-timer-ms.ts'
 import type { Clock } from '../core/clock.ts'
-
-/** Node counts no further; what is due later is waited for in stretches. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The machine's own time. */
 export const systemClock: Clock = {

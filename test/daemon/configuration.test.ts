@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { WAIT_TIMES } from '../../src/actions/wait-times.ts'
 import { COMMAND_DEFAULTS } from '../../src/command/defaults.ts'
 import { ReeveError } from '../../src/core/errors.ts'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import { configuration, type Flags } from '../../src/daemon/config.ts'
 import { SECRET_VARIABLES } from '../../src/daemon/run.ts'
 import { configurationJsonSchema, settings } from '../../src/daemon/settings.ts'
-import { WAIT_LIMITS } from '../../src/embed/wait-limits.ts'
 import { homePaths } from '../../src/home/paths.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -135,7 +135,13 @@ test('where telemetry goes may be said as other programs are told; what is said 
 test('a setting has the default of the code that it configures, so that a daemon and embed() behave alike', () => {
   const { values } = configured(undefined)
   const { most, graceMs, environment, tree, ...output } = COMMAND_DEFAULTS
-  expect(values).toMatchObject({ graceMs, environment, tree, mostCommands: most, waitMs: WAIT_LIMITS.defaultMs })
+  expect(values).toMatchObject({
+    graceMs,
+    environment,
+    tree,
+    mostCommands: most,
+    waitMs: WAIT_TIMES.defaultMs,
+  })
   expect({
     headBytes: values.outputHeadBytes,
     tailBytes: values.outputTailBytes,

@@ -1,3 +1,5 @@
+import { MAX_TIMER_MS } from '../../base/max-timer-ms.ts'
+
 /** What a program's time limits have to know, and do. */
 interface Timing {
   /** How long it has run already. */
@@ -41,13 +43,13 @@ export class TimeLimits {
 
   /** Never calls `exceeded` at once: a program that is taken over may be past its time before it is constructed. */
   #watchTimeout(leftMs: number): void {
-    const laterMs = leftMs - MAX_MS
+    const laterMs = leftMs - MAX_TIMER_MS
     this.#timeout = setTimeout(
       () => {
         if (laterMs > 0) this.#watchTimeout(laterMs)
         else this.#timing.exceeded('timeout')
       },
-      Math.min(Math.max(leftMs, 0), MAX_MS),
+      Math.min(Math.max(leftMs, 0), MAX_TIMER_MS),
     )
   }
 
@@ -55,9 +57,6 @@ export class TimeLimits {
     if (this.#timing.isHeld()) this.goOn()
     const leftMs = idleTimeoutMs - (performance.now() - this.#lastOutputAt)
     if (leftMs <= 0) this.#timing.exceeded('idle')
-    else this.#idle = setTimeout(() => this.#watchIdle(idleTimeoutMs), Math.min(leftMs, MAX_MS))
+    else this.#idle = setTimeout(() => this.#watchIdle(idleTimeoutMs), Math.min(leftMs, MAX_TIMER_MS))
   }
 }
-
-/** The longest that a timer of Node can wait. */
-const MAX_MS = 2 ** 31 - 1

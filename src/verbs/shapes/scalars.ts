@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_TIMER_MS } from '../../base/max-timer-ms.ts'
 
 /** Neither control characters nor half of a surrogate pair: no database keeps both apart. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]+$/u
@@ -42,12 +43,7 @@ export const folder = z
   .max(4_096)
   .regex(/^\/[^\0]*$/, 'must be an absolute path, like /srv/project')
 export const time = z.number().int().nonnegative().describe('milliseconds since 1970')
-export const duration = z
-  .number()
-  .int()
-  .nonnegative()
-  .max(2 ** 31 - 1)
-  .describe('milliseconds')
+export const duration = z.number().int().nonnegative().max(MAX_TIMER_MS).describe('milliseconds')
 export const reason = z.string().min(1).max(2_000)
 export const count = z.number().int().nonnegative()
 export const pageSize = z.number().int().min(1).max(1_000).default(100)
