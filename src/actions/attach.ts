@@ -7,6 +7,7 @@ import { commandIn } from './command-in.ts'
 import { type Reveals, terminalView } from './reveal.ts'
 import { followWhileReadable } from './while-readable.ts'
 
+/** The output of a command from an offset on: what is there, then what is printed. */
 export async function* followLog(
   kernel: Kernel,
   actor: Actor,
@@ -40,7 +41,7 @@ export async function* followLog(
   if (outcome !== null) yield { offset, bytes: new Uint8Array(), gap: null, outcome }
 }
 
-/** Shows what is there from `scrollback` bytes before the end, then goes on; what is typed goes to the program. */
+/** A live terminal: the output from `scrollback` bytes before its end on. Typed text goes to the program. */
 export async function attach(
   kernel: Kernel,
   actor: Actor,

@@ -11,12 +11,12 @@ import type { AnswerMasker } from './mask-answers.ts'
 import type { Reveals } from './reveal.ts'
 import { followNamed } from './while-readable.ts'
 
-/** Events are read in pages of this size while those of other processes are passed over. */
+/** The page size of reads that skip events of other processes. */
 const PAGE = 500
-/** One call looks at no more events than this: the caller goes on from the position of the answer. */
+/** The most events that one call reads: the caller continues from the position of the answer. */
 const MAX_EVENTS_SCANNED = 20_000
 
-interface ChangesQuestion {
+interface ChangesQuery {
   readonly after: number
   /** Events up to here are known to be pruned. */
   readonly prunedThrough: number
@@ -28,7 +28,7 @@ interface ChangesQuestion {
 export async function readChanges(
   kernel: Kernel,
   actor: Actor,
-  { after, prunedThrough: known, filter, limit }: ChangesQuestion,
+  { after, prunedThrough: known, filter, limit }: ChangesQuery,
 ): Promise<OutputOf<'changes'>> {
   const { store } = kernel.edges
   const wantsAll = filter === undefined && actor === 'host'
@@ -40,7 +40,7 @@ export async function readChanges(
     const page = await store.ask({ ask: 'changes', after: position, limit: pageSize })
     const isBehind = position > 0 && position < page.prunedThrough && prunedThrough < page.prunedThrough
     if (isBehind && scanned === 0) throw new RefusedError(behindPruned(position, page.prunedThrough))
-    // Pruned while this was read: the caller keeps what was found, and the next call is refused.
+    // Pruned during this read: the caller gets the events found so far, and the next call is refused.
     if (isBehind) return { events: found, position, more: true, prunedThrough }
     prunedThrough = page.prunedThrough
     const wanted = await wantedOf(kernel, actor, page.events, filter)
@@ -62,7 +62,7 @@ interface FollowParts {
   readonly reveals: Reveals
 }
 
-interface FollowQuestion {
+interface FollowQuery {
   readonly after: number
   readonly filter?: Filter | undefined
   readonly reveal: boolean
@@ -72,7 +72,7 @@ interface FollowQuestion {
 export async function* followChanges(
   { kernel, masker, reveals }: FollowParts,
   actor: Actor,
-  { after, filter, reveal }: FollowQuestion,
+  { after, filter, reveal }: FollowQuery,
   options: CallOptions,
 ): AsyncGenerator<StoredEvent, void, void> {
   if (reveal) reveals.permit(actor)
@@ -90,7 +90,7 @@ export async function* followChanges(
   }
 }
 
-/** The events of processes that the actor may read and the filter wants: one question for all of them. */
+/** The events of processes that the actor may read and the filter wants. One query of the store covers all events. */
 async function wantedOf(
   kernel: Kernel,
   actor: Actor,

@@ -4,7 +4,7 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { HeldBack } from '../keeper/protocol/messages.ts'
 
-/** What only commands have, and only where they are run. */
+/** The command executor, for a verb that applies to commands only. */
 export function commandIn(commands: Commands | undefined, { kind, pid }: ProcessRecord): Commands {
   if (kind !== 'command') {
     throw new RefusedError(
@@ -18,6 +18,7 @@ export function commandIn(commands: Commands | undefined, { kind, pid }: Process
   return served(commands)
 }
 
+/** The command executor; refused where this program runs no commands. */
 export function served(commands: Commands | undefined): Commands {
   if (commands === undefined) {
     throw new RefusedError(
@@ -31,7 +32,7 @@ export function served(commands: Commands | undefined): Commands {
   return commands
 }
 
-/** Of a command that runs: since when and how much of its output is held back, because the disk does not take it. */
+/** For a running command: since when, and how many bytes of, its output wait for space on the disk. */
 export function heldBackIn(
   commands: Commands | undefined,
   { kind, pid, outcome }: ProcessRecord,

@@ -7,7 +7,7 @@ import { compileSchema } from './json-schema/compile.ts'
 /** Compiling a schema takes up to 2 ms. */
 const MAX_SCHEMAS = 200
 
-/** The schemas of event types that one call declares. One that cannot be used is refused now, not when the first event comes. */
+/** The schemas of event types that one call declares. An unusable schema is refused now, not at the first event. */
 export class DeclaredSchemas {
   readonly #checked = new Set<string>()
 

@@ -11,7 +11,7 @@ import type { Done } from '../kernel/perform.ts'
 import type { StopReport } from '../kernel/stop-scope.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 
-/** How long an answer waits for a callback of the program, and for a kernel elsewhere. The delivery goes on after that. */
+/** How long an answer waits for a callback of the program, and for another kernel. The delivery goes on after that. */
 const CALLBACK_MS = 5_000
 const OTHER_KERNEL_MS = 2_000
 /** How many deliveries are waited for at once. */
@@ -27,7 +27,7 @@ export class ExternalStops {
     this.#externals = externals
   }
 
-  /** What became of a stop that is on record, now or within a moment. */
+  /** Delivers a recorded stop, and waits a moment for the delivery. */
   async reach(asked: ProcessRecord): Promise<Delivery['type']> {
     const { pid, revision } = asked
     const delivery = this.#externals.deliver(pid)
@@ -41,7 +41,7 @@ export class ExternalStops {
     return record.stopRequest?.deliveredAt === undefined ? 'elsewhere' : 'delivered'
   }
 
-  /** Only a callback is not waited for any longer; all else is as quick as the store. */
+  /** Gives up on a callback after `CALLBACK_MS`; other deliveries take no longer than the store. */
   async #unlessCallbackIsLate(pid: Pid, delivery: Promise<Delivery>): Promise<Delivery> {
     for (;;) {
       const late = Promise.withResolvers<null>()
@@ -71,7 +71,7 @@ export class ExternalStops {
     return { answer: 'already_ended', record }
   }
 
-  /** Moves what was reached from `recorded` to where it belongs. */
+  /** Moves the processes that the stop reached from `recorded` to the list of their outcome. */
   async complete({ recorded, ...report }: StopReport): Promise<OutputOf<'interrupt'>> {
     const left: Pid[] = []
     const next = recorded.values()
@@ -90,7 +90,7 @@ export class ExternalStops {
     return left.length === 0 ? report : { ...report, recorded: left }
   }
 
-  /** Recorded first: a crash before the signal leaves a record that the next start acts on. */
+  /** Records first: after a crash before the signal, the next start acts on the record. */
   async pause(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
     const { edges } = this.#kernel
     const denied = edges.authorize(actor, 'signal', { type: 'process', record })
@@ -107,7 +107,7 @@ export class ExternalStops {
     throw new RefusedError(refused)
   }
 
-  /** Signalled first: a crash before the record leaves it paused, and the next start stops it again. */
+  /** Signals first: after a crash before the record, the process counts as paused, and the next start stops it again. */
   async resume(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
     const { edges } = this.#kernel
     const denied = edges.authorize(actor, 'signal', { type: 'process', record })
@@ -135,7 +135,7 @@ export class ExternalStops {
   }
 }
 
-/** Whether its OS process is known, so that pausing it means more than a record. */
+/** Whether its OS process is known, so that a pause signals it as well as recording the pause. */
 export function isTracked(record: ProcessRecord): boolean {
   return trackedOf(record) !== null
 }

@@ -8,7 +8,8 @@ import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, throwIfRefused } from './action.ts'
 
-const AT_ONCE = 16
+/** How many output logs are read at once. */
+const LOGS_AT_ONCE = 16
 
 export function inboxActions({
   kernel,
@@ -21,12 +22,11 @@ export function inboxActions({
     throwIfRefused(refuseInbox(edges, actor, scope, right))
     return scope as Scope
   }
-  const told = async (notices: readonly StoredNotice[]) => {
+  const describe = async (notices: readonly StoredNotice[]) => {
     const inOrder: InboxNotice[] = []
-    // A few at a time: each may open a log.
-    for (let at = 0; at < notices.length; at += AT_ONCE) {
-      const some = notices.slice(at, at + AT_ONCE)
-      inOrder.push(...(await Promise.all(some.map((notice) => inWords(kernel, commands, notice)))))
+    for (let at = 0; at < notices.length; at += LOGS_AT_ONCE) {
+      const some = notices.slice(at, at + LOGS_AT_ONCE)
+      inOrder.push(...(await Promise.all(some.map((notice) => withText(kernel, commands, notice)))))
     }
     return inOrder
   }
@@ -34,14 +34,14 @@ export function inboxActions({
     async notices({ scope: asked, waitMs, ...reading }, options) {
       const scope = permit(asked, 'read')
       const read = () => readNotices(edges, { scope, releases: effects.areKept, ...reading })
-      const { notices, next, more } = await untilTold(edges, feed, read, held(waitMs, options))
-      return { notices: await told(notices), next, more }
+      const { notices, next, more } = await untilTold(edges, feed, read, waitOptions(waitMs, options))
+      return { notices: await describe(notices), next, more }
     },
     async takeNotices({ scope: asked, waitMs, ...taking }, options) {
       const scope = permit(asked, 'write')
       const take = () => takeNotices(edges, { scope, ...taking })
-      const { notices, until } = await untilTold(edges, feed, take, held(waitMs, options))
-      return { notices: await told(notices), until }
+      const { notices, until } = await untilTold(edges, feed, take, waitOptions(waitMs, options))
+      return { notices: await describe(notices), until }
     },
     async acknowledge({ scope: asked, ...acknowledging }) {
       const scope = permit(asked, 'write')
@@ -51,14 +51,14 @@ export function inboxActions({
   }
 }
 
-function held(waitMs: number, { signal }: CallOptions) {
+function waitOptions(waitMs: number, { signal }: CallOptions) {
   return { waitMs, ...(signal === undefined ? {} : { signal }) }
 }
 
-/** Those whose sentence has the end of the output in it. */
+/** Notices whose text includes the end of the output. */
 const WITH_TAIL: readonly StoredNotice['kind'][] = ['completion', 'heartbeat']
 
-async function inWords(
+async function withText(
   kernel: Kernel,
   commands: Commands | undefined,
   { observed: _, ...notice }: StoredNotice,
@@ -67,7 +67,7 @@ async function inWords(
   return { ...notice, text: sentenceOf({ ...notice, tail }) }
 }
 
-/** What has no output, or not here, or no longer, has none to show; nor has what cannot be read: all else is still told. */
+/** Null without output, and where the log is elsewhere, gone or unreadable: the rest of the notice is still delivered. */
 async function tailOf(kernel: Kernel, commands: Commands | undefined, pid: string): Promise<string | null> {
   const row = await kernel.edges.store.ask({ ask: 'process', pid })
   if (commands === undefined || row === null || row.record.kind !== 'command') return null

@@ -31,7 +31,7 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
         throw new RefusedError(
           refusal(
             'input_full',
-            `${pid} does not read its input: ${answer.waiting} bytes are waiting already.`,
+            `${pid} does not read its input: ${answer.waiting} bytes are buffered already.`,
             'Wait until it reads, or end it.',
           ),
         )

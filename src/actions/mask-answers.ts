@@ -24,21 +24,18 @@ import { secretsIn } from '../redaction/secret-name.ts'
  */
 export type MaskingMode = 'all' | 'values' | 'records' | 'none'
 
-/** What processes were given that is secret. */
+/** The secrets that processes were given. */
 interface SecretSources {
   readonly commands: () => CommandSecrets | undefined
   readonly named: Pick<NamedSecrets, 'knownValuesIn'>
 }
 
-/**
- * What verbs answer, without secrets: command lines, variables and input, the reasons and messages of ends, wherever a record,
- * an event or a notice is shown.
- */
+/** Masks secrets in the answers of verbs: in every record, event and notice, and in errors. */
 export class AnswerMasker {
   readonly #kernel: () => Kernel
   readonly #redaction: Redaction
   readonly #sources: SecretSources
-  /** What is known of processes, as they were registered; those asked for last, last. */
+  /** The registrations of processes whose answers were masked last. */
   readonly #registered = new BoundedMap<Pid, Registered>(MAX_KNOWN)
 
   constructor(kernel: () => Kernel, redaction: Redaction, sources: SecretSources) {
@@ -47,20 +44,19 @@ export class AnswerMasker {
     this.#sources = sources
   }
 
-  /** An answer, with every record, event and notice in it as it may be seen. */
   async answer(answer: unknown, mode: MaskingMode): Promise<unknown> {
     if (!this.#redaction.isOn || mode === 'none') return answer
-    const shown = new Map<object, object>()
-    await this.#showIn(answer, mode, shown, 0)
-    if (mode === 'all') return maskJson(this.#redaction.masker(), answer, { instead: shown })
-    return replaced(answer, shown, 0)
+    const masked = new Map<object, object>()
+    await this.#maskIn(answer, mode, masked, 0)
+    if (mode === 'all') return maskJson(this.#redaction.masker(), answer, { instead: masked })
+    return replaced(answer, masked, 0)
   }
 
   /** The processes whose secrets are in an answer. */
   async secretsIn(answer: unknown): Promise<ReadonlySet<Pid>> {
-    const shown = new Map<object, object>()
-    if (this.#redaction.isOn) await this.#showIn(answer, 'all', shown, 0)
-    const pids = [...shown].flatMap(([raw, other]) => (raw === other || !('pid' in raw) ? [] : [raw.pid]))
+    const masked = new Map<object, object>()
+    if (this.#redaction.isOn) await this.#maskIn(answer, 'all', masked, 0)
+    const pids = [...masked].flatMap(([raw, other]) => (raw === other || !('pid' in raw) ? [] : [raw.pid]))
     return new Set(pids as Pid[])
   }
 
@@ -69,12 +65,12 @@ export class AnswerMasker {
     if (!this.#redaction.isOn) return told
     const registered =
       'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#of(pid)
-    const isData = mode === 'values' && registered.kind !== 'command' && 'type' in told
-    if (isData && (!isReserved(told.type) || told.type.startsWith('signal.'))) return told
+    const hasData = mode === 'values' && registered.kind !== 'command' && 'type' in told
+    if (hasData && (!isReserved(told.type) || told.type.startsWith('signal.'))) return told
     const values = [registered, ...(await this.#childIn(told))].map((one) => this.#valuesOf(one))
     const masker = this.#redaction.masker((await Promise.all(values)).flat())
     const masked = {
-      payload: maskJson(masker, payload, isData ? { leave: (member, _, of) => isHandedOn(member, of) } : {}),
+      payload: maskJson(masker, payload, hasData ? { leave: (member, _, of) => isData(member, of) } : {}),
       ...(hasText(told) ? { text: masker.text(told.text) } : {}),
       ...('replyTo' in told ? { replyTo: maskJson(masker, told.replyTo) } : {}),
     }
@@ -85,7 +81,7 @@ export class AnswerMasker {
     return isSame ? told : { ...told, ...masked }
   }
 
-  /** An error that says no secret, and is otherwise the same. */
+  /** The same error without secrets. */
   async error(error: unknown): Promise<unknown> {
     if (!this.#redaction.isOn || !(error instanceof ReeveError)) return error
     const pids = [...new Set(error.message.match(PIDS) ?? [])].slice(0, MAX_NAMED)
@@ -97,35 +93,36 @@ export class AnswerMasker {
     return this.#redaction.isOn ? this.#redaction.masker().text(text) : text
   }
 
-  async #showIn(value: unknown, mode: MaskingMode, shown: Map<object, object>, depth: number): Promise<void> {
+  /** Adds the masked form of every record, event, notice and environment in `value` to `masked`. */
+  async #maskIn(value: unknown, mode: MaskingMode, masked: Map<object, object>, depth: number): Promise<void> {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
     if (value instanceof Uint8Array) return
-    if (isRecord(value)) shown.set(value, await this.#record(value, mode))
-    else if (isEventOrNotice(value)) shown.set(value, await this.event(value, mode))
+    if (isRecord(value)) masked.set(value, await this.#record(value, mode))
+    else if (isEventOrNotice(value)) masked.set(value, await this.event(value, mode))
     else if (isEnvironment(value))
-      shown.set(value, maskJson(this.#redaction.masker(), value, { leave: isNameOfSecret }))
+      masked.set(value, maskJson(this.#redaction.masker(), value, { leave: isNameOfSecret }))
     else
       for (const member of Object.values(value))
-        if (typeof member === 'object') await this.#showIn(member, mode, shown, depth + 1)
+        if (typeof member === 'object') await this.#maskIn(member, mode, masked, depth + 1)
   }
 
   async #record(record: ProcessRecord, mode: MaskingMode): Promise<ProcessRecord> {
     const registered = this.#know(record.pid, record)
     const masker = this.#redaction.masker(await this.#valuesOf(registered))
-    const isData = mode === 'values' && registered.kind !== 'command'
-    const leave = isData ? (member: string, _: number, of: object) => isHandedOn(member, of) : () => false
+    const hasData = mode === 'values' && registered.kind !== 'command'
+    const leave = hasData ? (member: string, _: number, of: object) => isData(member, of) : () => false
     let changed: Record<string, unknown> | undefined
     for (const [member, value] of Object.entries(record)) {
-      if (value === null || PLAIN.has(member) || (isData && isHandedOn(member, record))) continue
-      const shown = maskJson(masker, value, { leave })
-      if (shown === value) continue
+      if (value === null || PLAIN.has(member) || (hasData && isData(member, record))) continue
+      const masked = maskJson(masker, value, { leave })
+      if (masked === value) continue
       changed ??= { ...record }
-      changed[member] = shown
+      changed[member] = masked
     }
     return (changed as ProcessRecord | undefined) ?? record
   }
 
-  /** A parent is told the label of its child, which of a command is its command line. */
+  /** The event of a parent has the label of its child, which for a command is its command line. */
   async #childIn(told: StoredEvent | Notice): Promise<Registered[]> {
     if (!('type' in told) || told.type !== 'child_registered') return []
     const { pid } = told.payload as { readonly pid: Pid }
@@ -136,11 +133,11 @@ export class AnswerMasker {
     const known = this.#registered.get(pid)
     if (known !== undefined) return known
     const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
-    // Pruned meanwhile: then nobody can tell, and nothing more will be told of it.
+    // Pruned meanwhile: its secrets are unknown, and no further answer will include it.
     return row === null ? { ...GONE, pid } : this.#know(pid, row.record)
   }
 
-  /** A kernel that is being closed, or a store that is away, is what the error is about. */
+  /** A closing kernel or an unavailable store knows no values; the error is probably about that. */
   async #ofNamed(pid: Pid): Promise<readonly string[]> {
     try {
       return await this.#valuesOf(await this.#of(pid))
@@ -161,7 +158,10 @@ export class AnswerMasker {
     const registered: Registered =
       kind === 'command'
         ? {
-            ...{ kind, pid, originator, registrationHash },
+            kind,
+            pid,
+            originator,
+            registrationHash,
             spec: {
               ...(env === undefined ? {} : { env }),
               ...(passEnv === undefined ? {} : { passEnv }),
@@ -174,7 +174,7 @@ export class AnswerMasker {
     return registered
   }
 
-  /** Of commands the same as in their output. Where none are run, and of others, those of its environment and variables. */
+  /** For a command, the values that are masked in its output. Else the secrets of its environment and variables. */
   async #valuesOf(registered: Registered): Promise<readonly string[]> {
     const commands = registered.kind === 'command' ? this.#sources.commands() : undefined
     if (commands !== undefined) return commands.valuesOf(registered, this.#kernel(), LEARN_MS)
@@ -186,21 +186,25 @@ export class AnswerMasker {
 
 type Registered = Parameters<CommandSecrets['valuesOf']>[0] & { readonly kind: string | null }
 
-/** Nothing is known of it, or it was given nothing but an environment. */
+/** A process that is gone, or that was given an environment alone. */
 const GONE: Omit<Registered, 'pid'> = {
-  ...{ kind: null, originator: 'host', registrationHash: '', spec: {}, envRef: null },
+  kind: null,
+  originator: 'host',
+  registrationHash: '',
+  spec: {},
+  envRef: null,
 }
 
-/** Answers are lists of records at most. */
+/** The deepest answers are lists of records. */
 const MAX_DEPTH = 3
 const MAX_KNOWN = 1_000
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
-/** How long an answer waits for the login shell to say what it has. */
+/** How long an answer waits for the variables of the login shell. */
 const LEARN_MS = 500
 /** An error names one process, or two. */
 const MAX_NAMED = 4
 
-/** What a record has that is no text of its own: much of it, and looked at often. What is not named here is masked. */
+/** The members of a record that hold no text of callers. They are many and often read, so they are skipped. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...['pid', 'kind', 'parent', 'root', 'restartOf', 'group', 'owner', 'originator', 'lifetime', 'recovery'],
   'placement',
@@ -220,13 +224,13 @@ const PLAIN: ReadonlySet<string> = new Set([
   ],
 ])
 
-/** What one program hands to another, which needs it as it is. */
+/** The members that one program passes to another, which needs them unmasked. */
 const DATA: ReadonlySet<string> = new Set([
   ...['spec', 'result', 'value', 'definition', 'replyTo', 'causedBy', 'externalRef', 'ref', 'facets'],
 ])
 
-/** What came out of a failure are messages. */
-function isHandedOn(member: string, of: object): boolean {
+/** The result of a failure is a message, not data. */
+function isData(member: string, of: object): boolean {
   if (member === 'result' && 'status' in of && of.status !== 'completed') return false
   return DATA.has(member)
 }
@@ -239,7 +243,7 @@ function isEventOrNotice(value: object): value is StoredEvent | Notice {
   return 'pid' in value && 'seq' in value && 'payload' in value
 }
 
-/** A notice says in words what it is about. */
+/** A notice has a text. */
 function hasText<Told extends object>(told: Told): told is Told & { readonly text: string } {
   return 'text' in told && typeof told.text === 'string'
 }
@@ -248,12 +252,12 @@ function isEnvironment(value: object): value is Environment {
   return 'variables' in value && 'policy' in value && 'options' in value
 }
 
-/** `variables.X.secret` says which secret is meant, and nothing of its value. */
+/** `variables.X.secret` names a secret, and does not contain its value. */
 function isNameOfSecret(member: string, depth: number): boolean {
   return member === 'secret' && depth === 2
 }
 
-/** The same with other objects in the place of these. */
+/** A copy of `value` in which `instead` replaces objects. */
 function replaced(value: unknown, instead: ReadonlyMap<object, object>, depth: number): unknown {
   if (instead.size === 0 || typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
   const other = instead.get(value)

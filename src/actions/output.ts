@@ -43,7 +43,7 @@ export function outputActions(
     async log({ pid, reveal, reader, ...options }, { signal }) {
       const { record, output, view } = await find(pid)
       const page = await output.lines(record, options, await view('log', reveal))
-      // Read to its end: whoever would be told of the end has seen all there is to tell.
+      // The reader has seen the whole output: it needs no notice of the end.
       if (hasEnded(record) && page.next === null && options.stream === undefined && signal?.aborted !== true)
         await effects.consume(record.pid, reader)
       return page
@@ -59,12 +59,12 @@ export function outputActions(
     async output({ pid, offset, since, limit, reveal, terminal }) {
       const { record, output, view } = await find(pid)
       const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
-      const shown = terminal ? terminalView(kernel, actor) : await view('output', reveal)
-      return output.bytes(record, from, limit, shown)
+      const shownAs = terminal ? terminalView(kernel, actor) : await view('output', reveal)
+      return output.bytes(record, from, limit, shownAs)
     },
     async outputStreams({ pid, from, to = Number.MAX_SAFE_INTEGER, times }) {
       const { record, output } = await find(pid)
-      // Before the index is read: of these bytes it then has all entries.
+      // The end is read before the index, so that the index has all entries of these bytes.
       const end = Math.min(to, await output.length(record))
       const parts = [...(await output.streams(record, from, end))]
       return times ? { parts, times: await output.times(record, from, end), end } : { parts, end }

@@ -3,7 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import { unknownField } from './unknown-field.ts'
 
-/** Bad input gets a sentence that names the field, and nothing is done. */
+/** Parses the input of `doing`. Invalid input is refused with a sentence that names the field. */
 export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing: string): z.output<Type> {
   const parsed = type.safeParse(withoutUndefined(given))
   if (parsed.success) return parsed.data
@@ -21,7 +21,7 @@ export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing:
   )
 }
 
-/** Each is made a sentence. An input may have hundreds of thousands of wrong fields, and nobody reads of them all. */
+/** An input may have hundreds of thousands of wrong fields; a message about all of them would be useless. */
 const MAX_ISSUES = 20
 const MAX_KEYS = 5
 
@@ -35,7 +35,7 @@ function shortened(issue: z.core.$ZodIssue): object {
   return { ...issue, errors: issue.errors.map((inner) => inner.slice(0, MAX_ISSUES).map(shortened)) }
 }
 
-/** Of two bounds that one value misses, the second says enough: a schema adds the closer one to the wider. */
+/** Drops the wider of two bounds that one value misses: a schema adds the closer bound after the wider one. */
 function strictest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   return issues.filter(
     ({ code, path }, index) =>
@@ -50,7 +50,7 @@ function sentenceOf(issue: z.core.$ZodIssue, type: z.ZodType, given: unknown): s
   return issue.path.length === 0 ? message : `${issue.path.join('.')}: ${message}`
 }
 
-/** Of a union, what is wrong with each alternative: "invalid input" alone helps nobody. */
+/** For a union, one message per alternative: "invalid input" alone does not help. */
 function messagesOf(
   issue: z.core.$ZodIssue,
   whole: { readonly type: z.ZodType; readonly given: unknown; readonly path: readonly PropertyKey[] },
@@ -70,16 +70,16 @@ function messagesOf(
       )
 }
 
-/** Deeper than any input may be: what lies below is refused anyway. */
-const MAX_NESTED = 600
+/** Deeper than any valid input: a deeper one is refused anyway. */
+const MAX_DEPTH = 600
 
-/** `undefined` is how a program leaves a field out, at any depth, as JSON does. */
+/** A member that is `undefined` counts as left out, at any depth, as in JSON. */
 function withoutUndefined(given: unknown): unknown {
   return hasUndefined(given, 0) ? strip(given) : given
 }
 
 function hasUndefined(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || depth > MAX_NESTED) return false
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false
   if (Array.isArray(value)) return value.some((item) => hasUndefined(item, depth + 1))
   return Object.values(value).some((member) => member === undefined || hasUndefined(member, depth + 1))
 }

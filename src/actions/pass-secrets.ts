@@ -6,7 +6,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { pidGiven, type Registering } from '../kernel/register.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 
-/** What a caller passes with a request that is not part of what is registered. */
+/** The part of a request that is not registered. */
 export interface Passing {
   readonly secrets?: Readonly<Record<string, string>>
   readonly inherited?: Inherited
@@ -17,7 +17,7 @@ interface Request {
   readonly passing: Passing | undefined
 }
 
-/** Registers all requests. What they pass is kept before a command can begin, and dropped where none was registered. */
+/** Registers all requests. What they pass is saved before a command can begin, and dropped if none was registered. */
 export async function registerPassing(
   kernel: Kernel,
   commands: Pick<Commands, 'passed' | 'inherited'>,
@@ -53,7 +53,7 @@ export async function registerPassing(
   })
 }
 
-/** The pid is part of the name of the file, so that it is decided before the registration. */
+/** The file name contains the pid, so the pid is chosen before the registration. */
 async function withPid(
   kernel: Kernel,
   registering: Registering,

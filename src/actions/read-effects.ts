@@ -6,13 +6,13 @@ import { type Refusal, refusal } from '../core/refusal.ts'
 import { consume, observe } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** What a read does for the actor's later reads: notices it need not be told again, and how far it has polled. */
+/** The effects of a read on the actor's later reads: which notices it still gets, and from where it polls. */
 export interface ReadEffects {
-  /** Its polls move its read position, and its inbox releases what is held back when that is due. */
+  /** Whether polls move the read position, and the inbox releases notices that are due. */
   readonly areKept: boolean
   /** The actor has seen in this turn that a process ended. */
   observe(pid: Pid, turn: string): Promise<void>
-  /** The actor, or one of its readers, has taken the outcome of a process, or all of its output. */
+  /** The actor, or one of its readers, has received the outcome of a process, or all of its output. */
   consume(pid: Pid, reader?: Reader): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function effectsFor(kernel: Kernel, actor: Actor): ReadEffects {
   }
 }
 
-/** A store that cannot be written does not keep anyone from reading: the actor is told once more instead. */
+/** A read succeeds even if the store takes no writes: the actor gets the notice once more instead. */
 async function unlessUnwritable(writing: Promise<void>): Promise<void> {
   try {
     await writing
@@ -33,7 +33,7 @@ async function unlessUnwritable(writing: Promise<void>): Promise<void> {
   }
 }
 
-/** An observer leaves everything as it was. */
+/** An observer changes nothing. */
 export const NO_EFFECTS: ReadEffects = {
   areKept: false,
   observe: async () => undefined,
@@ -43,7 +43,7 @@ export const NO_EFFECTS: ReadEffects = {
 export function onlyObserves(actor: Actor, verb: string): Refusal {
   return refusal(
     'denied',
-    `${verb} changes something, and who acts as ${actor} here only looks.`,
+    `${verb} changes something, and ${actor} may only read here.`,
     'Use a token with the role operate.',
     { subject: actor, verb },
   )

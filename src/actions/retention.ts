@@ -4,9 +4,9 @@ import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
 
 /** How long ended processes are kept, with their events, notices and output. */
 export interface RetentionLimits {
-  /** Those that ended longer ago are pruned. */
+  /** Processes that ended longer ago are pruned. */
   readonly maxAgeMs?: number
-  /** The longest ended of more than these are pruned. */
+  /** Beyond this number, the processes that ended first are pruned. */
   readonly maxEnded?: number
 }
 
@@ -22,10 +22,10 @@ interface RetentionParts {
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
-/** Removes ended processes together with their output: by its limits from time to time, and when asked. */
+/** Removes ended processes together with their output: periodically by its limits, and on request. */
 export class Retention {
   readonly limits: RetentionLimits
-  /** The last time that something was pruned here. */
+  /** The last time that processes were pruned here. */
   lastPrune: LastPrune | null = null
   readonly #parts: RetentionParts
   #timer: NodeJS.Timeout | undefined
@@ -37,7 +37,7 @@ export class Retention {
     this.limits = parts.limits
   }
 
-  /** Applies the limits now, and then every so often. */
+  /** Applies the limits now and periodically. */
   start(everyMs: number): void {
     const { maxAgeMs, maxEnded } = this.limits
     if (maxAgeMs === undefined && maxEnded === undefined) return
@@ -54,7 +54,7 @@ export class Retention {
     this.#run(apply)
   }
 
-  /** The output of a batch goes after its commit: a crash between the two leaves output that housekeeping removes. */
+  /** Removes the output of a batch after its commit: after a crash in between, housekeeping removes the output. */
   async *prune(options: PruneOptions): AsyncGenerator<PruneBatch> {
     const { kernel, commands } = this.#parts
     let count = 0
@@ -67,7 +67,7 @@ export class Retention {
     }
   }
 
-  /** Resolves when no limits are being applied. */
+  /** Resolves when no prune by the limits is under way. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)

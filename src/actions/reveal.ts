@@ -6,23 +6,23 @@ import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** Somebody had the secrets of a process shown. */
+/** An actor was shown the secrets of a process. */
 export interface Revealed {
   readonly pid: Pid
   readonly actor: Actor
   readonly verb: string
 }
 
-/** `isRecorded`: it is an event of the process, too. */
+/** `isRecorded`: the reveal is an event of the process, too. */
 type OnReveal = (revealed: Revealed, isRecorded: boolean) => void
 
-/** Who reads page after page is noted once for all pages of a minute. */
+/** Reveals of one process to one actor within this time are noted once, for example page after page of output. */
 const NOTED_MS = 60_000
 const MAX_NOTED = 10_000
 
 /**
- * Lets secrets be shown to whoever may do everything, and notes it: as an event of the process while that lives. An end is the
- * last event of all, so what is shown of an ended process is told to `onReveal` alone, which hears of every other time too.
+ * Permits reveals of secrets to admins, and notes each reveal: as an event while the process lives, and to `onReveal` always.
+ * The end is the last event of a process, so `onReveal` alone hears of reveals after it.
  */
 export class Reveals {
   readonly #kernel: () => Kernel
@@ -34,12 +34,12 @@ export class Reveals {
     this.#onReveal = onReveal
   }
 
-  /** Refused to those who may not. */
+  /** Throws a refusal if the actor may not see secrets. */
   permit(actor: Actor): void {
     if (!mayReveal(this.#kernel(), actor)) throw new RefusedError(denied(actor))
   }
 
-  /** How a process is shown to whoever asks so. Refused to those who may not. */
+  /** How a process is shown: masked, or raw with `reveal`, which is refused to an actor that may not see secrets. */
   async viewFor(actor: Actor, record: ProcessRecord, verb: string, reveal: boolean): Promise<View> {
     if (!reveal) return 'masked'
     this.permit(actor)
@@ -47,7 +47,7 @@ export class Reveals {
     return 'raw'
   }
 
-  /** The secrets of these processes were in an answer about many. */
+  /** Notes the processes whose secrets were in an answer about many. */
   async noteAll(actor: Actor, pids: ReadonlySet<Pid>, verb: string): Promise<void> {
     for (const pid of pids) {
       const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
@@ -65,7 +65,7 @@ export class Reveals {
     this.#noted.set(key, at)
   }
 
-  /** Whether there is an event of it: it may have ended in this moment. */
+  /** Whether the event was recorded: the process may have ended meanwhile. */
   async #record(actor: Actor, pid: Pid, verb: string, at: number): Promise<boolean> {
     try {
       await this.#kernel().perform({ type: 'reveal', pid, actor, at, verb })
@@ -77,12 +77,11 @@ export class Reveals {
   }
 }
 
-/** Secrets are for those to whom everything belongs. */
 function mayReveal(kernel: Kernel, actor: Actor): boolean {
   return kernel.edges.authorize(actor, 'admin', { type: 'store' }) === undefined
 }
 
-/** What a terminal shows. Whoever sits there is the host; a session or a process is nobody who sits anywhere. */
+/** How a terminal shows output: raw to the host, a person; masked to sessions and processes. */
 export function terminalView(kernel: Kernel, actor: Actor): View {
   return mayReveal(kernel, actor) ? 'raw' : 'masked'
 }
@@ -90,7 +89,7 @@ export function terminalView(kernel: Kernel, actor: Actor): View {
 function denied(actor: Actor): Refusal {
   return refusal(
     'denied',
-    `${actor} may not have secrets shown.`,
-    'Leave reveal out: what is a secret is masked, and everything else is there.',
+    `${actor} may not see secrets.`,
+    'Leave reveal out: secrets are masked, and everything else is shown.',
   )
 }

@@ -19,7 +19,7 @@ import { checkJson } from './json.ts'
 import { Kills, stillThere } from './kill.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
 
-/** How long the answer to a spawn waits for the program: what takes longer is told later, by its events. */
+/** How long the answer to a spawn waits for the start of the program; a later start is an event only. */
 const START_MS = 10_000
 
 export function spawnActions(parts: ActionParts): ActionsFor<'spawn' | 'spawnMany'> {
@@ -48,10 +48,10 @@ export function spawnActions(parts: ActionParts): ActionsFor<'spawn' | 'spawnMan
 
 type Input = ParsedInputOf<'spawn'>
 
-/** How often a process that another caller started under the name meanwhile is ended, too. */
+/** How often `replace` ends a process that another caller has started under the name meanwhile. */
 const MAX_REPLACED = 20
 
-/** Ends what `ifRunning: 'replace'` finds under the name, and registers then. */
+/** Registers; where `ifRunning: 'replace'` finds live processes of the name, it ends them first. */
 async function replacing<Answer>(
   end: (pid: Pid) => Promise<void>,
   register: () => Promise<Answer>,
@@ -102,8 +102,8 @@ function inheritedOf(input: Input): Inherited | undefined {
     refusal(
       'invalid_input',
       inherited === undefined
-        ? 'spec.inheritEnv is given, and inherited, which has the environment, is not.'
-        : 'inherited has an environment, and spec.inheritEnv does not say what it is for.',
+        ? 'spec.inheritEnv is given without inherited, which has the environment.'
+        : 'inherited has an environment, but spec.inheritEnv is missing.',
       'Give both or neither. Only reeve run on the machine of the daemon gives them by itself.',
       { field: inherited === undefined ? 'spec.inheritEnv' : 'inherited' },
     ),
@@ -127,13 +127,13 @@ function secretsOf(input: Input): Readonly<Record<string, string>> | undefined {
 
 type Warning = Pick<OutputOf<'spawn'>, 'warning'>
 
-/** Whether a process that lives has this name: whoever says it from now on means the new one. */
+/** A warning if a live process has this name: from now on the name stands for the new process. */
 export async function sharedName(kernel: Kernel, actor: Actor, name: string | undefined): Promise<Warning> {
   const pid = name === undefined ? undefined : await liveNamed(kernel.edges, actor, name)
   return pid === undefined ? {} : { warning: { code: 'name_in_use', pid } }
 }
 
-/** A command is answered for when its program is there, or could not be started. */
+/** Waits until the program of a command has started, or could not be started. */
 export async function whenBegun(
   kernel: Kernel,
   commands: Commands | undefined,
@@ -151,14 +151,14 @@ export async function whenBegun(
   return { type, record: begun, warning: { code: 'duplicate_of', pid: duplicateOf } }
 }
 
-/** What has ended is no duplicate: the same command is run again, and that is all. */
+/** An ended command is not a duplicate: the same command runs again. */
 async function liveDuplicate(kernel: Kernel, pid: Pid | undefined): Promise<Pid | undefined> {
   if (pid === undefined) return undefined
   const row = await kernel.edges.store.ask({ ask: 'process', pid })
   return row === null || hasEnded(row.record) ? undefined : pid
 }
 
-/** The verb `spawn` for a process that is executed here: under its fence, which may rise while it is under way. */
+/** The verb `spawn` on behalf of a running process, under its fence. The fence may rise during the call. */
 export async function spawnChild(
   kernel: Kernel,
   work: Work,
@@ -197,7 +197,7 @@ function registering(
   for (const [type, { schema }] of Object.entries(request.eventTypes ?? {})) schemas.check(type, schema)
   if (request.kind === 'command') checkPatterns(request.spec)
   return {
-    // The daemon may be started from another folder next time; the command is begun again in this one.
+    // A restarted command runs in this folder, even if the next daemon is started from another one.
     request: {
       ...(withoutUndefined(request) as unknown as RegistrationRequest),
       ...(request.kind === 'command' && commands !== undefined ? { defaultCwd: process.cwd() } : {}),
@@ -208,14 +208,14 @@ function registering(
   }
 }
 
-/** `undefined` is how a caller leaves a field out. Everything else must be JSON all the way down. */
+/** A member that is `undefined` counts as left out. Everything else must be JSON all the way down. */
 function withoutUndefined(request: object): object {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
   checkJson(given as Json, 'request')
   return given
 }
 
-/** A pattern that can't be read is refused now, not when the first line comes. */
+/** An invalid pattern is refused now, not at the first line. */
 function checkPatterns({ watch = [], ready }: CommandSpec): void {
   for (const { pattern } of watch) if (pattern !== undefined) matcherOf({ pattern })
   if (ready !== undefined && 'log' in ready) matcherOf({ pattern: ready.log })

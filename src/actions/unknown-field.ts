@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { nearestName } from '../base/nearest-name.ts'
 
-/** What of a zod schema is looked at here, whatever its class. */
+/** The members of the definitions of zod schemas, of any class, that are used here. */
 interface Def {
   readonly shape?: Readonly<Record<string, z.ZodType>>
   readonly innerType?: z.ZodType
@@ -18,32 +18,29 @@ interface Level {
   readonly fields: readonly string[]
 }
 
-/** Inputs are flat: what lies deeper is data of the caller's. */
-const DEEPEST = 4
+/** Inputs are flat: deeper members are data of the caller. */
+const MAX_DEPTH = 4
 
-/**
- * A field that does not exist, at `path` of what was given to a schema: where it belongs, else which one was meant, else
- * which there are.
- */
+/** The message about an unknown field at `path`: where the field belongs, else which one was meant, else which ones exist. */
 export function unknownField(type: z.ZodType, given: unknown, path: Path, field: string): string {
   const levels = levelsOf(type, given, [], path)
   const here = levels.find((level) => isSame(level.path, path))?.fields ?? []
   const elsewhere = levels.find((level) => !isSame(level.path, path) && level.fields.includes(field))
   const said = `there is no field ${JSON.stringify(field)} here`
-  if (elsewhere !== undefined) return `${said}; ${placeOf(elsewhere.path, path)}`
+  if (elsewhere !== undefined) return `${said}; ${whereItBelongs(elsewhere.path, path)}`
   const meant = nearestName(field, here)
   if (meant !== undefined) return `${said}; did you mean ${meant}?`
   return here.length === 0 ? said : `${said}, only ${here.join(', ')}`
 }
 
-function placeOf(where: Path, from: Path): string {
+function whereItBelongs(where: Path, from: Path): string {
   if (where.length < from.length) return `it stands beside ${String(from[where.length])}`
   return `it goes into ${where.join('.')}`
 }
 
-/** All objects that the schema has for this input, from the outside in; of a list only the item on the way to the field. */
+/** All objects of the schema that apply to this input, outermost first; of a list, only the item that contains the field. */
 function levelsOf(type: z.ZodType, given: unknown, path: Path, target: Path): Level[] {
-  if (path.length > DEEPEST) return []
+  if (path.length > MAX_DEPTH) return []
   const def = type.def as Def
   if (def.shape !== undefined) {
     const inner = Object.entries(def.shape).flatMap(([field, of]) =>
@@ -62,7 +59,7 @@ function levelsOf(type: z.ZodType, given: unknown, path: Path, target: Path): Le
   return inside === undefined ? [] : levelsOf(inside, given, path, target)
 }
 
-/** Of kinds that are told apart by a field, the one that was given. */
+/** The options of a union; of a discriminated one, the option that the input chose. */
 function optionsFor({ options = [], discriminator }: Def, given: unknown): readonly z.ZodType[] {
   if (discriminator === undefined) return options
   const asked = memberOf(given, discriminator)

@@ -20,14 +20,14 @@ import { parse } from './parse.ts'
 import { spawnChild } from './spawn.ts'
 
 const PAGE = 100
-/** How long a store that is away is asked for an environment. */
+/** How long an unavailable store is asked for an environment. */
 const ENVIRONMENT_MS = 5_000
-/** A claim waits no longer than a proxy in between would let it. */
+/** A proxy between worker and daemon may cut longer requests. */
 const MAX_CLAIM_MS = 60_000
 
 /**
- * Workers: programs elsewhere that execute workflows of this store. Each is a holder of its own, so that it may go on
- * with another daemon: nothing of it is kept here.
+ * Workers: programs elsewhere that execute workflows of this store. Each worker is a holder of its own and has no state here, so
+ * it may continue with another daemon.
  */
 export function workerActions(
   parts: ActionParts,
@@ -60,27 +60,27 @@ export function workerActions(
       permit()
       const by = clock.now() + Math.min(timeoutMs, MAX_CLAIM_MS)
       for (;;) {
-        const heard = hearing(kernel, signal)
+        const listener = listenForWork(kernel, signal)
         try {
           const { rows, lost, due } = await claimFor(kernel, worker, known, limit)
           const left = Math.min(due ?? by, by) - clock.now()
-          // Nobody is there to take them.
+          // The worker has gone: it would not execute them.
           if (signal?.aborted) await giveBack(kernel, worker, rows)
           if (rows.length > 0 || lost.length > 0 || by <= clock.now() || signal?.aborted || kernel.isClosed)
             return { work: rows.map(({ record, fence }) => ({ record, fence })), lost: [...lost] }
-          await heard.within(Math.max(1, left))
+          await listener.within(Math.max(1, left))
         } finally {
-          heard.stop()
+          listener.stop()
         }
       }
     },
     async doWork({ worker, pid, fence, act }) {
       permit()
-      return perform(kernel, pid, { holder: worker, fence }, act)
+      return performForWorker(kernel, pid, { holder: worker, fence }, act)
     },
     async retireWorker({ worker }) {
       permit()
-      // It serves nothing any more: a claim that is still under way gets nothing.
+      // From now on it serves no workflow, so a claim that is under way gets no work.
       await renew(edges, holderOf(worker, []), kernel.times)
       for (;;) {
         const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: PAGE })
@@ -118,10 +118,10 @@ async function claimFor(
     after: null,
     limit: known.length + limit,
   })
-  // Also what it has had for long: this kernel may have started since.
+  // Processes that it held before included: this kernel may have started since.
   for (const { record } of items) kernel.limitRun(record)
   const held = new Set(items.map(({ record }) => record.pid))
-  // Behind this page there may be more.
+  // Without the last page it is not certain that a process is lost.
   const lost = next === null ? known.filter((pid) => !held.has(pid)) : []
   const executed = new Set(known)
   const forgotten = items.filter(({ record }) => !executed.has(record.pid))
@@ -136,7 +136,7 @@ async function claimFor(
   return { rows, lost, due: rows.length > 0 ? null : await store.ask({ ask: 'nextDue', ...asked }) }
 }
 
-async function perform(
+async function performForWorker(
   kernel: Kernel,
   pid: Pid,
   fence: { readonly holder: string; readonly fence: number },
@@ -200,7 +200,7 @@ async function attemptOf(
   return new Attempt(row.record, fence.holder, fence.fence)
 }
 
-/** Its place is not known here, and so nothing can be proved of it: its row tells. */
+/** The machine of a worker is unknown, so its death cannot be proved: only its row tells. */
 function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
   return {
     ...{ id: worker, role: 'worker', incarnation: worker },
@@ -209,8 +209,8 @@ function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow,
   }
 }
 
-/** What may make work: subscribed before the store is asked, so that nothing in between is missed. */
-function hearing(kernel: Kernel, signal: AbortSignal | undefined) {
+/** Listens for events that may make work. It subscribes before the store is asked, so that no event is missed. */
+function listenForWork(kernel: Kernel, signal: AbortSignal | undefined) {
   const heard = Promise.withResolvers<void>()
   const off = kernel.feed.onAll((events) => {
     if (events.some(mayBeWork)) heard.resolve()
@@ -244,9 +244,13 @@ function mayBeWork({ type }: StoredEvent): boolean {
 }
 
 function notHeld(pid: Pid, worker: string) {
-  return refusal('stale_fence', `${worker} does not hold ${pid} (any more).`, 'Stop working on it.')
+  return refusal('stale_fence', `${worker} does not hold ${pid}, or not any more.`, 'Stop working on it.')
 }
 
 function unannounced(worker: string) {
-  return refusal('not_found', `There is no worker ${worker} (any more).`, 'Announce it, and claim again.')
+  return refusal(
+    'not_found',
+    `There is no worker ${worker}, or not any more.`,
+    'Announce it, and claim again.',
+  )
 }

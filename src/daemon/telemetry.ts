@@ -33,7 +33,7 @@ export async function telemetryFor(
     endpoint,
     headers: pairsIn(otelHeaders ?? ''),
     intervalMs: otelIntervalMs,
-    teller: {
+    source: {
       version: ownVersion(),
       resource: {
         'service.name': 'reeve',
@@ -43,7 +43,7 @@ export async function telemetryFor(
         ...resource,
       },
     },
-    place: home.telemetry,
+    positionFile: home.telemetry,
     served: () => server.counted(),
     log,
   })

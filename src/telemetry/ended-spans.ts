@@ -2,51 +2,51 @@ import { ReeveError } from '../core/errors.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
-import type { PlaceFile } from './place-file.ts'
+import type { PositionFile } from './position-file.ts'
 import { MAX_EVENTS, type Span, spanOf } from './span.ts'
 
 const PAGE = 1_000
-/** Spans in one request: all that is ever in memory. What has not been sent lies in the feed. */
+/** Spans per request, and in memory at any time. Spans that are not sent yet are read from the feed. */
 const BATCH = 64
-/** After a long time without a collector its backlog begins here: older spans are of use to nobody. */
-const OLDEST_MS = 24 * 60 * 60 * 1_000
+/** After a long time without a collector, older spans are skipped. */
+const MAX_SPAN_AGE_MS = 24 * 60 * 60 * 1_000
 
-/** Tells whether they were taken, or will never be; false: later. */
+/** False if the spans have to be sent again later; true if they were accepted, or never will be. */
 type Send = (spans: readonly Span[]) => Promise<boolean>
 
 /**
- * The processes that have ended, each as one span, in the order of the feed. The place in the feed goes on when a batch was
- * taken, so that nothing is kept in memory for a collector that is away, and the next daemon goes on where this one stopped.
+ * Exports each ended process as one span, in the order of the feed. The feed position advances when a batch was accepted: so
+ * no span is buffered in memory while the collector is unavailable, and the next daemon continues where this one stopped.
  */
 export class EndedSpans {
   readonly #reeve: ReeveVerbs
-  readonly #file: PlaceFile
+  readonly #file: PositionFile
   #position: number
-  #isKept: boolean
+  #isSaved: boolean
 
-  /** `now` is where the feed is: whoever begins tells of what ends from now on. */
-  constructor(reeve: ReeveVerbs, file: PlaceFile, now: number) {
+  /** `now` is the current position of the feed. Without a saved position, the export begins there. */
+  constructor(reeve: ReeveVerbs, file: PositionFile, now: number) {
     this.#reeve = reeve
     this.#file = file
-    const kept = file.read()
-    this.#isKept = kept !== null && kept <= now
-    this.#position = this.#isKept ? (kept ?? now) : now
+    const saved = file.read()
+    this.#isSaved = saved !== null && saved <= now
+    this.#position = this.#isSaved ? (saved ?? now) : now
   }
 
-  /** All that ended up to here and was not told. */
-  async tell(upTo: number, send: Send, now: number): Promise<void> {
-    if (!this.#isKept) this.#keep()
+  /** Exports the processes that ended up to this position. */
+  async export(upTo: number, send: Send, now: number): Promise<void> {
+    if (!this.#isSaved) this.#save()
     while (this.#position < upTo) {
       const page = await this.#page()
-      const ends = page.events.filter(({ type, at }) => type === 'ended' && now - at < OLDEST_MS)
+      const ends = page.events.filter(({ type, at }) => type === 'ended' && now - at < MAX_SPAN_AGE_MS)
       for (let at = 0; at < ends.length; at += BATCH) {
         const batch = ends.slice(at, at + BATCH)
         const spans = await Promise.all(batch.map((event) => this.#spanFor(event)))
         const known = spans.filter((span) => span !== null)
         if (known.length > 0 && !(await send(known))) return
-        this.#reached(batch.at(-1)?.position ?? this.#position)
+        this.#advance(batch.at(-1)?.position ?? this.#position)
       }
-      this.#reached(Math.max(page.position, this.#position))
+      this.#advance(Math.max(page.position, this.#position))
       if (page.events.length === 0) return
     }
   }
@@ -56,14 +56,14 @@ export class EndedSpans {
       return await this.#reeve.changes({ after: this.#position, limit: PAGE })
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'behind_pruned') throw error
-      // Those events are gone, and their processes with them.
+      // The processes of these events are pruned, too.
       const { prunedThrough } = error.details as { prunedThrough: number }
-      this.#reached(prunedThrough)
+      this.#advance(prunedThrough)
       return this.#reeve.changes({ after: prunedThrough, prunedThrough, limit: PAGE })
     }
   }
 
-  /** Null if it was pruned meanwhile. */
+  /** Null if the process was pruned meanwhile. */
   async #spanFor({ pid }: StoredEvent): Promise<Span | null> {
     try {
       const record = await this.#reeve.show({ pid })
@@ -76,7 +76,7 @@ export class EndedSpans {
     }
   }
 
-  /** Whose caller may have named a trace; one that is gone named none that is known. */
+  /** The root of the tree: its caller may have named a trace. If the root is gone, the trace is unknown. */
   async #rootOf(record: ProcessRecord): Promise<Pick<ProcessRecord, 'causedBy'>> {
     if (record.root === record.pid) return record
     try {
@@ -87,15 +87,15 @@ export class EndedSpans {
     }
   }
 
-  #reached(position: number): void {
+  #advance(position: number): void {
     if (position === this.#position) return
     this.#position = position
-    this.#keep()
+    this.#save()
   }
 
-  #keep(): void {
+  #save(): void {
     this.#file.write(this.#position)
-    this.#isKept = true
+    this.#isSaved = true
   }
 }
 

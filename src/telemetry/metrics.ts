@@ -1,6 +1,6 @@
 import { attributes, nanos, type Value } from './otlp.ts'
 
-/** What a daemon has counted since it runs. */
+/** The counts of a daemon since its start. */
 export interface Counted {
   readonly processes: ReadonlyMap<string, number>
   readonly spawns: ReadonlyMap<string, number>
@@ -16,7 +16,7 @@ interface Times {
   readonly now: number
 }
 
-/** As OTLP metrics: totals since the daemon runs, and what is so now. */
+/** The counts as OTLP metrics: totals since the start of the daemon, and current values. */
 export function metricsOf(counted: Counted, times: Times): object[] {
   const { processes, spawns, ends, requests } = counted
   const by = (key: string, counts: ReadonlyMap<string, number>) =>
@@ -36,11 +36,11 @@ export function metricsOf(counted: Counted, times: Times): object[] {
     ),
     total('reeve.process.spawns', '{process}', 'Processes registered.', by('reeve.kind', spawns), times),
     total('reeve.process.ends', '{process}', 'Processes ended.', by('reeve.status', ends), times),
-    total('reeve.output', 'By', 'What commands have printed.', one(counted.outputBytes), times),
+    total('reeve.output', 'By', 'Output of commands.', one(counted.outputBytes), times),
     total('reeve.api.requests', '{request}', 'Requests answered over HTTP.', answers, times),
     gauge('reeve.connections', '{connection}', 'Open connections.', one(counted.connections), times),
     gauge('process.memory.usage', 'By', 'Memory of the daemon.', one(counted.memoryBytes), times),
-    gauge('process.uptime', 's', 'Since the daemon is ready.', one(uptime(times)), times),
+    gauge('process.uptime', 's', 'Time since the daemon became ready.', one(uptime(times)), times),
   ]
 }
 

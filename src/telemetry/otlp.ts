@@ -10,14 +10,14 @@ export interface Attribute {
     | { readonly doubleValue: number }
 }
 
-/** Attributes of what is known; null and undefined are left out. */
+/** Members that are null or undefined are left out. */
 export function attributes(known: Readonly<Record<string, Value | null | undefined>>): Attribute[] {
   return Object.entries(known).flatMap(([key, value]) =>
     value == null ? [] : [{ key, value: encoded(value) }],
   )
 }
 
-/** Longer texts are cut: a collector refuses a whole batch for one that is too large. */
+/** Longer texts are cut: a collector rejects a whole batch if one text is too large. */
 const MAX_TEXT_CHARS = 1_000
 
 function encoded(value: Value): Attribute['value'] {
@@ -33,34 +33,34 @@ export function nanos(milliseconds: number): string {
   return `${Math.round(milliseconds)}000000`
 }
 
-/** Who tells: the same for spans and metrics. */
-export interface Teller {
+/** The source of the telemetry: the same for spans and metrics. */
+export interface Source {
   readonly resource: Readonly<Record<string, Value>>
   readonly version: string
 }
 
-export function tracesDocument(teller: Teller, spans: readonly object[]): object {
+export function tracesDocument(source: Source, spans: readonly object[]): object {
   return {
     resourceSpans: [
       {
-        resource: resourceOf(teller),
-        scopeSpans: [{ scope: { name: 'reeve', version: teller.version }, spans }],
+        resource: resourceOf(source),
+        scopeSpans: [{ scope: { name: 'reeve', version: source.version }, spans }],
       },
     ],
   }
 }
 
-export function metricsDocument(teller: Teller, metrics: readonly object[]): object {
+export function metricsDocument(source: Source, metrics: readonly object[]): object {
   return {
     resourceMetrics: [
       {
-        resource: resourceOf(teller),
-        scopeMetrics: [{ scope: { name: 'reeve', version: teller.version }, metrics }],
+        resource: resourceOf(source),
+        scopeMetrics: [{ scope: { name: 'reeve', version: source.version }, metrics }],
       },
     ],
   }
 }
 
-function resourceOf({ resource }: Teller): object {
+function resourceOf({ resource }: Source): object {
   return { attributes: attributes(resource) }
 }

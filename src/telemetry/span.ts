@@ -24,7 +24,7 @@ interface SpanEvent {
   readonly attributes: readonly Attribute[]
 }
 
-/** What collectors take by default. */
+/** The default limit of collectors. */
 export const MAX_EVENTS = 128
 
 const INTERNAL = 1
@@ -32,8 +32,9 @@ const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
 /**
- * An ended process as a span, below its parent's; a tree is one trace, or part of the one that it was started in. The ids
- * follow from the pids: a span that is told twice is the same span. Neither command lines nor values are in it: they may hold what is nobody's business.
+ * An ended process as a span below the span of its parent. A tree is one trace, or part of the trace that it was started in.
+ * The ids are derived from the pids, so a span that is exported twice is the same span. Command lines and values are left out:
+ * they may hold private data.
  */
 export function spanOf(
   record: ProcessRecord,
@@ -42,7 +43,7 @@ export function spanOf(
   all: number,
   root: Pick<ProcessRecord, 'causedBy'>,
 ): Span {
-  const told = events.filter(({ type }) => !SAID_BY_SPAN.has(type)).slice(-MAX_EVENTS)
+  const exported = events.filter(({ type }) => !IMPLIED.has(type)).slice(-MAX_EVENTS)
   const caller = callerOf(root)
   const parentSpanId = record.parent === null ? caller?.spanId : digest('span', record.parent, 16)
   return {
@@ -54,8 +55,8 @@ export function spanOf(
     startTimeUnixNano: nanos(record.createdAt),
     endTimeUnixNano: nanos(Math.max(outcome.endedAt, record.createdAt)),
     attributes: attributesOf(record, outcome),
-    events: told.map(eventOf),
-    droppedEventsCount: Math.max(0, all - SAID_BY_SPAN.size - told.length),
+    events: exported.map(eventOf),
+    droppedEventsCount: Math.max(0, all - IMPLIED.size - exported.length),
     status: statusOf(outcome),
   }
 }
@@ -80,18 +81,18 @@ function attributesOf(record: ProcessRecord, outcome: Outcome): Attribute[] {
   })
 }
 
-/** How spans are grouped: by the program or the tool, never by what it was given. */
+/** Collectors group spans by name: it has the program or the tool, never its arguments. */
 function nameOf({ kind, name, spec, identity }: ProcessRecord): string {
   if (kind !== 'command') return `${kind} ${identity.label}`
   const { argv } = spec as { argv?: readonly string[] }
   return `command ${name ?? (argv?.[0] === undefined ? 'shell' : basename(argv[0]))}`
 }
 
-/** Begin and end of the span say these. */
-const SAID_BY_SPAN: ReadonlySet<string> = new Set(['registered', 'ended'])
+/** The start and the end of the span stand for these events. */
+const IMPLIED: ReadonlySet<string> = new Set(['registered', 'ended'])
 
-/** What of a payload is told: short words of Reeve's own, no values. */
-const TOLD: Readonly<Record<string, readonly string[]>> = {
+/** The members of a payload that are exported: short words of Reeve's own, no values. */
+const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   child_registered: ['pid', 'kind', 'place'],
   step_ended: ['place', 'kind', 'name', 'how', 'tries'],
   step_tried: ['place', 'kind', 'name', 'tries'],
@@ -110,14 +111,14 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
 
 function eventOf({ type, at, seq, payload }: StoredEvent): SpanEvent {
   const facts = Object(payload) as Readonly<Record<string, unknown>>
-  const told = (TOLD[type] ?? []).flatMap((key) => {
+  const exported = (EXPORTED[type] ?? []).flatMap((key) => {
     const value = facts[key]
     return isValue(value) ? [[`reeve.${key}`, value] as const] : []
   })
   return {
     name: type,
     timeUnixNano: nanos(at),
-    attributes: attributes({ 'reeve.seq': seq, ...Object.fromEntries(told) }),
+    attributes: attributes({ 'reeve.seq': seq, ...Object.fromEntries(exported) }),
   }
 }
 
@@ -125,14 +126,14 @@ function isValue(value: unknown): value is Value {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** What somebody stopped on purpose is no error. */
+/** A process that was stopped on purpose is not an error. */
 function statusOf({ status, reason, exitCode, signal }: Outcome): Span['status'] {
   if (status === 'completed' || status === 'cancelled') return { code: STATUS_UNSET }
   const how = reason ?? signal ?? (exitCode === null ? status : `exit code ${exitCode}`)
   return { code: STATUS_ERROR, message: how }
 }
 
-/** The span that the tree was started in, if whoever did so named it: `00-<trace>-<span>-<flags>`, none of it all zeros. */
+/** The span that the tree was started in, if its caller named it: `00-<trace>-<span>-<flags>`; ids of zeros are invalid. */
 function callerOf({ causedBy }: Pick<ProcessRecord, 'causedBy'>) {
   const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/.exec(
     String(causedBy?.['traceparent']),

@@ -1,6 +1,6 @@
-/** What OpenTelemetry's own variables say, beside the endpoint and its headers, which are settings. */
+/** OpenTelemetry's own variables, except the endpoint and its headers, which are settings. */
 export interface StandardVariables {
-  /** `OTEL_SDK_DISABLED`: off, whatever else is set. */
+  /** `OTEL_SDK_DISABLED`: off, even if other variables are set. */
   readonly isDisabled: boolean
   /** `OTEL_EXPORTER_OTLP_PROTOCOL`: the endpoint speaks gRPC, which Reeve does not. */
   readonly isGrpc: boolean
@@ -20,7 +20,7 @@ export function standardVariables(env: Readonly<Record<string, string | undefine
   }
 }
 
-/** `key=value,key2=value2`, values as in URLs. What is no pair is left out. */
+/** `key=value,key2=value2`, with URL-encoded values. Parts without `=` are left out. */
 export function pairsIn(text: string): Record<string, string> {
   const pairs = text.split(',').flatMap((pair) => {
     const at = pair.indexOf('=')

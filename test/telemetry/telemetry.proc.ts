@@ -276,7 +276,7 @@ test('while the collector is away nothing waits for it; when it is back it is to
   expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two', 'command three'])
   const warned = temp.logged.filter(({ words }) => words.includes('cannot be reached'))
   expect(warned).toHaveLength(1)
-  expect(temp.logged.some(({ words }) => words === 'the collector takes telemetry again')).toBe(true)
+  expect(temp.logged.some(({ words }) => words === 'the collector accepts telemetry again')).toBe(true)
 })
 
 test('a collector that is busy is asked again; what it refuses is left out, and the rest follows', async () => {
@@ -303,7 +303,7 @@ test('a collector that is busy is asked again; what it refuses is left out, and 
   await ended(reeve, 'next', 'exit 0')
   await collector.until(() => collector.span('next'))
   expect(collector.spans.map(({ name }) => name)).toEqual(['command busy', 'command next'])
-  expect(temp.logged.some(({ words }) => words.includes('refuses telemetry'))).toBe(true)
+  expect(temp.logged.some(({ words }) => words.includes('rejects telemetry'))).toBe(true)
 })
 
 test('a collector that never answers holds up neither processes nor the stop of the daemon', async () => {

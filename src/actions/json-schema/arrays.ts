@@ -2,15 +2,19 @@ import { canonical } from '../../core/json/canonical.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { sizeOf } from '../../core/json/size.ts'
 import type { Check, Misfit } from './check.ts'
-import { limitOf, type Place } from './place.ts'
+import { limitOf, type SchemaPosition } from './position.ts'
 import type { Run } from './run.ts'
 
-export function arrayChecks(schema: JsonObject, place: Place): Check[] {
-  return [...lengthChecks(schema, place), ...itemChecks(schema, place), ...containsCheck(schema, place)]
+export function arrayChecks(schema: JsonObject, position: SchemaPosition): Check[] {
+  return [
+    ...lengthChecks(schema, position),
+    ...itemChecks(schema, position),
+    ...containsCheck(schema, position),
+  ]
 }
 
-function lengthChecks(schema: JsonObject, place: Place): Check[] {
-  const [least, most] = ['minItems', 'maxItems'].map((keyword) => limitOf(schema, keyword, place))
+function lengthChecks(schema: JsonObject, position: SchemaPosition): Check[] {
+  const [least, most] = ['minItems', 'maxItems'].map((keyword) => limitOf(schema, keyword, position))
   const checks: Check[] = []
   if (least !== undefined)
     checks.push(
@@ -36,9 +40,9 @@ function lengthChecks(schema: JsonObject, place: Place): Check[] {
   return checks
 }
 
-function itemChecks(schema: JsonObject, { compiler, location, depth }: Place): Check[] {
+function itemChecks(schema: JsonObject, { compiler, location, depth }: SchemaPosition): Check[] {
   const { prefixItems, items } = schema
-  // Before 2020-12 a list of items was what prefixItems is now, and additionalItems what items is.
+  // Before 2020-12, `items` as a list was today's `prefixItems`, and `additionalItems` was today's `items`.
   const isOlder = prefixItems === undefined && Array.isArray(items)
   const [tuple, rest] = isOlder ? ['items', 'additionalItems'] : ['prefixItems', 'items']
   const given = schema[tuple]
@@ -62,12 +66,12 @@ function itemChecks(schema: JsonObject, { compiler, location, depth }: Place): C
   ]
 }
 
-function containsCheck(schema: JsonObject, place: Place): Check[] {
+function containsCheck(schema: JsonObject, position: SchemaPosition): Check[] {
   if (schema['contains'] === undefined) return []
-  const location = `${place.location}/contains`
-  const check = place.compiler.check(schema['contains'], location, place.depth + 1)
-  const least = limitOf(schema, 'minContains', place) ?? 1
-  const most = limitOf(schema, 'maxContains', place) ?? Number.POSITIVE_INFINITY
+  const location = `${position.location}/contains`
+  const check = position.compiler.check(schema['contains'], location, position.depth + 1)
+  const least = limitOf(schema, 'minContains', position) ?? 1
+  const most = limitOf(schema, 'maxContains', position) ?? Number.POSITIVE_INFINITY
   return [
     onArrays((values, path, run) => {
       const found = values.filter((value) => check(value, path, run) === undefined).length

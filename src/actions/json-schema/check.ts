@@ -2,21 +2,21 @@ import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { Run } from './run.ts'
 
 /**
- * One keyword of a schema, or a whole schema, applied to the value at `path`; `''` is the payload itself. Returns how the value
+ * Applies one keyword of a schema, or a whole schema, to the value at `path`; `''` is the payload itself. Returns how the value
  * misses it: several misfits are alternatives.
  */
 export type Check = (value: Json, path: string, run: Run) => readonly Misfit[] | undefined
 
 /**
- * Most misfits are dropped, because another alternative fits: so making one takes constant time. `path` is a concatenation
- * that is flattened only when the misfit is told, and `says` is made from texts of the compiled schema.
+ * Most misfits are dropped, because another alternative fits: so creating one takes constant time. `path` is a concatenation
+ * that is flattened only when the misfit is reported, and `says` is made from texts of the compiled schema.
  */
 export interface Misfit {
   readonly path: string
   readonly says: string
 }
 
-/** The first misfit of these checks. Each check costs a step, whatever it does with the value. */
+/** The first misfit of these checks. Each check costs at least one step. */
 export function firstMisfit(
   checks: readonly Check[],
   value: Json,
@@ -31,9 +31,9 @@ export function firstMisfit(
   return undefined
 }
 
-/** Alternatives within alternatives count too. */
-export const MAX_ALTERNATIVES_SAID = 3
-const MAX_SHOWN_CHARS = 200
+/** How many alternatives a message names; nested ones count, too. */
+export const MAX_ALTERNATIVES = 3
+const MAX_TEXT_CHARS = 200
 
 export function sentenceOf(misfits: readonly Misfit[]): string {
   return misfits
@@ -47,7 +47,7 @@ export function shown(value: Json): string {
 }
 
 function cut(text: string): string {
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
+  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -8,7 +8,7 @@ import { Run } from './run.ts'
 export type CheckPayload = (payload: Json) => string | undefined
 
 const MAX_SCHEMA_BYTES = 64 * 1024
-/** Of subschemas within each other, references counted too. */
+/** Nested subschemas, references included. */
 const MAX_SCHEMA_DEPTH = 64
 const MAX_SUBSCHEMAS = 2_000
 /** The sum over all patterns of a schema; each state may be visited once per character. */
@@ -48,7 +48,7 @@ interface Compiled {
   readonly sameValue: Set<JsonObject>
 }
 
-/** What the keywords need of the compiler. */
+/** Compiles the subschemas of one schema. */
 export class SchemaCompiler {
   readonly #root: JsonObject
   readonly #compiled = new Map<JsonObject, Compiled>()
@@ -68,7 +68,7 @@ export class SchemaCompiler {
     }
     if (!isObject(schema)) throw new Error(`${location} must be a schema: an object, true or false`)
     const known = this.#compiled.get(schema)
-    // A reference back to a schema that is still being compiled: looked up again when it is applied.
+    // The schema may still be compiling: its check is looked up when it is applied.
     if (known !== undefined) return (value, path, run) => known.check(value, path, run)
     if (depth > MAX_SCHEMA_DEPTH) throw new Error(`${location} is nested more than ${MAX_SCHEMA_DEPTH} deep`)
     this.#countSubschema()
@@ -80,7 +80,7 @@ export class SchemaCompiler {
     return compiled.check
   }
 
-  /** A subschema that applies to the very value that `from` applies to. */
+  /** Compiles a subschema that applies to the same value as `from`. */
   checkSameValue(from: JsonObject, schema: Json | undefined, location: string, depth: number): Check {
     if (isObject(schema)) this.#compiled.get(from)?.sameValue.add(schema)
     return this.check(schema, location, depth)

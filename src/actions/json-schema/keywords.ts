@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { arrayChecks } from './arrays.ts'
-import { type Check, MAX_ALTERNATIVES_SAID, type Misfit, shown } from './check.ts'
+import { type Check, MAX_ALTERNATIVES, type Misfit, shown } from './check.ts'
 import { equal } from './equal.ts'
 import { objectChecks } from './objects.ts'
-import { membersOf, type Place } from './place.ts'
+import { membersOf, type SchemaPosition } from './position.ts'
 import { numberChecks, stringChecks } from './scalars.ts'
 
-/** Keywords that change what others mean, and are not known here: ignoring them would accept what they refuse. */
+/** Keywords that change the meaning of others, and are not implemented: ignoring them would accept invalid payloads. */
 const UNSUPPORTED = [
   '$dynamicRef',
   '$recursiveRef',
@@ -15,29 +15,29 @@ const UNSUPPORTED = [
   'dependencies',
 ]
 
-/** The checks of one schema. Unknown keywords are annotations, as JSON Schema has it. */
-export function keywordChecks(schema: JsonObject, place: Place): Check[] {
+/** The checks of one schema. Unknown keywords are annotations, as in the JSON Schema specification. */
+export function keywordChecks(schema: JsonObject, position: SchemaPosition): Check[] {
   const unsupported = UNSUPPORTED.find((keyword) => schema[keyword] !== undefined)
   if (unsupported !== undefined)
-    throw new Error(`${place.location} has ${unsupported}, which is not supported`)
-  // Compiled although nothing may refer to them: what is wrong in them is said at registration.
+    throw new Error(`${position.location} has ${unsupported}, which is not supported`)
+  // Compiled even if unused, so that registration reports their errors.
   for (const keyword of ['$defs', 'definitions'])
-    for (const [name, definition] of membersOf(schema, keyword, place))
-      place.compiler.check(definition, `${place.location}/${keyword}/${name}`, place.depth + 1)
+    for (const [name, definition] of membersOf(schema, keyword, position))
+      position.compiler.check(definition, `${position.location}/${keyword}/${name}`, position.depth + 1)
   return [
-    ...typeCheck(schema, place),
-    ...valueChecks(schema, place),
-    ...numberChecks(schema, place),
-    ...stringChecks(schema, place),
-    ...arrayChecks(schema, place),
-    ...objectChecks(schema, place),
-    ...combinations(schema, place),
+    ...typeCheck(schema, position),
+    ...valueChecks(schema, position),
+    ...numberChecks(schema, position),
+    ...stringChecks(schema, position),
+    ...arrayChecks(schema, position),
+    ...objectChecks(schema, position),
+    ...combinations(schema, position),
   ]
 }
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']
 
-function typeCheck({ type }: JsonObject, { location }: Place): Check[] {
+function typeCheck({ type }: JsonObject, { location }: SchemaPosition): Check[] {
   if (type === undefined) return []
   const wanted = Array.isArray(type) ? type : [type]
   for (const one of wanted)
@@ -61,7 +61,7 @@ function isOfType(value: Json, type: string): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type
 }
 
-function valueChecks(schema: JsonObject, { location }: Place): Check[] {
+function valueChecks(schema: JsonObject, { location }: SchemaPosition): Check[] {
   const checks: Check[] = []
   const { const: only, enum: allowed } = schema
   if (only !== undefined) {
@@ -80,8 +80,8 @@ function valueChecks(schema: JsonObject, { location }: Place): Check[] {
   return checks
 }
 
-function combinations(schema: JsonObject, place: Place): Check[] {
-  const { compiler, location, depth } = place
+function combinations(schema: JsonObject, position: SchemaPosition): Check[] {
+  const { compiler, location, depth } = position
   const at = (keyword: string) => `${location}/${keyword}`
   const one = (keyword: string) => compiler.checkSameValue(schema, schema[keyword], at(keyword), depth + 1)
   const several = (keyword: string) => {
@@ -125,7 +125,7 @@ function anyOf(alternatives: readonly Check[]): Check {
     for (const alternative of alternatives) {
       const misfit = alternative(value, path, run)
       if (misfit === undefined) return undefined
-      misfits.push(...misfit.slice(0, MAX_ALTERNATIVES_SAID - misfits.length))
+      misfits.push(...misfit.slice(0, MAX_ALTERNATIVES - misfits.length))
     }
     return misfits
   }
@@ -138,7 +138,7 @@ function oneOf(alternatives: readonly Check[]): Check {
     for (const alternative of alternatives) {
       const misfit = alternative(value, path, run)
       if (misfit === undefined) fitting++
-      else misfits.push(...misfit.slice(0, MAX_ALTERNATIVES_SAID - misfits.length))
+      else misfits.push(...misfit.slice(0, MAX_ALTERNATIVES - misfits.length))
     }
     if (fitting === 1) return undefined
     if (fitting > 1) return [{ path, says: `must fit exactly one alternative, and fits ${fitting}` }]

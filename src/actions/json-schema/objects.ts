@@ -1,20 +1,22 @@
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { type Check, firstMisfit, isObject, type Misfit, shown } from './check.ts'
-import { limitOf, membersOf, type Place } from './place.ts'
+import { limitOf, membersOf, type SchemaPosition } from './position.ts'
 import type { Run } from './run.ts'
 import { patternMatcher } from './scalars.ts'
 
-export function objectChecks(schema: JsonObject, place: Place): Check[] {
+export function objectChecks(schema: JsonObject, position: SchemaPosition): Check[] {
   return [
-    ...countChecks(schema, place),
-    ...requiredCheck(schema, place),
-    ...memberChecks(schema, place),
-    ...dependencyChecks(schema, place),
+    ...countChecks(schema, position),
+    ...requiredCheck(schema, position),
+    ...memberChecks(schema, position),
+    ...dependencyChecks(schema, position),
   ]
 }
 
-function countChecks(schema: JsonObject, place: Place): Check[] {
-  const [least, most] = ['minProperties', 'maxProperties'].map((keyword) => limitOf(schema, keyword, place))
+function countChecks(schema: JsonObject, position: SchemaPosition): Check[] {
+  const [least, most] = ['minProperties', 'maxProperties'].map((keyword) =>
+    limitOf(schema, keyword, position),
+  )
   if (least === undefined && most === undefined) return []
   return [
     onObjects((value, path, run) => {
@@ -28,7 +30,7 @@ function countChecks(schema: JsonObject, place: Place): Check[] {
   ]
 }
 
-function requiredCheck(schema: JsonObject, { location }: Place): Check[] {
+function requiredCheck(schema: JsonObject, { location }: SchemaPosition): Check[] {
   if (schema['required'] === undefined) return []
   return [required(namesIn(schema['required'], `${location}/required`))]
 }
@@ -47,18 +49,18 @@ function required(names: readonly string[]): Check {
 const STEPS_PER_MEMBER = 2
 
 /** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`: one walk over the members of the value. */
-function memberChecks(schema: JsonObject, place: Place): Check[] {
-  const { compiler, location, depth } = place
+function memberChecks(schema: JsonObject, position: SchemaPosition): Check[] {
+  const { compiler, location, depth } = position
   const named = new Map(
-    membersOf(schema, 'properties', place).map(([name, inner]) => [
+    membersOf(schema, 'properties', position).map(([name, inner]) => [
       name,
       compiler.check(inner, `${location}/properties/${name}`, depth + 1),
     ]),
   )
-  const patterns = membersOf(schema, 'patternProperties', place).map(
+  const patterns = membersOf(schema, 'patternProperties', position).map(
     ([pattern, inner]) =>
       [
-        patternMatcher(pattern, place),
+        patternMatcher(pattern, position),
         compiler.check(inner, `${location}/patternProperties/${pattern}`, depth + 1),
       ] as const,
   )
@@ -89,13 +91,13 @@ function memberChecks(schema: JsonObject, place: Place): Check[] {
   ]
 }
 
-function dependencyChecks(schema: JsonObject, place: Place): Check[] {
-  const { compiler, location, depth } = place
-  const names = membersOf(schema, 'dependentRequired', place).map(([key, given]) => {
+function dependencyChecks(schema: JsonObject, position: SchemaPosition): Check[] {
+  const { compiler, location, depth } = position
+  const names = membersOf(schema, 'dependentRequired', position).map(([key, given]) => {
     const check = required(namesIn(given, `${location}/dependentRequired/${key}`))
     return onObjects((value, path, run) => (Object.hasOwn(value, key) ? check(value, path, run) : undefined))
   })
-  const schemas = membersOf(schema, 'dependentSchemas', place).map(([key, inner]) => {
+  const schemas = membersOf(schema, 'dependentSchemas', position).map(([key, inner]) => {
     const check = compiler.checkSameValue(schema, inner, `${location}/dependentSchemas/${key}`, depth + 1)
     return onObjects((value, path, run) => (Object.hasOwn(value, key) ? check(value, path, run) : undefined))
   })

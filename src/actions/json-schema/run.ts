@@ -1,12 +1,12 @@
 import type { Json } from '../../core/json/json.ts'
 import { sizeOf } from '../../core/json/size.ts'
 
-/** What any payload may take, however small it is. */
+/** The budget of any payload, however small. */
 const BASE_STEPS = 2_000
 const STEPS_PER_BYTE = 4
 /** A step takes some 0.1 µs. */
 const MAX_STEPS = 1_000_000
-/** References to references: far above any real payload, far below what a call stack can take. */
+/** Nested references: far above any real payload, far below the limit of the call stack. */
 const MAX_DEPTH = 600
 
 /** One check of one payload: counts its steps, and stops when there are too many. */
@@ -41,7 +41,7 @@ export class Run {
       throw new TooMuchWork('checking a payload of this size against it takes too many steps')
   }
 
-  /** One schema, applied to one value. */
+  /** Applies one schema to one value. */
   enter<Answer>(apply: () => Answer): Answer {
     this.spend(1)
     if (++this.#depth > MAX_DEPTH) throw new TooMuchWork('the schema refers to itself too deeply for it')

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { compilePattern } from '../../command/output/pattern.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { type Check, type Misfit, shown } from './check.ts'
-import { limitOf, type Place } from './place.ts'
+import { limitOf, type SchemaPosition } from './position.ts'
 import type { Run } from './run.ts'
 
 const COMPARISONS: readonly (readonly [
@@ -18,12 +18,12 @@ const COMPARISONS: readonly (readonly [
   ['multipleOf', (value, limit) => isMultiple(value, limit), 'a multiple of'],
 ]
 
-export function numberChecks(schema: JsonObject, place: Place): Check[] {
+export function numberChecks(schema: JsonObject, position: SchemaPosition): Check[] {
   return COMPARISONS.flatMap(([keyword, fits, says]) => {
-    const limit = limitOf(schema, keyword, place)
+    const limit = limitOf(schema, keyword, position)
     if (limit === undefined) return []
     if (keyword === 'multipleOf' && limit <= 0)
-      throw new Error(`${place.location}/multipleOf must be more than 0`)
+      throw new Error(`${position.location}/multipleOf must be more than 0`)
     const misses = `must be ${says} ${limit}`
     return [
       (value, path) =>
@@ -38,9 +38,9 @@ function isMultiple(value: number, of: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON * 4
 }
 
-export function stringChecks(schema: JsonObject, place: Place): Check[] {
+export function stringChecks(schema: JsonObject, position: SchemaPosition): Check[] {
   const checks: Check[] = []
-  const [least, most] = ['minLength', 'maxLength'].map((keyword) => limitOf(schema, keyword, place))
+  const [least, most] = ['minLength', 'maxLength'].map((keyword) => limitOf(schema, keyword, position))
   if (least !== undefined || most !== undefined)
     checks.push(
       onStrings((text, path, run) => {
@@ -54,8 +54,8 @@ export function stringChecks(schema: JsonObject, place: Place): Check[] {
     )
   const { pattern, format } = schema
   if (pattern !== undefined) {
-    if (typeof pattern !== 'string') throw new Error(`${place.location}/pattern must be a text`)
-    const matches = patternMatcher(pattern, place)
+    if (typeof pattern !== 'string') throw new Error(`${position.location}/pattern must be a text`)
+    const matches = patternMatcher(pattern, position)
     const says = `must match ${shown(pattern)}`
     checks.push(onStrings((text, path, run) => (matches(text, run) ? undefined : [{ path, says }])))
   }
@@ -71,7 +71,7 @@ export function stringChecks(schema: JsonObject, place: Place): Check[] {
   return checks
 }
 
-/** What has a format is short. The expressions behind formats are not all linear. */
+/** Values with a format are short, and some expressions of formats take more than linear time. */
 const MAX_FORMAT_CHARS = 2_000
 
 /** Other formats are annotations. */
@@ -91,11 +91,14 @@ function onStrings(check: (text: string, path: string, run: Run) => readonly Mis
   return (value: Json, path, run) => (typeof value === 'string' ? check(value, path, run) : undefined)
 }
 
-/** How many characters of a pattern's work are one step. */
+/** How many states of a pattern, times characters, cost one step. */
 const STATES_PER_STEP = 32
 
-/** JSON Schema's patterns match anywhere in a text. RE2 takes time in proportion to the text, whatever the pattern. */
-export function patternMatcher(pattern: string, { compiler }: Place): (text: string, run: Run) => boolean {
+/** Patterns of JSON Schema match anywhere in a text. RE2 takes linear time for any pattern. */
+export function patternMatcher(
+  pattern: string,
+  { compiler }: SchemaPosition,
+): (text: string, run: Run) => boolean {
   const compiled = compilePattern(RE2JS.translateRegExp(pattern), false)
   const states = compiled.programSize()
   compiler.countPatternStates(states)

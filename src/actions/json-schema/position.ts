@@ -2,23 +2,31 @@ import type { Json, JsonObject } from '../../core/json/json.ts'
 import { isObject } from './check.ts'
 import type { SchemaCompiler } from './compile.ts'
 
-/** Where in the whole schema the one is that is being compiled. */
-export interface Place {
+/** The position of a subschema while it is compiled. */
+export interface SchemaPosition {
   readonly compiler: SchemaCompiler
   readonly location: string
   readonly depth: number
 }
 
 /** The members of a keyword whose value maps names to something. */
-export function membersOf(schema: JsonObject, keyword: string, { location }: Place): [string, Json][] {
+export function membersOf(
+  schema: JsonObject,
+  keyword: string,
+  { location }: SchemaPosition,
+): [string, Json][] {
   const given = schema[keyword]
   if (given === undefined) return []
   if (!isObject(given)) throw new Error(`${location}/${keyword} must be an object`)
   return Object.entries(given)
 }
 
-/** The number that a keyword gives. */
-export function limitOf(schema: JsonObject, keyword: string, { location }: Place): number | undefined {
+/** The value of a keyword that takes a number. */
+export function limitOf(
+  schema: JsonObject,
+  keyword: string,
+  { location }: SchemaPosition,
+): number | undefined {
   const given = schema[keyword]
   if (given === undefined || typeof given === 'number') return given
   throw new Error(`${location}/${keyword} must be a number`)

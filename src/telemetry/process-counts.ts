@@ -5,12 +5,12 @@ import type { ReeveVerbs } from '../verbs/reeve.ts'
 const PAGE = 1_000
 
 /**
- * Counts processes: who lives in which status, who came and went, and how much commands have printed, since this daemon runs.
- * Only what has changed is read anew.
+ * Counts processes since the start of this daemon: live processes by status, spawns, ends, and the output bytes of commands.
+ * Each count reads the changes since the last one only.
  */
-export class Census {
+export class ProcessCounts {
   readonly #reeve: ReeveVerbs
-  readonly #live = new Map<string, Living>()
+  readonly #live = new Map<string, LiveProcess>()
   #position: number
   #isCounted = false
   readonly spawns = new Map<string, number>()
@@ -28,7 +28,7 @@ export class Census {
     return counts
   }
 
-  /** Up to this place in the feed. */
+  /** Counts the changes up to this position of the feed. */
   async count(upTo: number): Promise<void> {
     if (!this.#isCounted) await this.#countAll()
     while (this.#position < upTo) {
@@ -37,7 +37,7 @@ export class Census {
       const pids = [...new Set(page.events.map(({ pid }) => pid))]
       const filter = { pid: pids, status: 'any' as const }
       const { processes } = await this.#reeve.list({ filter, limit: PAGE })
-      // Only now: what is asked again after trouble is counted once.
+      // After both reads: a read that fails is repeated, and the events must count once.
       for (const { type, payload } of page.events) {
         if (type === 'registered') add(this.spawns, String(Object(payload)['kind']))
         if (type === 'ended') add(this.ends, String(Object(payload)['status']))
@@ -48,7 +48,7 @@ export class Census {
     await this.#countOutput()
   }
 
-  /** What was there before. Their output so far is not of this daemon's time. */
+  /** Counts the processes that exist already. Their output so far was printed before this daemon started. */
   async #countAll(): Promise<void> {
     this.#live.clear()
     let after: string | null = null
@@ -63,7 +63,7 @@ export class Census {
     this.#isCounted = true
   }
 
-  /** Null: events are gone before they were read, so all is counted anew. */
+  /** Null if events were pruned before they were read: then all processes are counted again. */
   async #changes() {
     try {
       return await this.#reeve.changes({ after: this.#position, limit: PAGE })
@@ -78,7 +78,7 @@ export class Census {
   #note({ pid, kind, status, outcome }: ProcessRecord, isNew: boolean): void {
     const known = this.#live.get(pid)
     if (outcome === null) {
-      // Of what has just come all output counts; of others, what they print from their first look on.
+      // All output of a new process counts; of an older one, the output after the first count.
       const printed = known?.printed ?? (isNew ? 0 : null)
       this.#live.set(pid, { status, printed, isCommand: kind === 'command' })
       return
@@ -91,16 +91,16 @@ export class Census {
   }
 
   async #countOutput(): Promise<void> {
-    for (const [pid, living] of this.#live) {
-      if (!living.isCommand) continue
-      const end = await this.#outputEnd(pid, living.printed ?? 0)
+    for (const [pid, live] of this.#live) {
+      if (!live.isCommand) continue
+      const end = await this.#outputEnd(pid, live.printed ?? 0)
       if (end === null) continue
-      this.outputBytes += living.printed === null ? 0 : Math.max(0, end - living.printed)
-      this.#live.set(pid, { ...living, printed: end })
+      this.outputBytes += live.printed === null ? 0 : Math.max(0, end - live.printed)
+      this.#live.set(pid, { ...live, printed: end })
     }
   }
 
-  /** Null where it cannot be told: it has not begun, or runs elsewhere. */
+  /** Null where it is unknown: the command has not begun, or runs elsewhere. */
   async #outputEnd(pid: string, offset: number): Promise<number | null> {
     try {
       return (await this.#reeve.output({ pid, offset, limit: 1 })).end
@@ -111,14 +111,14 @@ export class Census {
   }
 }
 
-interface Living {
+interface LiveProcess {
   readonly status: string
   readonly isCommand: boolean
-  /** How much of its output is counted, or was there before; null until it was looked at. */
+  /** The output bytes that are counted or were there before; null before the first count. */
   readonly printed: number | null
 }
 
-/** Named also when nobody is in them: a gauge that is not told keeps its last value. */
+/** Exported also with a count of 0: a gauge without a data point keeps its last value. */
 const STATUSES = ['queued', 'running', 'waiting', 'paused', 'stopping'] as const
 
 function add(counts: Map<string, number>, key: string): void {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { writeWholeFile } from '../home/write-file.ts'
 
-/** How far the feed has been told of, in a file: what the next daemon goes on from. */
-export class PlaceFile {
+/** The feed position up to which spans were exported, in a file: the next daemon continues from it. */
+export class PositionFile {
   readonly #path: string
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** Null where nothing was told yet, or nobody can say what. */
+  /** Null if the file is missing or unreadable. */
   read(): number | null {
     try {
       const { position } = JSON.parse(readFileSync(this.#path, 'utf8')) as { position?: unknown }
