@@ -49,52 +49,52 @@ export interface EmbedOptions {
   readonly commands?: CommandsOptions
   /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
   readonly retention?: RetentionLimits
-  /** How many processes run here at once, commands not counted. */
+  /** How many processes may run here at once, commands not counted. */
   readonly concurrency?: number
-  /** Hears of errors in work that nobody waits for; by default they become process warnings. */
+  /** Called with errors of background work; by default they become process warnings. */
   readonly onTrouble?: (error: unknown, doing: string) => void
-  /** How often this kernel shows that it lives, after how long it counts as dead, how often it looks after others and prunes. */
+  /** How often this kernel renews its row, after how long it counts as dead, how often it recovers others and prunes. */
   readonly times?: {
     readonly renewMs?: number
     readonly ttlMs?: number
     readonly sweepMs?: number
     readonly pruneMs?: number
   }
-  /** How many watch matches a session is told; what is left out is as usual. */
+  /** How many watch matches a session is told; missing members have their defaults. */
   readonly flood?: Partial<FloodLimits>
-  /** How long a `wait` lasts that does not say, and how long it may last at most. */
+  /** The default and the maximal time of a `wait`. */
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
   /**
-   * Secrets in what commands print and in their command lines are masked, unless this is `false`. `values` and `patterns` (RE2,
-   * within a line) are masked besides.
+   * Secrets in the output of commands and in their command lines are masked, unless this is `false`. `values` and `patterns`
+   * (RE2, within a line) are masked as well.
    */
   readonly redact?: RedactOptions
   /**
-   * Hears of stops of external processes that have no PID on record: those that this program runs itself. Answers whether the
-   * stop reached the process; only then do callers hear that it was signalled. A stop that was not delivered is told again
-   * after a restart.
+   * Called with stops of external processes that have no PID on record: those that this program runs itself. Returns whether
+   * the stop reached the process; only then do callers hear that it was signalled. After a restart it is called again with
+   * stops that were not delivered.
    */
   readonly onStop?: OnStop
   /**
-   * Values of the secrets that environments name (`{ secret: 'NAME' }`). A name that it does not have is looked up among the
-   * variables of this program.
+   * Values of the secrets that environments name (`{ secret: 'NAME' }`). Names that are missing here are looked up in the
+   * environment variables of this program.
    */
   readonly secrets?: Secrets
-  /** Hears when somebody has secrets shown, with `reveal`. */
+  /** Called when an actor is shown secrets, with `reveal`. */
   readonly onReveal?: (revealed: Revealed) => void
 }
 
 export interface Embedded extends Reeve, ServesWorkflows {
-  /** The place in the change feed that was heard last: whoever follows from here misses nothing that is read from now on. */
+  /** The current position of the change feed: a follower from here misses no later event. */
   position(): number
   /** Whether this kernel can do its work now. Rejects if the store does not answer. Costs little: it counts nothing, unlike `status`. */
   readiness(): Promise<{ readonly isStoreWritable: boolean; readonly isKeeperAvailable: boolean }>
   /**
-   * Acts as somebody else, and only looks: no notice counts as told, no read position moves, and every verb that needs
-   * more than the role `read` is refused.
+   * Acts as another actor, read-only: no notice counts as delivered, no read position moves, and every verb that needs more
+   * than the role `read` is refused.
    */
   observing(actor: Actor): ReeveVerbs
-  /** What `close` does first, on its own: whoever waits for one of these commands can still be told. Which these were. */
+  /** The first step of `close`: ends the processes with lifetime `daemon`, and returns them. Their waiters still get answers. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
 
@@ -119,11 +119,11 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   return embedWith(options)
 }
 
-/** What a daemon shares with the kernel inside it. */
+/** The parts that a daemon shares with the kernel inside it. */
 export interface DaemonParts {
-  /** What becomes known as a secret here is known to the daemon's log, too. */
+  /** The daemon's log masks the secrets that the kernel learns. */
   readonly redaction?: Redaction
-  /** What is wrong with the daemon's log. */
+  /** The trouble of the daemon's log. */
   readonly logTrouble?: () => TroubleFacts['log']
   /** Why the daemon's file of secrets cannot be read. */
   readonly secretsTrouble?: () => TroubleFacts['secrets']
@@ -226,7 +226,13 @@ async function start(
     return troublesOf({ store: watch.failed, secrets: secretsTrouble(), log: logTrouble(), ...backlog })
   }
   const parts: ActingParts = {
-    ...{ kernel, commands, waits, masker, reveals, retention, troubles },
+    kernel,
+    commands,
+    waits,
+    masker,
+    reveals,
+    retention,
+    troubles,
     externals: new ExternalStops(kernel, externals),
   }
   return {
@@ -256,7 +262,7 @@ async function start(
   }
 }
 
-/** What ended while no daemon was there is on record before anybody asks. A store that cannot take it now takes it later. */
+/** Processes that ended while no daemon ran are on record before the first call. An unwritable store takes their ends later. */
 async function settledAtBoot(kernel: Kernel): Promise<void> {
   const { completed, abandoned } = kernel.boot
   const known = [...completed, ...abandoned].map((pid) => kernel.waitForEnd(pid, { timeoutMs: BOOT_MS }))
@@ -270,7 +276,7 @@ interface Closing {
   readonly leave: () => Promise<void>
 }
 
-/** The store and the lock are let go even if the kernel could not hand everything back. */
+/** Releases the store and the lock even if the kernel could not hand everything back. */
 async function closeAll({ kernel, commands, externals, leave }: Closing, keep: boolean): Promise<void> {
   try {
     await externals.close()
@@ -281,10 +287,10 @@ async function closeAll({ kernel, commands, externals, leave }: Closing, keep: b
   }
 }
 
-async function openStore(place: string): Promise<Store> {
-  if (!/^postgres(ql)?:/.test(place)) return openSqlite(place)
+async function openStore(address: string): Promise<Store> {
+  if (!/^postgres(ql)?:/.test(address)) return openSqlite(address)
   const { openPostgres } = await import('../store/postgres/open.ts')
-  return openPostgres(place)
+  return openPostgres(address)
 }
 
 function warn(error: unknown, doing: string, masker: AnswerMasker): void {
@@ -292,9 +298,9 @@ function warn(error: unknown, doing: string, masker: AnswerMasker): void {
   process.emitWarning(masker.text(`While ${doing}: ${said}`), { type: 'ReeveWarning' })
 }
 
-/** An end is the last event of all: what is shown after it is told here, where nobody else listens. */
+/** The end is the last event of a process: a reveal after it is not recorded, so it becomes a warning. */
 function warnOfReveal({ pid, actor, verb }: Revealed, isRecorded: boolean): void {
   if (isRecorded) return
-  const said = `${actor} had secrets of ${pid} shown (${verb}), which has ended and takes no event of it.`
+  const said = `${actor} was shown secrets of ${pid} (${verb}), which has ended and takes no event of it.`
   process.emitWarning(`${said} Listen with onReveal to hear of it.`, { type: 'ReeveWarning' })
 }

@@ -12,21 +12,21 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 
-/** The secrets that processes of this kernel may be given: those of `source`, then variables of this program. */
+/** The secrets of the processes of this kernel: those of `source`, then environment variables of this program. */
 export class EnvironmentSecrets {
   readonly #source: Secrets | undefined
   readonly #redaction: Redaction
   /** The names of secrets in an environment, by its ref. */
   readonly #named = new BoundedMap<string, readonly string[]>(MAX_ENVIRONMENTS)
 
-  /** Every value of the source is masked, also one that is set while the kernel runs. */
+  /** Masks every value of the source, also a value that is set while the kernel runs. */
   constructor(source: Secrets | undefined, redaction: Redaction) {
     this.#source = source
     this.#redaction = redaction
     redaction.learnFrom(() => Object.values(this.#readable()))
   }
 
-  /** Throws where a secret is not set, or the source cannot be used. The values are masked from now on. */
+  /** Throws if a secret is not set or the source is unusable. The values are masked from now on. */
   variablesOf(environment: Environment | null): Variables {
     const resolved = resolveVariables(environment, (name) =>
       secretValue(name, { secrets: this.#source?.read() ?? {}, env: process.env }),
@@ -39,13 +39,13 @@ export class EnvironmentSecrets {
     return resolved.variables
   }
 
-  /** What a process that is started now runs with. */
+  /** The variables of a process that starts now. */
   async variablesFor(record: ProcessRecord, kernel: Kernel, signal: AbortSignal): Promise<Variables> {
     const environment = await kernel.environmentOf(record, signal)
     return environment === null ? {} : this.variablesOf(environment)
   }
 
-  /** For masking: the values of the secrets that an environment names, as far as they are known. */
+  /** For masking: the known values of the secrets that an environment names. */
   async knownValuesIn(envRef: string | null, kernel: Kernel): Promise<readonly string[]> {
     const names = await this.#namesIn(envRef, kernel)
     if (names.length === 0) return []
@@ -53,7 +53,7 @@ export class EnvironmentSecrets {
     return names.flatMap((name) => secretValue(name, { secrets, env: process.env }) ?? [])
   }
 
-  /** An environment is what its ref says, for ever. */
+  /** Cached: the content of an environment never changes, since its ref is its hash. */
   async #namesIn(ref: string | null, kernel: Kernel): Promise<readonly string[]> {
     if (ref === null || ref === kernel.defaultEnvRef) return []
     const known = this.#named.get(ref)
@@ -64,7 +64,7 @@ export class EnvironmentSecrets {
     return names
   }
 
-  /** A source that has become unusable is an error of who needs a value, not of who reads output. */
+  /** Empty if the source is unusable: that is an error for a process that needs a value, not for a reader of output. */
   #readable(): Variables {
     try {
       return this.#source?.read() ?? {}

@@ -4,7 +4,7 @@ import type { Holder, HolderRow, Proof } from '../core/lease/holder.ts'
 import { bootId, pidNamespace } from '../os/boot.ts'
 import { startTimeOf, whoIs } from '../os/identity.ts'
 
-/** Who this kernel is: one incarnation in one OS process on one boot of one machine. */
+/** The identity of this kernel: one incarnation in one OS process on one boot of one machine. */
 export function ownIdentity(): Holder {
   const incarnation = randomBytes(8).toString('hex')
   return {
@@ -22,8 +22,8 @@ export function ownIdentity(): Holder {
 }
 
 /**
- * What the operating system says of a holder. A PID means something only on the same boot and in the same PID namespace;
- * elsewhere only time can tell.
+ * Whether the OS process of a holder is alive. PIDs can be compared only on the same boot and in the same PID namespace;
+ * otherwise the answer is `unknown`, and the holder counts as dead when its row expires.
  */
 export function proveByPid(holder: HolderRow): Proof {
   const comparable =

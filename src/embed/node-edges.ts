@@ -13,7 +13,7 @@ import { proveByPid } from './identity.ts'
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
-/** The real world, as the kernel meets it in a Node program. */
+/** The real clock, ids, hashes and locks of a Node program, for the kernel. */
 export function nodeEdges(
   store: Store,
   onTrouble: Edges['onTrouble'],
@@ -30,9 +30,9 @@ export function nodeEdges(
     hash: (text) => hash('sha256', text, 'hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
-    // A lock is the better witness: it is seen across PID namespaces. A keeper knows no store, and has none there.
+    // A lock is the better proof: it is visible across PID namespaces. A keeper knows no store, and holds no lock there.
     prove: (holder) =>
-      // Wherever a worker is, all that is known of it is what it says.
+      // A worker may run on any machine: its death cannot be proved.
       holder.role === 'worker'
         ? 'unknown'
         : store.locks === undefined || holder.role === 'keeper'
@@ -50,7 +50,7 @@ export function nodeEdges(
   }
 }
 
-/** From the secret of the store, which no caller is told. It is read once. */
+/** Derives pids from the secret of the store, which callers cannot know. The secret is read once. */
 function keyedPids(store: Store): Edges['pidForKey'] {
   let known: string | undefined
   const pidWith = (secret: string, text: string) =>
@@ -65,7 +65,7 @@ function keyedPids(store: Store): Edges['pidForKey'] {
   }
 }
 
-/** Random bytes come cheaper by the page than by the dozen. */
+/** Reads random bytes in bulk: one call per pid would be slower. */
 function randomPids(): () => Pid {
   let pool = randomBytes(0)
   return () => {
@@ -78,7 +78,7 @@ function randomPids(): () => Pid {
 
 const MAX_CACHED_SCHEMAS = 200
 
-/** Compiles each JSON Schema once. Records share their declarations, so identity is tried before the text. */
+/** Compiles each JSON Schema once. Records share their declarations, so the cache by identity comes before the one by text. */
 function validator(): Edges['rules']['validate'] {
   const byIdentity = new WeakMap<JsonObject, CheckPayload>()
   const byText = new Map<string, CheckPayload>()
@@ -93,7 +93,7 @@ function validator(): Edges['rules']['validate'] {
   return (schema: JsonObject, payload: Json) => (byIdentity.get(schema) ?? compiled(schema))(payload)
 }
 
-/** Registration refuses a schema that cannot be used; a store may still hold one that an older version accepted. */
+/** Registration refuses an unusable schema; a store may still hold one that an older version accepted. */
 function compiledOrUnusable(schema: JsonObject): CheckPayload {
   try {
     return compileSchema(schema)

@@ -24,7 +24,7 @@ const COMMANDS = z.strictObject({
 
 const workflowFunction = z.custom<WorkflowFunction>((run) => typeof run === 'function', 'must be a function')
 
-/** What `embed` may be given. */
+/** The options of `embed`. */
 export const OPTIONS = z.strictObject({
   store: z.union(
     [z.string().min(1), z.custom<Store>(isStore)],

@@ -5,7 +5,7 @@ import { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import type { EmbedOptions } from './embed.ts'
 
-/** The secrets that this program knows of from its own options. A pattern that is none is refused. */
+/** The secrets that the options name. An invalid pattern is refused. */
 export function redactionOf({ redact = true, store }: Pick<EmbedOptions, 'redact' | 'store'>): Redaction {
   try {
     const redaction = new Redaction(redact)
@@ -20,7 +20,7 @@ export function redactionOf({ redact = true, store }: Pick<EmbedOptions, 'redact
   }
 }
 
-/** Of a store that is reached by URL. */
+/** The password in the URL of a store. */
 function passwordsIn(store: string | Store): string[] {
   if (typeof store !== 'string' || !URL.canParse(store)) return []
   const { password } = new URL(store)

@@ -2,20 +2,24 @@ import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, StoreError } from '../core/errors.ts'
 import type { Plan, Store } from '../store/contract.ts'
 
-/** Writes that failed, if none has succeeded since. */
+/** The first failed write since the last successful one. */
 export interface FailedWrites {
   readonly since: number
   readonly message: string
   readonly remedy: string
 }
 
-/** Codes of a store that takes no writes. A record that cannot be read, or is locked, concerns its own process alone. */
-const UNWRITABLE: ReadonlySet<ErrorCode> = new Set([
-  ...(['store_full', 'store_read_only', 'store_unavailable', 'store_corrupt'] as const),
-  ...(['schema_too_new', 'outcome_unknown'] as const),
+/** Codes of a store that takes no writes. An unreadable or locked record concerns its own process alone. */
+const UNWRITABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'store_full',
+  'store_read_only',
+  'store_unavailable',
+  'store_corrupt',
+  'schema_too_new',
+  'outcome_unknown',
 ])
 
-/** A store, and whether it takes writes. */
+/** Wraps a store, and knows whether it takes writes. */
 export class StoreWatch {
   readonly store: Store
   readonly #watched: Store
@@ -41,7 +45,7 @@ export class StoreWatch {
     return this.#failed
   }
 
-  /** Callers get the store's own promise: watching costs them nothing. */
+  /** Callers get the store's own promise, so watching adds no delay. */
   #write<Answer>(plan: Plan<Answer>): Promise<Answer> {
     if (this.#failed !== null) return this.#writeAfterFailure(plan)
     const written = this.#watched.write(plan)
@@ -49,7 +53,7 @@ export class StoreWatch {
     return written
   }
 
-  /** A plan without changes writes nothing, and so proves nothing. */
+  /** A plan without changes does not prove that the store takes writes. */
   async #writeAfterFailure<Answer>(plan: Plan<Answer>): Promise<Answer> {
     let hasChanges = false
     try {

@@ -16,7 +16,7 @@ export interface ExternalStop {
 /** Passes a stop on to a process that the program itself runs. True when the stop reached it. */
 export type OnStop = (stop: ExternalStop) => boolean | Promise<boolean>
 
-/** What became of a stop. `elsewhere`: another kernel is the one to deliver it. */
+/** The result of a delivery. `elsewhere`: another kernel delivers the stop. */
 export type Delivery =
   | { readonly type: 'delivered' }
   | { readonly type: 'ended' }
@@ -29,13 +29,13 @@ export interface DeliveryOptions {
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
-/** Delivers stops that are on record, each once as far as no crash comes in between, and records that it did. */
+/** Delivers recorded stops, each once unless a crash comes in between, and records the delivery. */
 export class Deliveries {
   readonly #kernel: Kernel
   readonly #options: DeliveryOptions
   /** The last delivery of each process; successful ones stay until its end, so that none is repeated. */
   readonly #last = new Map<Pid, { readonly key: string; readonly delivery: Promise<Delivery> }>()
-  /** Whose callback has not answered yet. */
+  /** Processes whose callback has not returned yet. */
   readonly #called = new Set<Pid>()
   readonly #recordGone: (pid: Pid) => Promise<void>
 
@@ -49,7 +49,7 @@ export class Deliveries {
     this.#last.delete(pid)
   }
 
-  /** Delivers the stop that is on record, unless it has been delivered. */
+  /** Delivers the recorded stop, unless it has been delivered. */
   async deliver(pid: Pid): Promise<Delivery> {
     const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
     if (row === null || hasEnded(row.record)) return { type: 'ended' }
@@ -71,7 +71,7 @@ export class Deliveries {
     return delivery
   }
 
-  /** Whether a callback of the program has been called for it, and has not answered. */
+  /** Whether a callback of the program runs for this process. */
   isCalling(pid: Pid): boolean {
     return this.#called.has(pid)
   }
@@ -99,7 +99,7 @@ export class Deliveries {
     return { type: 'delivered' }
   }
 
-  /** An error of the program's callback is its trouble, and none of who asked for the stop. */
+  /** An error in the callback is reported to the program, not to the caller that asked for the stop. */
   async #callBack(stop: ExternalStop): Promise<boolean> {
     const { onStop, onTrouble } = this.#options
     const { pid } = stop.record

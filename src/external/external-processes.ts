@@ -16,39 +16,39 @@ import {
   whyNotSignalled,
 } from './signal-tracked.ts'
 
-/** How long a tracked process may take to end before a kill forces it, where the kill does not say. */
+/** How long a tracked process may take to end before a kill forces it, if the kill has no grace of its own. */
 export const FORCE_AFTER_MS = 2_000
-/** One timer looks at all tracked processes. A look reads one file, about 20 µs. */
+/** One timer checks all tracked processes. A check reads one file, about 20 µs. */
 const LOOK_MS = 250
 const MAX_LOOKS = 100
-/** How often a stop is tried again that another kernel should have delivered, or that the store did not take. */
+/** How often a stop is retried that another kernel should have delivered, or that the store did not take. */
 const RETRY_MS = 2_000
-/** How often it is asked whether holders live on another boot. */
+/** How often holders on another boot are looked up. */
 const EARLIER_LOOK_MS = 2_000
 const PAGE = 500
-/** How long a close waits for what is under way. */
+/** How long a close waits for running work. */
 const CLOSE_MS = 1_000
 
 interface Tracked {
   readonly pid: Pid
   readonly tracked: TrackedProcess
-  /** A stop that is on record and has not been delivered: when it is tried again. */
+  /** When the delivery of a recorded stop is retried. */
   retryAt: number | null
-  /** When a kill that was delivered is forced. */
+  /** When a delivered kill is forced. */
   forceAt: number | null
   isEnding: boolean
 }
 
 /**
  * The external processes that this kernel can reach: those with a PID on this machine, which it signals and whose end it
- * notices, and those of the embedding program, whose callback it calls. A stop is recorded first and delivered after that;
- * the delivery is recorded too, so a stop that a crash kept from being delivered is delivered after the restart.
+ * notices, and those of the embedding program, whose callback it calls. A stop is recorded first and then delivered; the
+ * delivery is recorded, too, so after a crash the next start delivers the stops that were not delivered.
  */
 export class ExternalProcesses {
   readonly #kernel: Kernel
   readonly #options: DeliveryOptions
   readonly #tracked = new Map<Pid, Tracked>()
-  /** Those of another boot: gone, unless a holder lives on it. */
+  /** Processes of another boot: gone, unless a holder lives on that boot. */
   readonly #earlier = new Map<Pid, TrackedProcess>()
   readonly #deliveries: Deliveries
   readonly #working = new Set<Promise<unknown>>()
@@ -63,7 +63,7 @@ export class ExternalProcesses {
     this.#deliveries = new Deliveries(kernel, options, (pid) => this.recordGone(pid))
   }
 
-  /** Continues with what is on record: ends what is gone, delivers stops that were not, stops again what is paused. */
+  /** Continues from the records: records ends, delivers stops that were not delivered, stops paused processes again. */
   async start(): Promise<void> {
     this.#stopHearing = this.#kernel.feed.onAll((events) => this.#heard(events))
     const { store } = this.#kernel.edges
@@ -85,24 +85,24 @@ export class ExternalProcesses {
     this.#isClosed = true
     this.#stopHearing?.()
     this.#stopTimer()
-    // A callback of the program may take for ever.
+    // A callback of the program may never return.
     const late = Promise.withResolvers<void>()
     const cancel = this.#kernel.edges.clock.after(CLOSE_MS, late.resolve)
     await Promise.race([Promise.allSettled([...this.#working]), late.promise])
     cancel()
   }
 
-  /** Delivers the stop that is on record, unless it has been delivered. */
+  /** Delivers the recorded stop, unless it has been delivered. */
   deliver(pid: Pid): Promise<Delivery> {
     return this.#deliveries.deliver(pid)
   }
 
-  /** Whether a callback of the program has been called for it, and has not answered. */
+  /** Whether a callback of the program runs for this process. */
   isCalling(pid: Pid): boolean {
     return this.#deliveries.isCalling(pid)
   }
 
-  /** Stops the OS process of a tracked process (SIGSTOP), or lets it continue (SIGCONT). Null only tells what a signal would come to. */
+  /** Stops the OS process of a tracked process (SIGSTOP), or lets it continue (SIGCONT). With null, it only checks. */
   signal(record: ProcessRecord, signal: 'SIGSTOP' | 'SIGCONT' | null): Delivery {
     const tracked = trackedOf(record)
     if (tracked === null || !isHere(tracked)) return { type: 'elsewhere' }
@@ -148,12 +148,12 @@ export class ExternalProcesses {
     if (entry !== undefined) entry.retryAt = this.#now() + RETRY_MS
     this.#inBackground(`stopping ${pid}`, async () => {
       const { type } = await this.deliver(pid)
-      // What may not be signalled now may not be in a moment either: the next start tries again.
+      // A signal that is forbidden now stays forbidden: the next start tries again.
       if (entry !== undefined && type !== 'elsewhere') entry.retryAt = null
     })
   }
 
-  /** Of a process that was registered before this kernel started. */
+  /** Continues with a process that was registered before this kernel started. */
   async #resume(record: ProcessRecord): Promise<void> {
     if (hasEnded(record)) return
     const entry = this.#track(record)
@@ -188,7 +188,7 @@ export class ExternalProcesses {
     if (this.#tracked.size + this.#earlier.size === 0) this.#stopTimer()
   }
 
-  /** One that is registered from now on, under another boot, is on another machine: it is not among these. */
+  /** Only for processes from before the start: a later one with another boot id runs on another machine. */
   #watchEarlier(pid: Pid, tracked: TrackedProcess): void {
     this.#earlier.set(pid, tracked)
     this.#startTimer()
@@ -203,7 +203,7 @@ export class ExternalProcesses {
     this.#timer = null
   }
 
-  /** So many at a time, in turn; those that were looked at go to the end of the line. */
+  /** Checks a limited number per round, in turn: a checked process goes to the end of the queue. */
   #look(): void {
     const now = this.#now()
     for (const entry of [...this.#tracked.values()].slice(0, MAX_LOOKS)) {
@@ -223,7 +223,7 @@ export class ExternalProcesses {
     this.#inBackground('ending what was tracked on an earlier boot', () => this.#endEarlier())
   }
 
-  /** The row of a holder that the end of the boot took with it counts as live until it expires. */
+  /** The row of a holder that died with an earlier boot counts as live until it expires. */
   async #endEarlier(): Promise<void> {
     if (this.#earlier.size === 0) return
     const boots = await liveBoots(this.#kernel.edges)
@@ -259,7 +259,7 @@ export class ExternalProcesses {
     if (row !== null) this.#force(row.record)
   }
 
-  /** The grace counts from the delivery, however long that was kept up. 0 means that it is never forced. */
+  /** The grace counts from the delivery, even if that was delayed. With 0 the process is never forced. */
   #force({ pid, stopRequest }: ProcessRecord): void {
     const entry = this.#tracked.get(pid)
     if (entry === undefined || stopRequest?.how !== 'kill' || stopRequest.deliveredAt === undefined) return

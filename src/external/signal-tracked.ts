@@ -16,12 +16,12 @@ export function isHere(tracked: TrackedProcess): boolean {
   return whereIs(tracked, thisMachine(), []) === 'here'
 }
 
-/** Whether it is of an earlier boot of this machine, unless a holder turns out to live on that boot. */
+/** Whether the process belongs to an earlier boot of this machine, unless a holder lives on that boot. */
 export function mayBeOfEarlierBoot(tracked: TrackedProcess): boolean {
   return whereIs(tracked, thisMachine(), []) === 'earlier_boot'
 }
 
-/** What is known of the OS process. A PID that was reused proves that the tracked process is gone. */
+/** The state of the OS process. A reused PID proves that the tracked process is gone. */
 export function stateOf(tracked: TrackedProcess): 'running' | 'gone' | 'unknown' {
   if (!isHere(tracked)) return 'unknown'
   switch (whoIs(tracked)) {
@@ -34,7 +34,7 @@ export function stateOf(tracked: TrackedProcess): 'running' | 'gone' | 'unknown'
   }
 }
 
-/** Why the OS process may not be signalled now, or null. What allowed tracking is verified again: its user may have changed. */
+/** Why the OS process may not be signalled now, or null. The conditions of tracking are checked again: its user may have changed. */
 export function whyNotSignalled(tracked: TrackedProcess): Exclude<SignalResult, 'sent'> | null {
   if (!isHere(tracked)) return 'unreadable'
   const who = whoIs(tracked)

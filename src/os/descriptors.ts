@@ -7,12 +7,12 @@ export interface Descriptors {
 }
 
 /**
- * Descriptors that are kept free in daemon and keeper, so that what runs can be looked at and ended when there are no more for
- * what is to be started: looks at /proc, files that record an end, connections of those who ask.
+ * Descriptors that daemon and keeper keep free. When none are left for new programs, running ones can still be inspected and
+ * ended: that takes reads of /proc, files that record an end, and connections of clients.
  */
 export const RESERVED_DESCRIPTORS = 48
 
-/** Null where the system does not say, or does not say it to this user. */
+/** Null where the system does not tell this user. */
 export function descriptorLimitOf(osPid: number | 'self'): number | null {
   try {
     const [, soft] =
@@ -29,12 +29,12 @@ export function openDescriptorsOf(osPid: number | 'self'): number | null {
   try {
     return readdirSync(`/proc/${osPid}/fd`).length
   } catch (error) {
-    // There is not even one left to count with.
+    // No descriptor is left to count with.
     return isOutOfDescriptors(error) ? Number.POSITIVE_INFINITY : null
   }
 }
 
-/** How many may be opened before the reserve is touched. Infinite where that is not known. */
+/** How many may be opened before the reserve is used. Infinite where that is not known. */
 export function freeDescriptors({ limit, open }: Descriptors): number {
   return Math.max(0, limit - open - RESERVED_DESCRIPTORS)
 }

@@ -4,20 +4,20 @@ import { statSync, unlinkSync } from 'node:fs'
 export interface FileIdentity {
   readonly device: bigint
   readonly inode: bigint
-  /** Inodes are used again: the moment in which the file was made tells two files apart. */
-  readonly madeAtNs: bigint
+  /** Inodes are reused: the creation time distinguishes two files. */
+  readonly createdAtNs: bigint
 }
 
 /** Null if there is no file. */
 export function fileAt(path: string): FileIdentity | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat === undefined ? null : { device: stat.dev, inode: stat.ino, madeAtNs: stat.birthtimeNs }
+  return stat === undefined ? null : { device: stat.dev, inode: stat.ino, createdAtNs: stat.birthtimeNs }
 }
 
 export function isFileAt(path: string, file: FileIdentity | null): boolean {
   const there = fileAt(path)
   if (there === null || file === null) return false
-  return there.device === file.device && there.inode === file.inode && there.madeAtNs === file.madeAtNs
+  return there.device === file.device && there.inode === file.inode && there.createdAtNs === file.createdAtNs
 }
 
 /** Removes the file if the path still names it, and leaves the file of any other program alone. */

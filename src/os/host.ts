@@ -4,7 +4,7 @@ import { readProc, whereReadable } from './proc-files.ts'
 
 let known: string | undefined
 
-/** Identifies this machine across boots: from its name and its machine id, which itself is not to be published. */
+/** Identifies this machine across boots: a hash of its name and its machine id, which itself must not be published. */
 export function hostId(): string {
   known ??= createHash('sha256').update(`${hostname()}\n${machineId()}`).digest('hex').slice(0, 24)
   return known

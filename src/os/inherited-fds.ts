@@ -2,16 +2,16 @@ import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const O_CLOEXEC = 0o2_000_000
 
-/** A descriptor that whoever started this OS process left open. */
+/** A descriptor that the parent of this OS process left open. */
 export interface InheritedFd {
   readonly fd: number
-  /** What it is open on: another one may have its number later. */
+  /** The open file: the number may belong to another file later. */
   readonly target: string
 }
 
 /**
- * Descriptors beyond 2 that every program started here would get, and hold open: another program's locks, pipes, files. Node
- * opens its own so that they end at an exec, and sees to those below 16; so any other that stays open came from outside.
+ * Descriptors above 2 that every program started here would inherit: locks, pipes and files of another program. Node opens its
+ * own descriptors with close-on-exec, and closes those below 16; so any other descriptor without that flag came from outside.
  */
 export function inheritedFds(): InheritedFd[] {
   return listed('/proc/self/fd').flatMap((name) => {
@@ -22,7 +22,7 @@ export function inheritedFds(): InheritedFd[] {
       const isInherited = fd > 2 && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0
       return isInherited ? [{ fd, target: targetOf(fd) }] : []
     } catch {
-      // Closed meanwhile: the one that lists the folder is among them.
+      // Closed meanwhile, like the descriptor that lists the folder.
       return []
     }
   })
@@ -33,7 +33,7 @@ export function closeInherited(fds: readonly InheritedFd[]): void {
     try {
       if (targetOf(fd) === target) closeSync(fd)
     } catch {
-      // Gone by itself.
+      // Closed already.
     }
   }
 }
@@ -42,7 +42,7 @@ function targetOf(fd: number): string {
   return readlinkSync(`/proc/self/fd/${fd}`)
 }
 
-/** Empty where there is no /proc: then there are no commands either. */
+/** Empty without /proc: then there are no commands either. */
 function listed(folder: string): string[] {
   try {
     return readdirSync(folder)

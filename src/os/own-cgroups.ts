@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path'
 import { readProc } from './proc-files.ts'
 
-/** Where this program stands: its folders in the v2 hierarchy and in the v1 hierarchy that limits memory. */
+/** The cgroups of this program: its folders in the v2 hierarchy and in the v1 hierarchy that limits memory. */
 export interface OwnCgroups {
   readonly unified: string | null
   readonly memoryV1: string | null
@@ -28,14 +28,14 @@ export function ownCgroupsIn(mountinfo: string, cgroup: string): OwnCgroups {
 }
 
 interface Mount {
-  /** What of the hierarchy is seen at the mount point. */
+  /** The part of the hierarchy that the mount point shows. */
   readonly root: string
   readonly point: string
   readonly type: string
   readonly options: readonly string[]
 }
 
-/** `36 35 0:32 /root /point rw,relatime shared:1 - cgroup cgroup rw,memory`; before the dash may stand any number of fields. */
+/** `36 35 0:32 /root /point rw,relatime shared:1 - cgroup cgroup rw,memory`; the number of fields before the dash varies. */
 function* mountsIn(mountinfo: string): Generator<Mount> {
   for (const line of mountinfo.split('\n')) {
     const [before, after] = line.split(' - ')
@@ -58,7 +58,7 @@ function pathsIn(cgroup: string): Map<string, string> {
   return paths
 }
 
-/** Null where the own group lies outside of what the mount shows; `..` stands for what a namespace hides. */
+/** Null if the group lies outside of the mount; `..` stands for the part that a namespace hides. */
 function folderIn(mount: Mount, path: string | undefined): string | null {
   if (path === undefined || path.endsWith(' (deleted)')) return null
   if (`${mount.root}/${path}`.split('/').includes('..')) return null

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { codeOf } from '../base/error-text.ts'
 
-/** The text of a file below /proc. Null where its process is gone; a process that ends during the read gives ESRCH. */
+/** The text of a file below /proc. Null if its process is gone; a process that ends during the read causes ESRCH. */
 export function readProc(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -11,7 +11,7 @@ export function readProc(path: string): string | null {
   }
 }
 
-/** An unreadable file belongs to another user, whose process could not be signalled either: the fallback is used. */
+/** Returns `otherwise` for an unreadable file: it belongs to another user, whose process could not be signalled either. */
 export function whereReadable<T>(read: () => T, otherwise: T): T {
   try {
     return read()

@@ -13,8 +13,8 @@ const systemKill: Kill = (target, signal) => process.kill(target, signal)
  * when that process is gone or a zombie, or when its PID belongs to another process now. Throws where the system forbids
  * it (EPERM).
  *
- * Nothing happens between the check and the signal. What remains is the moment in which the process would have to end and
- * its PID be reused.
+ * The signal follows the check at once. A wrong process could only get it if the process ended and its PID were reused in
+ * between.
  */
 export function signalExact(
   osPid: number,
@@ -28,7 +28,7 @@ export function signalExact(
   return send({ osPid }, signal, kill)
 }
 
-/** What became of a signal. Only `sent` means that the process got it. */
+/** The result of a signal. Only `sent` means that the process got it. */
 export type SignalResult = 'sent' | 'gone' | 'stranger' | 'unreadable' | 'forbidden'
 
 /** Sends a signal to the OS process with this identity, which is verified right before: boot, PID and start time. */
@@ -65,7 +65,7 @@ function isAllowedTarget(osPid: number): boolean {
 
 type Target = { readonly osPid: number } | { readonly group: number }
 
-/** The only call of `kill` that is meant for another process. Checks its target again, also for callers to come. */
+/** The only call of `kill` for other processes. It checks its target again, so that new callers are safe, too. */
 function send(target: Target, signal: string, kill: Kill): boolean {
   const number = 'group' in target ? target.group : target.osPid
   if (!isAllowedTarget(number) || ('group' in target && number === ownGroup())) return false

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 /** The programs of this package that are started as OS processes of their own. Each is an entry of the build. */
 type Program = 'main' | 'keeper/main' | 'demo/worker'
 
-/** Its file: a source in a clone, built in an installed package. */
+/** The file of a program: its source in a clone, its build in an installed package. */
 export function ownProgram(name: Program): string {
   const isSource = import.meta.url.endsWith('.ts')
   return isSource ? join(root(), 'src', `${name}.ts`) : join(root(), 'dist', `${name}.js`)
 }
 
-/** What starts `reeve` under whatever Node there is. */
+/** The script that starts `reeve` under Node 24, even if an older Node runs the script. */
 export function launcher(): string {
   return join(root(), 'bin', 'reeve.mjs')
 }
@@ -20,7 +20,7 @@ export function ownVersion(): string {
   return String(manifestIn(root())?.version)
 }
 
-/** Looked for, because a build puts this text into one file or another. */
+/** Searched upwards, because the build decides in which file this function ends up. */
 function root(): string {
   const from = dirname(fileURLToPath(import.meta.url))
   for (let folder = from; folder !== dirname(folder); folder = dirname(folder))

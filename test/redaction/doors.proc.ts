@@ -599,7 +599,7 @@ describe('reveal', () => {
     const warned = once(process, 'warning')
     await reeve.log({ pid, reveal: true })
     expect(await warned).toMatchObject([
-      { name: 'ReeveWarning', message: expect.stringContaining(`host had secrets of ${pid} shown (log)`) },
+      { name: 'ReeveWarning', message: expect.stringContaining(`host was shown secrets of ${pid} (log)`) },
     ])
   })
 
