@@ -61,7 +61,7 @@ test('use is summed up for a process, its tree and its session, while they live 
   expect(processes.map(({ budget }) => budget?.total.toolCalls)).toEqual([9, 6, 3])
 })
 
-test('sums pass over processes that nobody gave or charged anything', async () => {
+test('sums skip processes without an allowance or a charge', async () => {
   const reeve = await opened()
   const { record: root } = await reeve.spawn(OUTSIDE)
   const { record: middle } = await reeve.spawn({ ...OUTSIDE, parent: root.pid })
@@ -86,7 +86,7 @@ test('a restart asks for the same allowance again', async () => {
   expect((await reeve.budget({ pid: root.pid })).left).toEqual({ toolCalls: 19 })
 })
 
-test('a session charges its own processes and looks at its own budget, and nobody else’s', async () => {
+test('a session charges its own processes and reads its own budget only', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1' })
   await reeve.openSession({ session: 's2' })
@@ -119,7 +119,7 @@ test('a charge that is repeated under its key is charged once, and another one u
   expect(await reeve.charge(over)).toMatchObject({ used: { cost: 2.5 }, ended: true })
 })
 
-test('a tool charges itself, and in a later attempt nothing again', async () => {
+test('a tool charges itself, and a later attempt does not repeat the charge', async () => {
   const store = tempStore()
   const reached = Promise.withResolvers<void>()
   const first = await embed({
@@ -183,7 +183,7 @@ test('a tool that has run for as long as it may is stopped, with all below it', 
   expect((await reeve.show({ pid: root.pid })).outcome).toBeNull()
 })
 
-test('a limit of memory is refused where nobody could keep it', async () => {
+test('a memory limit is refused where it cannot be enforced', async () => {
   const reeve = await opened()
   const limits = { memoryBytes: 64 * 1_048_576 }
   const tool = { kind: 'tool', spec: { tool: 'sleep' } } as const
@@ -197,7 +197,7 @@ test('a limit of memory is refused where nobody could keep it', async () => {
   ).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
-test('a session that is opened again has its own allowance, whatever comes back from what the old one left', async () => {
+test('a session that is opened again has its own allowance, even if processes of the old one return theirs', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1', allowance: { toolCalls: 10 } })
   const { record } = await reeve.spawn({
@@ -264,7 +264,7 @@ test('an open session is given an allowance once, and another one is a conflict'
   expect((await reeve.budget({ session: 's1' })).left).toEqual({ cost: 0.5 })
 })
 
-test('amounts that are no amounts are refused', async () => {
+test('invalid amounts are refused', async () => {
   const reeve = await opened()
   const bad = [{ toolCalls: -1 }, { toolCalls: 1.5 }, { cost: 0.1234567 }, { cost: Number.NaN }, { calls: 1 }]
   for (const allowance of bad)

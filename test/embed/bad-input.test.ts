@@ -36,7 +36,7 @@ const cyclic: Record<string, unknown> = {}
 cyclic['self'] = cyclic
 const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>((inner) => [inner], 1)
 
-test('input that does not fit is refused with the name of the field, and nothing changes', async () => {
+test('invalid input is refused with the name of the field, and changes nothing', async () => {
   const { wild, pid, store, end } = await begin()
   const before = await photograph(store)
   const cases: readonly (readonly [verb: keyof Reeve, input: unknown, says: RegExp])[] = [
@@ -117,7 +117,7 @@ test('input that does not fit is refused with the name of the field, and nothing
   await end()
 })
 
-test('what the rules refuse has a code and a remedy, changes nothing, and the next call works', async () => {
+test('a refusal has a code and a remedy, changes nothing, and the next call works', async () => {
   const { reeve, pid, store, end } = await begin()
   const { record: gone } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: gone.pid, status: 'completed', replayKey: 'e' })
@@ -147,7 +147,7 @@ test('what the rules refuse has a code and a remedy, changes nothing, and the ne
   await end()
 })
 
-test('a follower with bad input is told at its first step', async () => {
+test('a follower with invalid input throws at its first step', async () => {
   const { reeve, end } = await begin()
   await expect(reeve.follow({ after: -1 })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
     code: 'invalid_input',
@@ -155,7 +155,7 @@ test('a follower with bad input is told at its first step', async () => {
   await end()
 })
 
-test('a name every object has is a name like any other', async () => {
+test('a member name of Object.prototype is a name like any other', async () => {
   const { reeve, pid, end } = await begin()
   for (const name of ['constructor', '__proto__', 'toString']) {
     expect((await reeve.send({ pid, name, value: name })).answer).toBe('sent')
@@ -177,7 +177,7 @@ test('a request of more than a mebibyte is refused, and nothing is registered', 
   expect((await reeve.list()).processes).toEqual([])
 })
 
-test('a field that is undefined is a field left out', async () => {
+test('a field that is undefined counts as left out', async () => {
   const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const definition = { kept: 1, gone: undefined as unknown as null }
@@ -186,7 +186,7 @@ test('a field that is undefined is a field left out', async () => {
   expect([record.name, record.identity.definition]).toEqual([null, { kept: 1 }])
 })
 
-test('options that embed does not know, or cannot use, are named', async () => {
+test('unknown and invalid options of embed are named', async () => {
   const wild = embed as (options?: unknown) => Promise<Reeve>
   const store = tempStore()
   for (const [options, said] of [
@@ -205,14 +205,14 @@ test('options that embed does not know, or cannot use, are named', async () => {
     })
 })
 
-test('a misspelt status says which there are', async () => {
+test('an error about a misspelt status lists the valid ones', async () => {
   const reeve = await embed({ store: tempStore() })
   onTestFinished(() => reeve.close())
   const filter = { status: 'runing' as 'running' }
   await expect(reeve.list({ filter })).rejects.toThrow(/filter\.status: .*running/)
 })
 
-test('a field that does not exist says where it belongs, which was meant, or which there are', async () => {
+test('an error about an unknown field says where it belongs, which one was meant, or which ones exist', async () => {
   const { wild, pid, end } = await begin()
   const run = { kind: 'command', spec: { run: 'true' } }
   const cases: readonly (readonly [verb: keyof Reeve, input: unknown, says: string])[] = [

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /** No timer renews a lease during the test. */
 const NEVER_RENEWED = { renewMs: DAY_MS / 6, ttlMs: DAY_MS / 2 } as const
 
-/** Only the wall clock is set: timers run as ever, as they do when somebody sets the clock of a machine. */
+/** Only the wall clock is set: timers go on, as they do when the clock of a machine is set. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
 afterEach(() => void vi.useRealTimers())
 const jump = (ms: number) => vi.setSystemTime(Date.now() + ms)

@@ -1,9 +1,9 @@
 /**
- * That acknowledged is flushed, by the best evidence the machine gives; each test is annotated with what it went by.
+ * Acknowledged writes are flushed, by the best evidence that the machine gives; each test is annotated with its evidence.
  *
- * 1. strace, where it is there and allowed: exact, the flushes of one program.
+ * 1. strace, where it is installed and allowed: exact, the flushes of one program.
  * 2. The disk's own count of flushes, where it is known to count those of the temporary folder.
- * 3. Else what SQLite says of its settings, which is all that is left.
+ * 3. Else the settings that SQLite reports.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -57,13 +57,13 @@ test('SQLite: every acknowledged batch has been flushed to the disk', async ({ a
   await annotate(
     `evidence: flushes of the disk; it was quiet in ${quiet} of ${COUNT} looks without a flush of ours`,
   )
-  // No neighbour makes this fail: a write that was flushed has raised the count, whoever else did.
+  // Other programs cannot make this fail: a flushed write has raised the count, whether or not others raised it, too.
   expect(unflushed).toBe(0)
   // And this says that it could have failed. On a disk that others keep flushing it could not, so the settings stand.
   if (quiet < COUNT / 4) await annotate('evidence: settings alone; others kept flushing the disk')
 })
 
-test('SQLite: what comes at once is flushed together', async ({ annotate }) => {
+test('SQLite: writes that arrive at once share a flush', async ({ annotate }) => {
   const folder = tempFolder()
   if (canTrace()) {
     await annotate('evidence: strace')

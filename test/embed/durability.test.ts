@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempStore } from '../temp-folder.ts'
 
-test('SQLite writes ahead and syncs every commit', async () => {
+test('SQLite uses a write-ahead log and syncs every commit', async () => {
   const file = tempStore()
   const store = await openSqlite(file)
   expect(store.durability).toEqual({
@@ -21,7 +21,7 @@ test('SQLite writes ahead and syncs every commit', async () => {
   await store.close()
 })
 
-test('a file that somebody left in another journal mode is written ahead again', async () => {
+test('a file in another journal mode is switched back to the write-ahead log', async () => {
   const file = tempStore()
   const other = new DatabaseSync(file)
   other.exec('pragma journal_mode = delete; create table somebody (x)')
@@ -31,7 +31,7 @@ test('a file that somebody left in another journal mode is written ahead again',
   await store.close()
 })
 
-test('PostgreSQL is asked for its settings, and says so when they are not enough', async () => {
+test('the durability of PostgreSQL follows from its settings', async () => {
   const schema = `durability ${crypto.randomUUID()}`
   const url = inject('postgresUrl')
   const sql = postgres(url, { max: 1, onnotice: () => {} })
@@ -51,13 +51,13 @@ test('PostgreSQL is asked for its settings, and says so when they are not enough
   await store.close()
 })
 
-test('the memory store claims nothing', async () => {
+test('the memory store claims no durability', async () => {
   const store = await openMemory()
   expect(store.durability).toEqual({ store: 'memory', survivesPowerCut: false, settings: {} })
   await store.close()
 })
 
-test('what processes are told is nobody else’s business: files are the owner’s alone', async () => {
+test('the files of a store are readable by their owner alone', async () => {
   const file = tempStore()
   const reeve = await embed({ store: file })
   await reeve.spawn({ kind: 'external', spec: { description: 'x' } })

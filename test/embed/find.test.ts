@@ -20,7 +20,7 @@ test('a process is found by its pid, by an unambiguous beginning of it, and by i
   await reeve.close()
 })
 
-test('a name means the newest process that lives; if none lives, the newest', async () => {
+test('a name means the newest live process; if none is live, the newest', async () => {
   const reeve = await embed({ store: tempStore() })
   const meant = async () => (await reeve.show({ pid: 'web' })).pid
   const end = (pid: string) => reeve.end({ pid, status: 'completed', replayKey: 'e' })
@@ -38,7 +38,7 @@ test('a name means the newest process that lives; if none lives, the newest', as
   await reeve.close()
 })
 
-test('a name means a process of the session that says it, before one that others let it see', async () => {
+test('a name means a process of the caller’s session before one that was granted to it', async () => {
   const reeve = await embed({ store: tempStore() })
   for (const session of ['s1', 's2']) await reeve.openSession({ session })
   const own = await reeve.as('session:s1').spawn({ ...OUTSIDE, name: 'web' })
@@ -49,7 +49,7 @@ test('a name means a process of the session that says it, before one that others
   await reeve.close()
 })
 
-test('whoever gives a name that a living process has is told whose it is', async () => {
+test('a spawn with the name of a live process is answered with a warning and its pid', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn({ ...OUTSIDE, name: 'web' })
   const second = { ...OUTSIDE, name: 'web', idempotencyKey: 'second' }
@@ -58,7 +58,7 @@ test('whoever gives a name that a living process has is told whose it is', async
   await reeve.close()
 })
 
-test('pages go on where the last one ended, also when processes come and go', async () => {
+test('each page continues where the last one ended, even if processes start and end in between', async () => {
   const reeve = await embed({ store: tempStore() })
   const { processes } = await reeve.spawnMany({
     processes: Array.from({ length: 25 }, (_, index) => ({ ...OUTSIDE, label: `n${index}` })),
@@ -81,7 +81,7 @@ test('pages go on where the last one ended, also when processes come and go', as
   await reeve.close()
 })
 
-test('one value of a filter stands for a list of one', async () => {
+test('a single value in a filter means a list of one', async () => {
   const reeve = await embed({ store: tempStore() })
   await reeve.spawn({ ...OUTSIDE, name: 'one' })
   await reeve.spawn({ kind: 'agent', spec: { agent: 'coder' }, name: 'two' })
@@ -93,7 +93,7 @@ test('one value of a filter stands for a list of one', async () => {
   await reeve.close()
 })
 
-test('events are read from a seq, from the end, and counted', async () => {
+test('events are read from a seq or from the end, and are counted', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   for (const cwd of ['/1', '/2', '/3']) await reeve.changeCwd({ pid: record.pid, cwd })
@@ -108,7 +108,7 @@ test('events are read from a seq, from the end, and counted', async () => {
   await reeve.close()
 })
 
-test('a pruned process is told from one that never was', async () => {
+test('a pruned process has another error than a process that never existed', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
@@ -119,7 +119,7 @@ test('a pruned process is told from one that never was', async () => {
   await reeve.close()
 })
 
-test('a reader that begins at the beginning goes on past what was pruned, one that was behind is told', async () => {
+test('a reader from the beginning skips pruned events, and a reader that fell behind gets an error', async () => {
   const reeve = await embed({ store: tempStore() })
   const outside = { kind: 'external', spec: { description: 'x' } } as const
   const spawned = await reeve.spawnMany({ processes: Array.from({ length: 6 }, () => outside) })

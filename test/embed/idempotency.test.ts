@@ -18,7 +18,7 @@ function formerPid(actor: string, key: string): string {
   return pidFrom(createHash('sha256').update(`${actor} ${key}`).digest())
 }
 
-test('nobody can take the pid of another session’s idempotency key beforehand', async () => {
+test('a session cannot register the pid of another session’s idempotency key beforehand', async () => {
   const reeve = await opened(['victim', 'thief'])
   const pid = formerPid('session:victim', 'deploy')
   await reeve.as('session:thief').spawn({ ...OUTSIDE, pid })
@@ -28,7 +28,7 @@ test('nobody can take the pid of another session’s idempotency key beforehand'
   expect(record.owner).toEqual({ session: 'victim' })
 })
 
-test('keys of sessions whose ids have spaces are told apart', async () => {
+test('keys of sessions whose ids have spaces are distinct', async () => {
   const reeve = await opened(['a', 'a b'])
   const one = await reeve.as('session:a').spawn({ ...OUTSIDE, idempotencyKey: 'b c' })
   const other = await reeve.as('session:a b').spawn({ ...OUTSIDE, idempotencyKey: 'c' })
@@ -36,14 +36,14 @@ test('keys of sessions whose ids have spaces are told apart', async () => {
   expect(other.record.owner).toEqual({ session: 'a b' })
 })
 
-test('groups of sessions whose ids have spaces are told apart', async () => {
+test('groups of sessions whose ids have spaces are distinct', async () => {
   const reeve = await opened(['a', 'a b'])
   const one = await reeve.as('session:a').spawn({ ...OUTSIDE, group: { id: 'b c', size: 1 } })
   const other = await reeve.as('session:a b').spawn({ ...OUTSIDE, group: { id: 'c', size: 1 } })
   expect([one.type, other.type]).toEqual(['registered', 'registered'])
 })
 
-test('a key answers with the same process, in every kernel of a store', async () => {
+test('a key gives the same process in every kernel of a store', async () => {
   const file = tempStore()
   const first = await opened(['s1'], file)
   const { record } = await first.as('session:s1').spawn({ ...OUTSIDE, idempotencyKey: 'k' })
@@ -54,7 +54,7 @@ test('a key answers with the same process, in every kernel of a store', async ()
   await expect(other).rejects.toMatchObject({ code: 'conflict' })
 })
 
-test('a key that an older version was given still answers with its process', async () => {
+test('a key of an older version still gives its process', async () => {
   const reeve = await opened(['s1'])
   const session = reeve.as('session:s1')
   const { record } = await session.spawn({ ...OUTSIDE, pid: formerPid('session:s1', 'k') })
@@ -62,7 +62,7 @@ test('a key that an older version was given still answers with its process', asy
   expect(again).toMatchObject({ type: 'existing', record: { pid: record.pid } })
 })
 
-test('a restart that is repeated under its key answers with the process that it began', async () => {
+test('a restart that is repeated with its key gives the process that it started', async () => {
   const reeve = await opened([])
   const { record } = await reeve.spawn({ ...OUTSIDE, name: 'web' })
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })

@@ -42,7 +42,7 @@ test('two consumers that take from one inbox never get the same notice, and each
   expect((await agent.notices({ scope: SCOPE })).notices).toEqual([])
 })
 
-test('a follower gets what is there and what comes, and takes nothing from others', async () => {
+test('a follower gets present and new notices, and takes none from others', async () => {
   const reeve = await opened()
   const first = await told(reeve)
   const seen: string[] = []
@@ -60,7 +60,7 @@ test('a follower gets what is there and what comes, and takes nothing from other
   expect((await reeve.notices({ scope: SCOPE })).notices.map(({ pid }) => pid)).toEqual([first, second])
 })
 
-test('what one consumer acknowledged up to a place it is not shown again, and others are', async () => {
+test('notices that one consumer acknowledged are hidden from it, and not from others', async () => {
   const reeve = await opened()
   await told(reeve)
   await told(reeve)
@@ -70,7 +70,7 @@ test('what one consumer acknowledged up to a place it is not shown again, and ot
   expect([await read('one'), await read('two')]).toEqual([1, 2])
 })
 
-test('whoever is told, and waits for the end, is not told; an operator who waits changes nothing', async () => {
+test('a session that waits for an end gets no notice of it; a wait of an operator changes nothing', async () => {
   const reeve = await opened()
   const one = await told(reeve)
   const two = await told(reeve)
@@ -81,7 +81,7 @@ test('whoever is told, and waits for the end, is not told; an operator who waits
   expect(all.map(({ done }) => done)).toEqual([null, 'consumed'])
 })
 
-test('who is gone as the answer comes has not been told, and is told later', async () => {
+test('a waiter that aborts before the answer gets the notice later', async () => {
   const store = await openSqlite(tempStore())
   const gone = new AbortController()
   let asked = 0
@@ -114,7 +114,7 @@ test('who is gone as the answer comes has not been told, and is told later', asy
   expect((await agent.notices({ scope: SCOPE })).notices).toEqual([])
 })
 
-test('ends that a list shows in a turn are not told in that turn', async () => {
+test('an end that a list shows in a turn makes no notice in that turn', async () => {
   const reeve = await opened()
   const pid = await told(reeve)
   const agent = reeve.as('session:s1')
@@ -129,7 +129,7 @@ test('ends that a list shows in a turn are not told in that turn', async () => {
   expect([await shown('t1'), await shown('t2')]).toEqual([0, 1])
 })
 
-test('a session neither reads, takes nor acknowledges what another is told', async () => {
+test('a session cannot read, take or acknowledge the notices of another', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's2' })
   await told(reeve)
@@ -144,7 +144,7 @@ test('a session neither reads, takes nor acknowledges what another is told', asy
   expect((await reeve.notices({ scope: SCOPE })).notices).toHaveLength(1)
 })
 
-test('an answer that waits for something comes as soon as there is something', async () => {
+test('a read that waits for a notice returns as soon as there is one', async () => {
   const reeve = await opened()
   const waiting = reeve.notices({ scope: SCOPE, waitMs: 60_000 })
   const taking = reeve.takeNotices({ scope: SCOPE, consumer: 'one', waitMs: 60_000 })
@@ -153,7 +153,7 @@ test('an answer that waits for something comes as soon as there is something', a
   expect((await taking).notices).toMatchObject([{ pid }])
 })
 
-test('a reader is told everything that came since it connected, however much another reader acknowledged', async () => {
+test('a reader gets all notices since it connected, even if another reader acknowledged them', async () => {
   const reeve = await opened()
   const agent = reeve.as('session:s1')
   const { now } = await agent.whoami()

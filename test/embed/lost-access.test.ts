@@ -19,7 +19,7 @@ async function granted(reeve: Embedded): Promise<string> {
 
 type Lasting = (acting: ReeveVerbs, pid: string, begun: () => void) => Promise<unknown>
 
-/** Everything that lasts until something happens to a process. A follower says when it has begun. */
+/** All calls that last until something happens to a process. A follower says when it has begun. */
 const LASTING: Readonly<Record<string, Lasting>> = {
   wait: (acting, pid, begun) => calling(acting.wait({ pid }), begun),
   waitAny: (acting, pid, begun) => calling(acting.waitAny({ pids: [pid] }), begun),

@@ -41,7 +41,7 @@ test('a refused replacement ends nothing', async () => {
   expect(await records()).toEqual(before)
 })
 
-test('all that several requests replace is ended, and they are registered together', async () => {
+test('several requests end all that they replace, and are registered together', async () => {
   const { reeve, pids } = await withServers('web', 'api')
   const { processes } = await reeve.spawnMany({ processes: [replacing('web'), replacing('api')] })
   expect(processes.map(({ type }) => type)).toEqual(['registered', 'registered'])
@@ -49,7 +49,7 @@ test('all that several requests replace is ended, and they are registered togeth
   for (const { record } of processes) expect((await reeve.show({ pid: record.pid })).outcome).toBeNull()
 })
 
-test('a child that is replaced leaves its place below its parent', async () => {
+test('a replaced child frees its slot below its parent', async () => {
   const { reeve } = await withServers('other')
   const { record: parent } = await reeve.spawn({ ...server, limits: { liveChildren: 1 } })
   const child = { ...replacing('web'), parent: parent.pid, lifetime: 'parent' } as const

@@ -36,7 +36,7 @@ test('a session may not give its process to another', async () => {
   await expect(given).rejects.toMatchObject({ code: 'denied' })
 })
 
-test('what comes late to a deleted session is not told to a new one of that name', async () => {
+test('a late notice for a deleted session does not reach a new session of that name', async () => {
   const reeve = await opened()
   const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' }, lifetime: 'detached' })
   await reeve.deleteSession({ session: 's1' })
@@ -52,7 +52,7 @@ test('a session finds its own process by a name that others have used often sinc
   expect((await reeve.as('session:s1').show({ pid: 'web' })).pid).toBe(record.pid)
 })
 
-test('closing twice, or at once from two places, is closing once', async () => {
+test('closing twice, or twice at once, closes once', async () => {
   const reeve = await embed({
     store: tempStore(),
     tools: { slow: ({ abortSignal: signal }) => new Promise(() => signal.aborted) },

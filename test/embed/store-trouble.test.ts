@@ -11,7 +11,7 @@ import { tempFolder, tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-test('a store that cannot be opened says why and what to do, and leaves nothing behind', async () => {
+test('an error about a store that cannot be opened says why and what to do, and no file is left behind', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'a-file'), 'x')
   writeFileSync(join(folder, 'no-database'), 'this is some text and no database. '.repeat(200))
@@ -41,7 +41,7 @@ test('a store that cannot be opened says why and what to do, and leaves nothing 
   expect(readdirSync(folder)).toEqual(before)
 })
 
-test('options that cannot work are refused, and the store is let go again', async () => {
+test('invalid options are refused, and the store is released', async () => {
   const file = tempStore()
   const impatient = embed({ store: file, times: { renewMs: 1_000, ttlMs: 2_000 } })
   await expect(impatient).rejects.toMatchObject({ code: 'invalid_input' })
@@ -114,7 +114,7 @@ test('a tool that ends while the disk is full has its outcome written when there
   await store.close()
 })
 
-test('a file that another process keeps locked is waited for, then the caller is told', async () => {
+test('a call waits for a file that another process keeps locked, and then fails', async () => {
   const file = tempStore()
   const clock = simulatedClock()
   const store = await openSqlite(file, { clock })
@@ -157,7 +157,7 @@ test('a record that cannot be read does not make the store unwritable', async ()
   await again.close()
 })
 
-test('a broken page is told as such', async () => {
+test('a broken page is reported as corruption', async () => {
   const file = tempStore()
   const reeve = await embed({ store: file })
   await reeve.spawnMany({ processes: Array.from({ length: 2_000 }, () => OUTSIDE) })
@@ -176,7 +176,7 @@ test('a broken page is told as such', async () => {
   await expect(attempt).rejects.toMatchObject({ code: 'store_corrupt', remedy: expect.stringMatching(/./) })
 })
 
-test('after the close every act says that it was closed', async () => {
+test('after the close every call says that the kernel is closed', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   const waiting = reeve.wait({ pid: record.pid })

@@ -13,7 +13,7 @@ async function outcome(reeve: Reeve, pid: string) {
   return ended.record.outcome
 }
 
-test('what a tool returns is its result, what it throws is its failure', async () => {
+test('the return value of a tool is its result, and a thrown error is its failure', async () => {
   const reeve = await embed({
     store: tempStore(),
     tools: {
@@ -42,7 +42,7 @@ test('what a tool returns is its result, what it throws is its failure', async (
   await reeve.close()
 })
 
-test('a handler may take its acts out of the context', async () => {
+test('a handler may destructure the methods of its context', async () => {
   const reeve = await embed({
     store: tempStore(),
     tools: {
@@ -65,7 +65,7 @@ test('a handler may take its acts out of the context', async () => {
   await reeve.close()
 })
 
-test('a tool that nobody here has waits for a kernel that has it', async () => {
+test('a tool that this kernel does not have waits for a kernel that has it', async () => {
   const store = tempStore()
   const one = await embed({ store })
   const pid = await run(one, 'later')
@@ -79,7 +79,7 @@ test('a tool that nobody here has waits for a kernel that has it', async () => {
   await one.close()
 })
 
-test('no more processes run at once than were asked for, and all of them run', async () => {
+test('all processes run, and never more at once than the concurrency allows', async () => {
   let running = 0
   let most = 0
   const reeve = await embed({
@@ -103,7 +103,7 @@ test('no more processes run at once than were asked for, and all of them run', a
   await reeve.close()
 })
 
-test('children, waits and sleeps of an earlier attempt are found again after an orderly restart', async () => {
+test('after an orderly restart an attempt finds the children, waits and sleeps of the earlier one', async () => {
   const store = tempStore()
   const children: string[] = []
   const parent: ToolHandler = async (context) => {
@@ -136,7 +136,7 @@ test('children, waits and sleeps of an earlier attempt are found again after an 
   await two.close()
 })
 
-test('a wait is answered once from outside through its key', async () => {
+test('a wait is answered once from outside, by its key', async () => {
   const keys: string[] = []
   const asked = Promise.withResolvers<void>()
   const reeve = await embed({
@@ -162,7 +162,7 @@ test('a wait is answered once from outside through its key', async () => {
   await reeve.close()
 })
 
-test('a polite cancel lets a tool clean up and end by itself', async () => {
+test('a cancelled tool may clean up and end by itself', async () => {
   const begun = Promise.withResolvers<void>()
   const reeve = await embed({
     store: tempStore(),
@@ -211,7 +211,7 @@ test('a paused tool goes on when it is resumed', async () => {
   await reeve.close()
 })
 
-test('the first of several, all of several, and a call that was called off', async () => {
+test('waitAny waits for the first, waitAll for all, and an abort ends the call', async () => {
   const reeve = await embed({ store: tempStore() })
   const spawn = async () => (await reeve.spawn({ kind: 'external', spec: { description: 'x' } })).record.pid
   const [a, b] = [await spawn(), await spawn()]
@@ -233,7 +233,7 @@ test('the first of several, all of several, and a call that was called off', asy
   await reeve.close()
 })
 
-test('a follower sees each event once, also those that were there before it came', async () => {
+test('a follower sees each event once, earlier events included', async () => {
   const reeve = await embed({ store: tempStore() })
   const outside = { kind: 'external', spec: { description: 'x' } } as const
   const before = await reeve.spawn(outside)
@@ -257,7 +257,7 @@ test('a follower sees each event once, also those that were there before it came
   await reeve.close()
 })
 
-test('a handler may take what it needs out of its context', async () => {
+test('a handler may destructure its context', async () => {
   const reeve = await embed({
     store: tempStore(),
     tools: {
@@ -277,14 +277,14 @@ test('a handler may take what it needs out of its context', async () => {
   expect(ended.type === 'ended' && ended.record.outcome?.result).toBe('noted')
 })
 
-test('a result that is too large to keep is a failure that says so', async () => {
+test('a result that is too large to store is a failure with that reason', async () => {
   const reeve = await embed({ store: tempStore(), tools: { large: () => 'x'.repeat(2 * 1024 * 1024) } })
   onTestFinished(() => reeve.close())
   const ended = await outcome(reeve, await run(reeve, 'large'))
   expect(ended).toMatchObject({ status: 'failed', reason: expect.stringMatching(/The result has \d+ bytes/) })
 })
 
-test('a wait on a name that nobody can send is refused, not entered', async () => {
+test('a wait for a name that cannot be sent is refused', async () => {
   const reeve = await embed({
     store: tempStore(),
     tools: { deaf: async ({ waitForSignal }) => (await waitForSignal('two words')).type },

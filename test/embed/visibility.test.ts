@@ -75,7 +75,7 @@ test('one page of the change feed has the events of the own process behind many 
   expect(more).toBe(false)
 })
 
-test('a page of the change feed that is full says so, and the next one goes on behind it', async () => {
+test('a full page of the change feed says so, and the next page continues after it', async () => {
   const { reeve, own, granted } = await crowded()
   const mine = reeve.as('session:mine')
   const first = await mine.changes({ limit: 1 })
@@ -94,7 +94,7 @@ test('a session that kills all reaches its own process among many of others, and
   expect((await reeve.show({ pid: granted })).status).not.toBe('stopping')
 })
 
-test('notices that a turn has seen already do not keep a consumer from those behind them', async () => {
+test('notices that a turn has seen do not hide later ones from a consumer', async () => {
   const reeve = await embed({ store: tempStore(), tools: { done: () => null } })
   onTestFinished(() => reeve.close())
   await reeve.openSession({ session: 'mine' })

@@ -33,7 +33,7 @@ test('a stop that the program could not pass on is recorded, and not signalled',
   expect(await reeve.interrupt({ scope: { pid } })).toMatchObject({ signalled: [], recorded: [pid] })
 })
 
-test('a program that cannot be told of stops: they are recorded, and not signalled', async () => {
+test('without a callback, stops are recorded, and not signalled', async () => {
   const reeve = await embedTemp()
   const { pid } = (await reeve.spawn(OUTSIDE)).record
   expect((await reeve.signal({ pid, signal: 'interrupt' })).answer).toBe('recorded')
@@ -41,7 +41,7 @@ test('a program that cannot be told of stops: they are recorded, and not signall
   expect((await reeve.kill({ pid })).answer).toBe('asked')
 })
 
-test('a callback that throws is trouble, and no delivery', async () => {
+test('a callback that throws is reported, and delivers nothing', async () => {
   const troubles: string[] = []
   const reeve = await embedTemp({
     onStop: () => Promise.reject(new Error('no connection')),
@@ -53,7 +53,7 @@ test('a callback that throws is trouble, and no delivery', async () => {
   expect((await reeve.show({ pid })).stopRequest?.deliveredAt).toBeUndefined()
 })
 
-test('a callback that never answers keeps neither an answer nor a close waiting', async () => {
+test('a callback that never returns delays neither an answer nor a close', async () => {
   const hows: string[] = []
   const reeve = await embedTemp({
     onStop: ({ how }) => {

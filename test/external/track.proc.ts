@@ -101,7 +101,7 @@ test('a kill without a grace never forces', async () => {
   expect(program.isRunning).toBe(true)
 })
 
-test('a kill of one that has ended, unseen until now, finds it ended', async () => {
+test('a kill of a process whose end was not noticed yet finds it ended', async () => {
   const program = await OsProgram.start()
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
@@ -136,7 +136,7 @@ test('a stop reaches a paused process', async () => {
   expect((await endedRecord(reeve, pid)).outcome?.status).toBe('cancelled')
 })
 
-test('a pause of one that has ended is refused, and its end is on record', async () => {
+test('a pause of an ended process is refused, and its end is recorded', async () => {
   const program = await OsProgram.start()
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
@@ -221,7 +221,7 @@ test('a thread of a process cannot be tracked: its signal would reach the whole 
   )
 })
 
-test('what is on record of a stop after a crash is delivered by the next kernel, once', async () => {
+test('after a crash the next kernel delivers a recorded stop once', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
   const first = await embedTemp({ store })
@@ -240,7 +240,7 @@ test('what is on record of a stop after a crash is delivered by the next kernel,
   await program.got('SIGTERM', 'SIGUSR1')
 })
 
-test('a pause on record after a crash is carried out by the next kernel', async () => {
+test('after a crash the next kernel carries out a recorded pause', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
   const first = await embedTemp({ store })
@@ -266,7 +266,7 @@ test('a kill that was delivered before a crash is forced after it', async () => 
   expect(program.child.signalCode).toBe('SIGKILL')
 })
 
-test('an end that no kernel was there to see is on record when the next one has started', async () => {
+test('an end without a kernel is on record when the next kernel has started', async () => {
   const program = await OsProgram.start()
   const store = tempStore()
   const first = await embedTemp({ store })

@@ -8,7 +8,7 @@ import { testIf } from '../reporting/test-if.ts'
 import { OsProgram } from './os-program.ts'
 import { codeOf } from './reeve.ts'
 
-test('only the host may have a PID tracked: neither a session nor a process', async () => {
+test('only the host may track a PID, not a session or a process', async () => {
   const program = await OsProgram.start()
   const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
@@ -44,7 +44,7 @@ test('spawn takes no PID, from the host or a session', async () => {
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toHaveLength(1)
 })
 
-test('Reeve itself, its keeper and everything above them cannot be tracked', async () => {
+test('Reeve itself, its keeper and their ancestors cannot be tracked', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const refused = async (osPid: number) => {

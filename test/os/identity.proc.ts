@@ -10,7 +10,7 @@ test('boot and PID namespace are those of the system', () => {
   expect(pidNamespace()).toMatch(/^pid:\[\d+\]$/)
 })
 
-test('a program is ours by boot and start time, and else a stranger, gone, or not to be told', async () => {
+test('boot and start time tell whether a program is ours, a stranger, gone or unreadable', async () => {
   using started = new TestProgram('echo $$ >> "$PIDS"; exec sleep 300')
   await started.whenThereAre(1)
   const { program } = started

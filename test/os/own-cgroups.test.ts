@@ -14,14 +14,14 @@ test('with v1 and v2 beside each other, each has its own folder', () => {
   })
 })
 
-test('with v2 alone there is no other', () => {
+test('with v2 alone there is no v1 folder', () => {
   expect(ownCgroupsIn(pureV2, '0::/system.slice/x.service\n')).toEqual({
     unified: '/sys/fs/cgroup/system.slice/x.service',
     memoryV1: null,
   })
 })
 
-test('a mount that shows part of a hierarchy shows the groups below that part alone', () => {
+test('a mount of a part of a hierarchy shows only the groups below that part', () => {
   const part = '30 23 0:26 /box/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n'
   expect(ownCgroupsIn(part, '0::/box/1/a\n').unified).toBe('/sys/fs/cgroup/a')
   expect(ownCgroupsIn(part, '0::/box/1\n').unified).toBe('/sys/fs/cgroup')
@@ -34,7 +34,7 @@ test('a mount point may have a space, and a group a colon', () => {
   expect(ownCgroupsIn(spaced, '0::/a:b\n').unified).toBe('/mnt/c g/a:b')
 })
 
-test('without cgroups there is nothing', () => {
+test('without cgroups there are no folders', () => {
   expect(ownCgroupsIn('22 1 0:5 / /proc rw - proc proc rw\n', '')).toEqual({ unified: null, memoryV1: null })
   expect(ownCgroupsIn(v1AndV2, '')).toEqual({ unified: null, memoryV1: null })
   expect(ownCgroupsIn(pureV2, '0::/gone (deleted)\n').unified).toBeNull()

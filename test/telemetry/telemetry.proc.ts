@@ -58,7 +58,7 @@ test('every process that ends is one span below its parent, with how it ended an
   expect(outer.endTimeUnixNano).toBe(`${outcome?.endedAt}000000`)
 })
 
-test('a tree that was started within a trace is part of it, and what names none that is valid is a trace of its own', async () => {
+test('a tree that was started within a valid trace is part of it, and any other tree is a trace of its own', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
@@ -82,7 +82,7 @@ test('a tree that was started within a trace is part of it, and what names none 
   expect(own.inner.traceId).toBe(own.outer.traceId)
 })
 
-test('the span of a durable function tells its last steps, without their values', async () => {
+test('the span of a durable function has its last steps, without their values', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   await reeve.workflow('count', async (ctx) => {
@@ -100,7 +100,7 @@ test('the span of a durable function tells its last steps, without their values'
   expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
 })
 
-test('neither a command line nor a value that was sent is in a span', async () => {
+test('a span has neither a command line nor a value that was sent', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   const { record } = await reeve.spawn({
@@ -117,7 +117,7 @@ test('neither a command line nor a value that was sent is in a span', async () =
   expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
 })
 
-test('a secret that somebody gave as a reason is masked in a span as everywhere', async () => {
+test('a secret in a reason is masked in a span, too', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   const secret = `ghp_${'a1B2'.repeat(9)}`
@@ -128,7 +128,7 @@ test('a secret that somebody gave as a reason is masked in a span as everywhere'
   expect(collector.requests.map(({ text }) => text).join()).not.toContain(secret)
 })
 
-test('of the headers for a collector nobody is shown more than their names', async () => {
+test('only the names of the headers for a collector are shown', async () => {
   const line = new CommandLine()
   const env = { REEVE_OTEL_HEADERS: 'x-key=hunter2,authorization=Bearer%20hunter3' }
   const { stdout } = await line.run(['config', '--json'], { env })
@@ -136,7 +136,7 @@ test('of the headers for a collector nobody is shown more than their names', asy
   expect(stdout).not.toContain('hunter')
 })
 
-test('a daemon tells how many processes are in which status, what came and went, was printed and asked', async () => {
+test('metrics count processes by status, spawns, ends, output and requests', async () => {
   const collector = await TestCollector.open()
   const temp = new TempReeve()
   const { reeve } = await temp.up(told(collector))
@@ -171,7 +171,7 @@ test('a daemon tells how many processes are in which status, what came and went,
   await collector.until(() => collector.metric('reeve.processes')['paused'] === 0)
 })
 
-test('what the daemon sends says who it is, with the headers that were asked for', async () => {
+test('requests to the collector identify the daemon, and have the configured headers', async () => {
   const collector = await TestCollector.open()
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
@@ -195,7 +195,7 @@ test('what the daemon sends says who it is, with the headers that were asked for
   })
 })
 
-test('without an endpoint nothing is sent, nor with one that only speaks gRPC, nor where telemetry is disabled', async () => {
+test('nothing is sent without an endpoint, to a gRPC endpoint, or with telemetry disabled', async () => {
   const collector = await TestCollector.open()
   const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
   const environments = [
@@ -213,7 +213,7 @@ test('without an endpoint nothing is sent, nor with one that only speaks gRPC, n
   expect(collector.requests).toEqual([])
 })
 
-test('a daemon that stops tells of what ended with it, and the next one tells nothing twice', async () => {
+test('a daemon that stops exports the processes that end with it, and the next one exports none twice', async () => {
   const collector = await TestCollector.open()
   const temp = new TempReeve()
   const flags = { otelEndpoint: collector.endpoint, otelIntervalMs: '3600000' }
@@ -235,7 +235,7 @@ test('a daemon that stops tells of what ended with it, and the next one tells no
   expect(collector.spans.map(({ name }) => name)).toEqual(['command one', 'command two', 'command three'])
 })
 
-test('after kill -9 of the daemon every span is told once, also of what ended meanwhile', async () => {
+test('after kill -9 of the daemon every span is exported once, also of processes that ended meanwhile', async () => {
   const collector = await TestCollector.open()
   const temp = new TempReeve()
   const env = { REEVE_OTEL_ENDPOINT: collector.endpoint, REEVE_OTEL_INTERVAL_MS: '100' }
@@ -264,7 +264,7 @@ test('after kill -9 of the daemon every span is told once, also of what ended me
   ])
 })
 
-test('while the collector is away nothing waits for it; when it is back it is told everything, once', async () => {
+test('nothing waits for an unavailable collector; when it is back it gets everything, once', async () => {
   const collector = await TestCollector.open()
   await collector.close()
   const temp = new TempReeve()
@@ -279,7 +279,7 @@ test('while the collector is away nothing waits for it; when it is back it is to
   expect(temp.logged.some(({ words }) => words === 'the collector accepts telemetry again')).toBe(true)
 })
 
-test('a collector that is busy is asked again; what it refuses is left out, and the rest follows', async () => {
+test('a busy collector is retried; documents that it rejects are dropped, and the rest follows', async () => {
   const collector = await TestCollector.open()
   const temp = new TempReeve()
   const asked: string[] = []
@@ -306,7 +306,7 @@ test('a collector that is busy is asked again; what it refuses is left out, and 
   expect(temp.logged.some(({ words }) => words.includes('rejects telemetry'))).toBe(true)
 })
 
-test('a collector that never answers holds up neither processes nor the stop of the daemon', async () => {
+test('a collector that never answers delays neither processes nor the stop of the daemon', async () => {
   const collector = await TestCollector.open()
   const heard = Promise.withResolvers<void>()
   collector.answer = () => {

@@ -24,7 +24,7 @@ interface Request {
   readonly text: string
 }
 
-/** A collector on loopback, which keeps what it is told. `answer` says with which status. */
+/** A collector on loopback that keeps what it receives. `answer` gives the status of its answers. */
 export class TestCollector {
   readonly requests: Request[] = []
   /** A status, or never. */
@@ -50,7 +50,7 @@ export class TestCollector {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** It is away; `listen` brings it back. */
+  /** Makes it unavailable; `listen` brings it back. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
@@ -59,7 +59,7 @@ export class TestCollector {
     await closed
   }
 
-  /** Every span that was taken, in the order it came. */
+  /** Every accepted span, in order of arrival. */
   get spans(): ToldSpan[] {
     return this.#documents('/v1/traces').flatMap(({ resourceSpans }) =>
       (resourceSpans as Scoped[]).flatMap(({ scopeSpans = [] }) =>
@@ -95,7 +95,7 @@ export class TestCollector {
     }
   }
 
-  /** A whole round after now: what was to be told before it has been, and it is on record how far. */
+  /** Waits for a whole round from now on: everything before it is exported, and the position is saved. */
   async nextRound(): Promise<void> {
     const count = () => this.requests.filter(({ path }) => path === '/v1/metrics').length
     const before = count()
