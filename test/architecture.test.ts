@@ -142,6 +142,11 @@ describe('core says nothing about clocks, chance or waiting', () => {
     ])
   })
 
+  test('a tool that core imports is as pure as core', () => {
+    expect(found('src/base/nearest-name.ts', 'const dice = Math.random()')).toHaveLength(1)
+    expect(found('src/base/pause.ts', 'type Later = Promise<string>')).toEqual([])
+  })
+
   test('comments, strings, a given date and other folders may speak of them', () => {
     const text = [
       '/* await */ const at = new Date(intent.at) // Date.now()',

@@ -7,7 +7,7 @@ import { commandIn } from './command-in.ts'
 import { type Reveals, terminalView } from './reveal.ts'
 import { followWhileReadable } from './while-readable.ts'
 
-/** The output of a command from an offset on: what is there, then what is printed. */
+/** The output of a command from an offset on: the present part, then new output as it is printed. */
 export async function* followLog(
   kernel: Kernel,
   actor: Actor,

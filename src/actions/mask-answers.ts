@@ -60,25 +60,25 @@ export class AnswerMasker {
     return new Set(pids as Pid[])
   }
 
-  async event<Told extends StoredEvent | Notice>(told: Told, mode: MaskingMode = 'all'): Promise<Told> {
-    const { payload, pid } = told
-    if (!this.#redaction.isOn) return told
+  async event<Item extends StoredEvent | Notice>(item: Item, mode: MaskingMode = 'all'): Promise<Item> {
+    const { payload, pid } = item
+    if (!this.#redaction.isOn) return item
     const registered =
-      'type' in told && told.type === 'registered' ? this.#know(pid, payload) : await this.#of(pid)
-    const hasData = mode === 'values' && registered.kind !== 'command' && 'type' in told
-    if (hasData && (!isReserved(told.type) || told.type.startsWith('signal.'))) return told
-    const values = [registered, ...(await this.#childIn(told))].map((one) => this.#valuesOf(one))
+      'type' in item && item.type === 'registered' ? this.#know(pid, payload) : await this.#of(pid)
+    const hasData = mode === 'values' && registered.kind !== 'command' && 'type' in item
+    if (hasData && (!isReserved(item.type) || item.type.startsWith('signal.'))) return item
+    const values = [registered, ...(await this.#childIn(item))].map((one) => this.#valuesOf(one))
     const masker = this.#redaction.masker((await Promise.all(values)).flat())
     const masked = {
       payload: maskJson(masker, payload, hasData ? { leave: (member, _, of) => isData(member, of) } : {}),
-      ...(hasText(told) ? { text: masker.text(told.text) } : {}),
-      ...('replyTo' in told ? { replyTo: maskJson(masker, told.replyTo) } : {}),
+      ...(hasText(item) ? { text: masker.text(item.text) } : {}),
+      ...('replyTo' in item ? { replyTo: maskJson(masker, item.replyTo) } : {}),
     }
     const isSame =
       masked.payload === payload &&
-      (!hasText(told) || masked.text === told.text) &&
-      (!('replyTo' in told) || masked.replyTo === told.replyTo)
-    return isSame ? told : { ...told, ...masked }
+      (!hasText(item) || masked.text === item.text) &&
+      (!('replyTo' in item) || masked.replyTo === item.replyTo)
+    return isSame ? item : { ...item, ...masked }
   }
 
   /** The same error without secrets. */
@@ -123,9 +123,9 @@ export class AnswerMasker {
   }
 
   /** The event of a parent has the label of its child, which for a command is its command line. */
-  async #childIn(told: StoredEvent | Notice): Promise<Registered[]> {
-    if (!('type' in told) || told.type !== 'child_registered') return []
-    const { pid } = told.payload as { readonly pid: Pid }
+  async #childIn(item: StoredEvent | Notice): Promise<Registered[]> {
+    if (!('type' in item) || item.type !== 'child_registered') return []
+    const { pid } = item.payload as { readonly pid: Pid }
     return [await this.#of(pid)]
   }
 
@@ -206,27 +206,49 @@ const MAX_NAMED = 4
 
 /** The members of a record that hold no text of callers. They are many and often read, so they are skipped. */
 const PLAIN: ReadonlySet<string> = new Set([
-  ...['pid', 'kind', 'parent', 'root', 'restartOf', 'group', 'owner', 'originator', 'lifetime', 'recovery'],
+  'pid',
+  'kind',
+  'parent',
+  'root',
+  'restartOf',
+  'group',
+  'owner',
+  'originator',
+  'lifetime',
+  'recovery',
   'placement',
-  ...['envRef', 'registrationHash', 'wakeTarget', 'limits', 'status', 'pausedFrom', 'wait', 'signals'],
-  ...[
-    'firstStarted',
-    'program',
-    'depth',
-    'children',
-    'attempts',
-    'retryAt',
-    'revision',
-    'createdAt',
-    'updatedAt',
-    'parked',
-    'awaitedBy',
-  ],
+  'envRef',
+  'registrationHash',
+  'wakeTarget',
+  'limits',
+  'status',
+  'pausedFrom',
+  'wait',
+  'signals',
+  'firstStarted',
+  'program',
+  'depth',
+  'children',
+  'attempts',
+  'retryAt',
+  'revision',
+  'createdAt',
+  'updatedAt',
+  'parked',
+  'awaitedBy',
 ])
 
 /** The members that one program passes to another, which needs them unmasked. */
 const DATA: ReadonlySet<string> = new Set([
-  ...['spec', 'result', 'value', 'definition', 'replyTo', 'causedBy', 'externalRef', 'ref', 'facets'],
+  'spec',
+  'result',
+  'value',
+  'definition',
+  'replyTo',
+  'causedBy',
+  'externalRef',
+  'ref',
+  'facets',
 ])
 
 /** The result of a failure is a message, not data. */
@@ -244,8 +266,8 @@ function isEventOrNotice(value: object): value is StoredEvent | Notice {
 }
 
 /** A notice has a text. */
-function hasText<Told extends object>(told: Told): told is Told & { readonly text: string } {
-  return 'text' in told && typeof told.text === 'string'
+function hasText<Item extends object>(item: Item): item is Item & { readonly text: string } {
+  return 'text' in item && typeof item.text === 'string'
 }
 
 function isEnvironment(value: object): value is Environment {

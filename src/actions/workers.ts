@@ -203,8 +203,14 @@ async function attemptOf(
 /** The machine of a worker is unknown, so its death cannot be proved: only its row tells. */
 function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
   return {
-    ...{ id: worker, role: 'worker', incarnation: worker },
-    ...{ host: '', boot: '', pidNamespace: '', osPid: 0, startTime: '' },
+    id: worker,
+    role: 'worker',
+    incarnation: worker,
+    host: '',
+    boot: '',
+    pidNamespace: '',
+    osPid: 0,
+    startTime: '',
     serves: workflows.length === 0 ? [] : [{ kind: 'workflow', targets: workflows }],
   }
 }

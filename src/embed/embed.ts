@@ -60,7 +60,7 @@ export interface EmbedOptions {
     readonly sweepMs?: number
     readonly pruneMs?: number
   }
-  /** How many watch matches a session is told; missing members have their defaults. */
+  /** How many notices of watch matches a session gets; missing members have their defaults. */
   readonly flood?: Partial<FloodLimits>
   /** The default and the maximal time of a `wait`. */
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }

@@ -120,7 +120,9 @@ export class ExternalProcesses {
     await this.#kernel
       .perform({
         type: 'abandon',
-        ...{ pid, actor: `kernel:${this.#kernel.id}`, at: edges.clock.now() },
+        pid,
+        actor: `kernel:${this.#kernel.id}`,
+        at: edges.clock.now(),
         observed: { holder: row.holder, fence: row.fence },
         evidence: 'process_gone',
       })

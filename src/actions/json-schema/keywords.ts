@@ -42,7 +42,7 @@ function typeCheck({ type }: JsonObject, { location }: SchemaPosition): Check[] 
   const wanted = Array.isArray(type) ? type : [type]
   for (const one of wanted)
     if (typeof one !== 'string' || !TYPES.includes(one))
-      throw new Error(`${location}/type is ${JSON.stringify(one)}, which is none of ${TYPES.join(', ')}`)
+      throw new Error(`${location}/type is ${JSON.stringify(one)}, which is not one of ${TYPES.join(', ')}`)
   if (new Set(wanted).size < wanted.length) throw new Error(`${location}/type names a type twice`)
   const says = `must be ${wanted.join(' or ')}`
   return [
