@@ -1,4 +1,4 @@
-import { type HolderRow, type HolderStanding, standingOf } from '../core/lease/holder.ts'
+import { type HolderRow, type HolderLiveness, standingOf } from '../core/lease/holder.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
 
 /** How many processes are listed for each holder. */
@@ -31,7 +31,7 @@ export function holderActions(parts: ActionParts): ActionsFor<'holders' | 'remov
   }
 }
 
-function described(row: HolderRow, proof: HolderStanding['proof']) {
+function described(row: HolderRow, proof: HolderLiveness['proof']) {
   const { id, role, host, osPid, since = null, renewedAt } = row
   // A worker reports itself: its machine and PID are not known.
   const program = role === 'worker' ? { host: null, osPid: null } : { host, osPid }

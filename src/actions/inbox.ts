@@ -2,7 +2,7 @@ import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import { sentenceOf, TAIL_CHARS } from '../core/inbox/sentence.ts'
 import type { Scope } from '../core/process/record.ts'
-import { acknowledge, readNotices, refuseInbox, takeNotices, untilTold } from '../kernel/inbox.ts'
+import { acknowledge, readNotices, refuseInbox, takeNotices, waitForNotices } from '../kernel/inbox.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { StoredNotice } from '../store/contract.ts'
 import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
@@ -34,13 +34,13 @@ export function inboxActions({
     async notices({ scope: asked, waitMs, ...reading }, options) {
       const scope = permit(asked, 'read')
       const read = () => readNotices(edges, { scope, releases: effects.areKept, ...reading })
-      const { notices, next, more } = await untilTold(edges, feed, read, waitOptions(waitMs, options))
+      const { notices, next, more } = await waitForNotices(edges, feed, read, waitOptions(waitMs, options))
       return { notices: await describe(notices), next, more }
     },
     async takeNotices({ scope: asked, waitMs, ...taking }, options) {
       const scope = permit(asked, 'write')
       const take = () => takeNotices(edges, { scope, ...taking })
-      const { notices, until } = await untilTold(edges, feed, take, waitOptions(waitMs, options))
+      const { notices, until } = await waitForNotices(edges, feed, take, waitOptions(waitMs, options))
       return { notices: await describe(notices), until }
     },
     async acknowledge({ scope: asked, ...acknowledging }) {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type CheckPayload, compileSchema } from '../actions/json-schema/compile.ts'
 import { messageOf } from '../base/error-text.ts'
-import { ownersOwn } from '../core/authority/authorize.ts'
+import { ownerPolicy } from '../core/authority/authorize.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
@@ -39,7 +39,7 @@ export function nodeEdges(
           ? proveByPid(holder)
           : store.locks.prove(holder.id),
     cleanUpAfter: (holder) => store.locks?.clear(holder),
-    authorize: ownersOwn,
+    authorize: ownerPolicy,
     rules: {
       validate: validator(),
       maxPayloadBytes: MAX_PAYLOAD_BYTES,

@@ -346,7 +346,7 @@ export function refuseInbox(
  * so that nothing falls between. Every notice comes with an event, so the feed tells when to ask; `nextAt` is for what comes
  * back by itself.
  */
-export async function untilTold<
+export async function waitForNotices<
   Answer extends { readonly notices: readonly unknown[]; readonly nextAt: number | null },
 >(
   edges: Edges,

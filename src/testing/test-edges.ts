@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { type Authorize, ownersOwn } from '../core/authority/authorize.ts'
+import { type Authorize, ownerPolicy } from '../core/authority/authorize.ts'
 import type { Clock } from '../core/clock.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -37,7 +37,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a === b,
     prove: options.prove ?? (() => 'unknown'),
-    authorize: options.authorize ?? ownersOwn,
+    authorize: options.authorize ?? ownerPolicy,
     rules: {
       validate: misfitOfType,
       maxPayloadBytes: 64 * 1024,

@@ -1,6 +1,6 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { ownersOwn, type Right } from '../../src/core/authority/authorize.ts'
+import { ownerPolicy, type Right } from '../../src/core/authority/authorize.ts'
 import { visibilityOf } from '../../src/core/authority/visibility.ts'
 import type { Actor } from '../../src/core/process/record.ts'
 import { tempStore } from '../temp-folder.ts'
@@ -30,7 +30,7 @@ test.for(['', 'human:eve', 'hosts', 'kernel', 'Session:mine', 'token:t1'])(
         { type: 'session', id: 'mine' },
         { type: 'store' },
       ] as const)
-        expect(ownersOwn(actor, right, resource), `${right} ${resource.type}`).toMatchObject({
+        expect(ownerPolicy(actor, right, resource), `${right} ${resource.type}`).toMatchObject({
           code: 'denied',
         })
     expect(() => reeve.as(actor)).toThrow(/must be host, session:/)
@@ -40,5 +40,5 @@ test.for(['', 'human:eve', 'hosts', 'kernel', 'Session:mine', 'token:t1'])(
 test.for(['host', 'kernel:k1'] as const)('%s may do everything', async (actor) => {
   const { record } = await processOf('mine')
   expect(visibilityOf(actor)).toEqual({ type: 'all' })
-  for (const right of RIGHTS) expect(ownersOwn(actor, right, { type: 'process', record })).toBeUndefined()
+  for (const right of RIGHTS) expect(ownerPolicy(actor, right, { type: 'process', record })).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { embed, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { photograph } from '../../src/testing/conformance/sound.ts'
+import { snapshotOf } from '../../src/testing/conformance/sound.ts'
 import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
@@ -38,7 +38,7 @@ const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>(
 
 test('invalid input is refused with the name of the field, and changes nothing', async () => {
   const { wild, pid, store, end } = await begin()
-  const before = await photograph(store)
+  const before = await snapshotOf(store)
   const cases: readonly (readonly [verb: keyof Reeve, input: unknown, says: RegExp])[] = [
     ['spawn', undefined, /kind/],
     ['spawn', null, /kind/],
@@ -113,7 +113,7 @@ test('invalid input is refused with the name of the field, and changes nothing',
       remedy: expect.stringMatching(/./),
     })
   }
-  expect(await photograph(store)).toEqual(before)
+  expect(await snapshotOf(store)).toEqual(before)
   await end()
 })
 
@@ -121,7 +121,7 @@ test('a refusal has a code and a remedy, changes nothing, and the next call work
   const { reeve, pid, store, end } = await begin()
   const { record: gone } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: gone.pid, status: 'completed', replayKey: 'e' })
-  const before = await photograph(store)
+  const before = await snapshotOf(store)
   const append = (type: string, payload: unknown) =>
     reeve.append({ events: [{ pid, type, payload: payload as never }] })
   const cases: readonly (readonly [code: string, act: () => Promise<unknown>])[] = [
@@ -141,7 +141,7 @@ test('a refusal has a code and a remedy, changes nothing, and the next call work
   ]
   for (const [code, act] of cases)
     await expect(act(), code).rejects.toMatchObject({ code, remedy: expect.stringMatching(/./) })
-  expect(await photograph(store)).toEqual(before)
+  expect(await snapshotOf(store)).toEqual(before)
   await append('note', { n: 1 })
   expect((await reeve.show({ pid })).revision).toBe(2)
   await end()

@@ -6,7 +6,7 @@ import { type SimulatedClock, simulatedClock } from 'reeve/testing'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { photograph } from '../../src/testing/conformance/sound.ts'
+import { snapshotOf } from '../../src/testing/conformance/sound.ts'
 import { tempFolder, tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
@@ -62,7 +62,7 @@ test.each([
     const store = await openSqlite(tempStore(), { wrap: (inner) => failing(inner, faults, errcode) })
     const reeve = await embed({ store, onTrouble: () => {} })
     await reeve.spawn({ ...OUTSIDE, name: 'before' })
-    const before = await photograph(store)
+    const before = await snapshotOf(store)
     for (const [at, code] of [
       ['apply', writing],
       ['commit', committing],
@@ -75,7 +75,7 @@ test.each([
           reason: { name: 'StoreError', code, remedy: expect.stringMatching(/./) },
         })
       delete faults.at
-      expect(await photograph(store)).toEqual(before)
+      expect(await snapshotOf(store)).toEqual(before)
     }
     expect((await reeve.spawn({ ...OUTSIDE, name: 'after' })).type).toBe('registered')
     expect((await reeve.status()).troubles).toEqual([])
@@ -128,12 +128,12 @@ test('a call waits for a file that another process keeps locked, and then fails'
   expect((await passUntil(clock, patient)).type).toBe('registered')
 
   other.exec('begin immediate')
-  const before = await photograph(store)
+  const before = await snapshotOf(store)
   const denied = await passUntil(clock, Promise.allSettled([reeve.spawn(OUTSIDE), reeve.spawn(OUTSIDE)]))
   for (const one of denied)
     expect(one).toMatchObject({ reason: { code: 'store_busy', remedy: expect.stringMatching(/./) } })
   expect((await reeve.status()).troubles).toEqual([])
-  expect(await photograph(store)).toEqual(before)
+  expect(await snapshotOf(store)).toEqual(before)
   other.exec('rollback')
   expect((await passUntil(clock, reeve.spawn({ ...OUTSIDE, name: 'after' }))).type).toBe('registered')
   other.close()

@@ -5,7 +5,7 @@ import { claim } from '../../src/kernel/claim.ts'
 import { perform } from '../../src/kernel/perform.ts'
 import { register } from '../../src/kernel/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { photograph } from '../../src/testing/conformance/sound.ts'
+import { snapshotOf } from '../../src/testing/conformance/sound.ts'
 import { tempStore } from '../temp-folder.ts'
 import { everyHistory, intentOf, PID } from './arbitrary.ts'
 
@@ -24,10 +24,10 @@ test('an intent that is refused, kept or replayed leaves the whole store as it w
       if (row === null) throw new Error('The process is gone')
       const intent = intentOf(move, row)
       for (const _ of ['first', 'repeated']) {
-        const before = await photograph(store)
+        const before = await snapshotOf(store)
         const { type } = await perform(edges, intent)
         reached[type] += 1
-        if (type !== 'appended') expect(await photograph(store), intent.type).toEqual(before)
+        if (type !== 'appended') expect(await snapshotOf(store), intent.type).toEqual(before)
       }
     }
     await store.close()
@@ -93,10 +93,10 @@ test('every refused act through the public door leaves the whole store as it was
     ['denied', () => as.prune({ keep: 0 })],
     ['denied', () => as.grant({ session: 's1', pids: [live.pid] })],
   ]
-  const before = await photograph(store)
+  const before = await snapshotOf(store)
   for (const [code, act] of refused) {
     await expect(act(), code).rejects.toMatchObject({ code, remedy: expect.stringMatching(/./) })
-    expect(await photograph(store), code).toEqual(before)
+    expect(await snapshotOf(store), code).toEqual(before)
   }
   await reeve.close()
   await store.close()

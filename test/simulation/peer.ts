@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto'
-import { ownersOwn } from '../../src/core/authority/authorize.ts'
+import { ownerPolicy } from '../../src/core/authority/authorize.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Json } from '../../src/core/json/json.ts'
@@ -284,7 +284,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       sign: (_secret, text) => hash('sha256', `simulated ${text}`).slice(0, 40),
       sameText: (a, b) => a === b,
       prove: (row) => this.#prove(row),
-      authorize: ownersOwn,
+      authorize: ownerPolicy,
       rules: {
         validate,
         maxPayloadBytes: 10_000,

@@ -17,7 +17,7 @@ export type Authorize = (subject: Actor, right: Right, resource: Resource) => Re
  * Each to their own: the host and the kernel may do everything, a session what belongs to it, a process itself and
  * its children. A grant shows, and gives nothing else.
  */
-export const ownersOwn: Authorize = (subject, right, resource) => {
+export const ownerPolicy: Authorize = (subject, right, resource) => {
   if (visibilityOf(subject).type === 'all') return undefined
   if (ownedBy(subject, right, resource)) return undefined
   return refusal(

@@ -45,12 +45,12 @@ export function isDead(row: HolderRow | null, proof: Proof): boolean {
 }
 
 /** What is shown of a holder. `silent`: it is not dead, and its row has expired. */
-export interface HolderStanding {
+export interface HolderLiveness {
   readonly state: 'live' | 'silent' | 'dead'
   readonly proof: Proof
 }
 
-export function standingOf(row: HolderRow, proof: Proof): HolderStanding {
+export function standingOf(row: HolderRow, proof: Proof): HolderLiveness {
   if (isDead(row, proof)) return { state: 'dead', proof }
   return { state: row.expired ? 'silent' : 'live', proof }
 }

@@ -29,7 +29,7 @@ import {
   repeat,
   times,
 } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const [A, B, C, D] = [pidOf('a'), pidOf('b'), pidOf('c'), pidOf('d')]
 
@@ -41,7 +41,7 @@ export function allowances(behaves: Behaves): void {
     assert.deepEqual((await account(bench, B)).given, { toolCalls: 50, children: 1 })
     assert.deepEqual(remainderOf(await account(bench, A)), { toolCalls: 50, children: 1 })
     assert.deepEqual((await bench.row(B)).record.limits.allowance, { toolCalls: 50, children: 1 })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const tooMuch = { ...OUTSIDE, parent: A, allowance: { toolCalls: 51 } }
     assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request: tooMuch }])), 'limit_exceeded')
     const both = [
@@ -49,16 +49,16 @@ export function allowances(behaves: Behaves): void {
       { pid: D, request: tooMuch },
     ]
     assert.equal(refusalOf(await bench.tryRegister(both)), 'limit_exceeded')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a deleted session that had an allowance is opened again by the host alone', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null, { modelCalls: 4 })
     await markDeleted(bench.edges, 'host', 's1')
     await sessionCarried(bench.edges, 's1')
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(await codeOf(openSession(bench.edges, 'session:s1', 's1', null)), 'denied')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await openSession(bench.edges, 'host', 's1', null)
     await markDeleted(bench.edges, 'host', 's1')
     await sessionCarried(bench.edges, 's1')
@@ -80,7 +80,7 @@ export function allowances(behaves: Behaves): void {
     const parent = await account(bench, A)
     await charged(bench, B, { toolCalls: 4 })
     assert.deepEqual(await account(bench, A), parent)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const refused = await charge(bench.edges, 'k', {
       pid: B,
       amounts: { toolCalls: 2 },
@@ -90,7 +90,7 @@ export function allowances(behaves: Behaves): void {
     assert.ok(isRefusal(refused))
     assert.equal(refused.code, 'limit_exceeded')
     assert.deepEqual(refused.details, { limit: 'toolCalls', left: 1, asked: 2 })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await charged(bench, B, { toolCalls: 1, tokensIn: 1_000_000 })
     assert.deepEqual((await account(bench, B)).used, { toolCalls: 5, tokensIn: 1_000_000 })
   })
@@ -167,12 +167,12 @@ export function allowances(behaves: Behaves): void {
     await charged(bench, A, { cost: 0.5 })
     assert.deepEqual(await told(), [])
     assert.equal((await bench.events(A)).length, events)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const refused = await charge(bench.edges, 'k', {
       ...{ pid: A, amounts: { toolCalls: 1, cost: 2 }, done: false, actor: 'host' },
     })
     assert.ok(isRefusal(refused))
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await charged(bench, A, { toolCalls: 1 })
     const near = {
       kind: 'limit_warning',
@@ -225,12 +225,12 @@ export function allowances(behaves: Behaves): void {
       const opened = await openSession(bench.edges, 'host', 's1', null, { modelCalls: 40 })
       await bench.register(request, { pid: B })
       assert.deepEqual((await account(bench, B)).given, { modelCalls: 20 })
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const again = openSession(bench.edges, 'host', 's1', null, { modelCalls: 41 })
       assert.equal(await codeOf(again), 'conflict')
       const own = markDeleted(bench.edges, 'session:s1', 's1')
       assert.equal(await codeOf(own), 'denied')
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       const session = await bench.store.ask({ ask: 'account', id: sessionAccountOf(opened) })
       assert.deepEqual(session === null ? null : remainderOf(session), { modelCalls: 20 })
     },
@@ -355,9 +355,9 @@ export function allowances(behaves: Behaves): void {
       await child(bench, B, A, { cost: 1 })
       await charged(bench, B, { cost: 0.25 })
       const request = { ...OUTSIDE, parent: A, allowance: { cost: 1 } }
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request }])), 'limit_exceeded')
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       const succeeds = { pid: B, used: { cost: 0.125 } }
       for (const _ of times(2)) accepted(await bench.tryRegister([{ pid: C, request, succeeds }]))
       assert.deepEqual((await account(bench, C)).given, { cost: 0.625 })

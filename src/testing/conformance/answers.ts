@@ -3,7 +3,7 @@ import type { WaitRef } from '../../core/process/intent.ts'
 import { type Asking, type Behaves, type Bench, pidOf, RERUNNABLE, TOOL } from './bench.ts'
 import { stop } from './recovery.ts'
 import { takes } from './signals.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** One-shot keys, pauses, and waits that are cut short. */
 export function answers(behaves: Behaves): void {
@@ -37,14 +37,14 @@ export function answers(behaves: Behaves): void {
   behaves('a key that was made up or changed answers nothing', async (bench) => {
     const one = await waiting(bench)
     const key = await one.kernel.keyOf(pid, wait)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const second = key.replace('.go.1.', '.go.2.')
     const otherEnd = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
     for (const forged of ['', 'nonsense', key.slice(0, -4), second, otherEnd, key.toUpperCase()])
       assert.equal(await one.kernel.answer('host', forged, 'forged'), 'unknown', forged)
     const elsewhere = await one.kernel.keyOf(pidOf('nobody'), wait)
     assert.equal(await one.kernel.answer('host', elsewhere, 'nobody waits'), 'unknown')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a wait that a signal ended is resolved for its key as well', async (bench) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ending } from '../../core/process/intent.ts'
 import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, repeat, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 export function ends(behaves: Behaves): void {
   const pid = pidOf('a')
@@ -38,20 +38,20 @@ export function ends(behaves: Behaves): void {
   behaves('an exact retry of the end is answered with the first, anything else is refused', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     await bench.performed('appended', end({ status: 'completed', result: 'done' }, 'k'))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     bench.clock.advance(60_000)
     const { event } = await bench.performed('replayed', end({ status: 'completed', result: 'done' }, 'k'))
     assert.deepEqual([event.type, event.seq], ['ended', 2])
     await bench.refused('replay_conflict', end({ status: 'completed', result: 'other' }, 'k'))
     await bench.refused('already_ended', end({ status: 'completed', result: 'done' }, 'k2'))
     await bench.refused('already_ended', end({ status: 'failed' }, 'k3'))
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('nothing leaves an ended state', async (bench) => {
     await bench.register({ ...OUTSIDE, eventTypes: { note: { schema: {} } } }, { pid })
     await bench.performed('appended', end({ status: 'completed' }, 'k'))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const fence = { holder: 'k_one', fence: 1 }
     const observed = { holder: null, fence: 0 }
     const wait = { on: 'signal', name: 'go', ordinal: 1 } as const
@@ -81,7 +81,7 @@ export function ends(behaves: Behaves): void {
     await bench.performed('kept', { type: 'reveal', pid, verb: 'log' })
     await bench.performed('kept', { type: 'settle_stop', pid, observed })
     await bench.performed('kept', { type: 'answer', pid, wait, value: null })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('an event that its process declared as an end ends it', async (bench) => {

@@ -5,7 +5,7 @@ import { putEnvironment } from '../../kernel/environments.ts'
 import { prune } from '../../kernel/prune.ts'
 import { endSession, openSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, pidOf, refusalOf, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** How long environments are kept, and how many a session may have. */
 export function environments(behaves: Behaves): void {
@@ -37,9 +37,9 @@ export function environments(behaves: Behaves): void {
       ...times(3).map(() => false),
       ...times(MAX_SESSION_ENVIRONMENTS).map(() => true),
     ])
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(await putEnvironment(bench.edges, 'session:s1', plain('n 5')), refs[5])
-    assert.deepEqual([await used(bench), await photograph(bench.store)], [refs.slice(3), before])
+    assert.deepEqual([await used(bench), await snapshotOf(bench.store)], [refs.slice(3), before])
     const at = times(40).map((index) => putEnvironment(bench.edges, 'session:s1', plain(`at once ${index}`)))
     const there = await Promise.all((await Promise.all(at)).map((ref) => isThere(bench, ref)))
     assert.equal(there.filter(Boolean).length, MAX_SESSION_ENVIRONMENTS)
@@ -101,12 +101,12 @@ export function environments(behaves: Behaves): void {
     const put = (environment: Environment) => codeOf(putEnvironment(bench.edges, 'session:s1', environment))
     assert.equal(await put(plain('x')), 'session_unknown')
     await openSession(bench.edges, 'host', 's1', null)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(await put({ ...plain('x'), variables: { KEY: { secret: 'KEY' } } }), 'denied')
     assert.equal(await put({ ...plain('x'), policy: { network: true } }), 'denied')
     assert.equal(await put({ ...plain('x'), options: { other: true } }), 'denied')
     assert.equal(await put(plain('x'.repeat(MAX_SESSION_ENVIRONMENT_CHARS))), 'payload_too_large')
-    assert.deepEqual([await photograph(bench.store), await used(bench)], [before, []])
+    assert.deepEqual([await snapshotOf(bench.store), await used(bench)], [before, []])
     await endSession(bench.edges, 'host', 's1')
     assert.equal(await put(plain('x')), 'session_ended')
   })

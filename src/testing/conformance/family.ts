@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { endSession, endTurn, openSession, openTurn } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** What a registration has to do with: parents, groups, sessions, turns, environments. */
 export function family(behaves: Behaves): void {
@@ -30,13 +30,13 @@ export function family(behaves: Behaves): void {
         { pid: pidOf('b'), outcome: null },
         null,
       ])
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const misfit = { ...child, group: { id: 'g', size: 3 } }
       assert.equal(
         refusalOf(await bench.tryRegister([{ pid: pidOf('c'), request: misfit }])),
         'group_conflict',
       )
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
     },
   )
 
@@ -74,10 +74,10 @@ export function family(behaves: Behaves): void {
       cause: null,
       replayKey: 'stop',
     })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     for (const parent of [pidOf('a'), pidOf('b')])
       assert.equal(refusalOf(await bench.tryRegister([{ request: { ...OUTSIDE, parent } }])), 'stopping')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await bench.performed('appended', {
       type: 'end',
       pid: pidOf('a'),
@@ -108,11 +108,11 @@ export function family(behaves: Behaves): void {
       (await bench.store.ask({ ask: 'group', id: ' g' }))?.seats.map((taken) => taken?.pid),
       [pidOf('b'), pidOf('a'), pidOf('c')],
     )
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(refusalOf(await seat('d', { id: 'g', size: 3 })), 'group_conflict')
     assert.equal(refusalOf(await seat('e', { id: 'g', size: 3, index: 1 })), 'group_conflict')
     assert.equal(refusalOf(await seat('f', { id: 'h', size: 2, index: 2 })), 'group_conflict')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('sessions and turns must be there and open, and a lifetime needs its scope', async (bench) => {

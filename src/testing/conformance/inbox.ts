@@ -17,7 +17,7 @@ import {
   repeat,
   times,
 } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const OWNER = 'session:s1'
 const SCOPE: Scope = OWNER
@@ -123,12 +123,12 @@ export function inbox(behaves: Behaves): void {
   behaves('what is not there is not acknowledged, nor what another scope is told', async (bench) => {
     await tell(bench, 2)
     const [first = 0, second = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const other: Scope = 'session:nobody'
     const none = { acknowledged: [], lost: [], through: 0 }
     assert.deepEqual(await acknowledge(bench.edges, { scope: other, consumer: 'x', places: [first] }), none)
     assert.deepEqual(await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', places: [777_777] }), none)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     const some = await acknowledge(bench.edges, {
       ...{ scope: SCOPE, consumer: 'x', places: [777_777, second, first, second] },
     })
@@ -252,9 +252,9 @@ export function inbox(behaves: Behaves): void {
       )
       await consume(bench.edges, OWNER, pid, before)
       assert.deepEqual(await pidsFor(bench, before), [open])
-      const photo = await photograph(bench.store)
+      const photo = await snapshotOf(bench.store)
       await consume(bench.edges, OWNER, pid, before)
-      assert.deepEqual(await photograph(bench.store), photo, 'to consume twice changes nothing')
+      assert.deepEqual(await snapshotOf(bench.store), photo, 'to consume twice changes nothing')
       const all = await readNotices(bench.edges, { scope: SCOPE, limit: 9, all: true })
       assert.deepEqual(
         all.notices.map(({ done }) => done),
@@ -414,9 +414,9 @@ export function inbox(behaves: Behaves): void {
       assert.equal(await count('overflow_released'), 0)
       bench.clock.advance(1)
       // What is refused releases nothing either.
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       await bench.refused('stale_fence', matched(pids[0] ?? '', 30, 40, 'k_other'))
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       await Promise.all([release(bench.edges, SCOPE), release(bench.edges, SCOPE)])
       assert.equal(await count('overflow_released'), 1)
       const [last] = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 1, newest: true })
@@ -478,10 +478,10 @@ export function inbox(behaves: Behaves): void {
       for (const pid of pids) await held(bench, pid)
       await Promise.all(pids.map((pid) => bench.performed('appended', matched(pid, 0, 9))))
       bench.clock.advance(40_000)
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const reading = { scope: SCOPE, limit: 99 }
       const { nextAt } = await readNotices(bench.edges, { ...reading, releases: false })
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       assert.ok(nextAt !== null && nextAt > bench.clock.now(), 'it looks again later')
       const { notices } = await readNotices(bench.edges, reading)
       assert.ok(notices.some(({ kind }) => kind === 'overflow_released'))

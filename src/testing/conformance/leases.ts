@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Served } from '../../core/lease/holder.ts'
 import { claim, reclaim } from '../../kernel/claim.ts'
 import { type Asking, type Behaves, OUTSIDE, pidOf, RERUNNABLE, repeat, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 export function leases(behaves: Behaves): void {
   const pid = pidOf('a')
@@ -15,13 +15,13 @@ export function leases(behaves: Behaves): void {
         type: 'granted',
         fence: { holder: 'k_one', fence: 1 },
       })
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       assert.deepEqual(await claim(bench.edges, pid, 'k_one'), {
         type: 'granted',
         fence: { holder: 'k_one', fence: 1 },
       })
       assert.deepEqual(await claim(bench.edges, pid, 'k_two'), { type: 'busy', holder: 'k_one' })
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       assert.equal((await bench.row(pid)).record.revision, 1)
     },
   )
@@ -45,13 +45,13 @@ export function leases(behaves: Behaves): void {
       evidence: 'holder_dead',
       retryAt: bench.clock.now() + 1_000,
     })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await refused(pidOf('nobody'), 'unknown_pid')
     await refused(pidOf('ended'), 'already_ended')
     await refused(pidOf('external'), 'not_claimable')
     await refused(pidOf('paused'), 'not_claimable')
     await refused(pidOf('backoff'), 'not_claimable')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     bench.clock.advance(1_000)
     assert.equal((await claim(bench.edges, pidOf('backoff'), 'k_one')).type, 'granted')
   })
@@ -64,10 +64,10 @@ export function leases(behaves: Behaves): void {
       pid,
       fence: { holder, fence },
     })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await bench.performed('kept', release('k_two', 1))
     await bench.performed('kept', release('k_one', 2))
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await bench.performed('appended', release('k_one', 1))
     const { holder, fence } = await bench.row(pid)
     assert.deepEqual({ holder, fence }, { holder: null, fence: 1 })
@@ -83,7 +83,7 @@ export function leases(behaves: Behaves): void {
     await claim(bench.edges, pid, 'k_one')
     await bench.performed('appended', { type: 'start', pid, fence: { holder: 'k_one', fence: 1 } })
     assert.equal(await reclaim(bench.edges, pid, 'k_one'), 2)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const wait = { on: 'signal', name: 'go', ordinal: 1 } as const
     for (const fence of [
       { holder: 'k_one', fence: 1 },
@@ -104,7 +104,7 @@ export function leases(behaves: Behaves): void {
       for (const write of writes) await bench.refused('stale_fence', write)
       await bench.performed('kept', { type: 'release', pid, fence })
     }
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     const end = { type: 'end', pid, ending: { status: 'completed' }, replayKey: 'k' } as const
     await bench.performed('appended', { ...end, fence: { holder: 'k_one', fence: 2 } })
     assert.equal((await bench.row(pid)).holder, null)

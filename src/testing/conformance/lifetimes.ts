@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Lifetime } from '../../core/process/record.ts'
 import { endSession, endTurn, openSession, openTurn, touchSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, pidOf, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 import { allCarried } from './tree.ts'
 
 /** Sessions and turns, and what ends with them. */
@@ -56,10 +56,10 @@ export function lifetimes(behaves: Behaves): void {
     ])
     assert.equal((await bench.row(pidOf('session'))).record.outcome?.reason, 'lifetime: session s1 has ended')
     await allCarried(bench)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     bench.clock.advance(1_000)
     await kernel.endSession('host', 's1')
-    assert.deepEqual(await photograph(bench.store), before, 'ending it again changes nothing')
+    assert.deepEqual(await snapshotOf(bench.store), before, 'ending it again changes nothing')
   })
 
   behaves('an end that nobody carried on is carried on by the next sweep', async (bench) => {
@@ -111,7 +111,7 @@ export function lifetimes(behaves: Behaves): void {
     assert.deepEqual(await openTurn(bench.edges, 'host', { session: 's1', turn: 't1' }), turn)
     await endTurn(bench.edges, 'host', { session: 's1', turn: 't1' })
     await endSession(bench.edges, 'host', 's1')
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const no = [
       ['session_ended', openSession(bench.edges, 'host', 's1', null)],
       ['session_ended', touchSession(bench.edges, 'host', 's1')],
@@ -122,7 +122,7 @@ export function lifetimes(behaves: Behaves): void {
       ['denied', openSession(bench.edges, 'session:s1', 's2', null)],
     ] as const
     for (const [code, promise] of no) assert.equal(await codeOf(promise), code)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('sessions are listed by id, in pages', async (bench) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { performAll } from '../../kernel/perform.ts'
 import { accepted, type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
-import { allChanges, photograph } from './sound.ts'
+import { allChanges, snapshotOf } from './sound.ts'
 
 /** Places: `seq` in one process, `position` over all, and pages that go on where the last one ended. */
 export function order(behaves: Behaves): void {
@@ -156,10 +156,10 @@ export function order(behaves: Behaves): void {
       ({ type: 'change_cwd', pid: pidOf(pid), cwd, actor: 'host', at: bench.clock.now() }) as const
     const both = await performAll(bench.edges, [change('a', '/1'), change('b', '/1'), change('a', '/2')])
     assert.ok(Array.isArray(both))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const refused = await performAll(bench.edges, [change('a', '/3'), change('nobody', '/3')])
     assert.ok('code' in refused && refused.code === 'unknown_pid')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     assert.equal((await bench.row(pidOf('a'))).record.cwd, '/2')
   })
 }

@@ -6,7 +6,7 @@ import { claim, claimAndStart } from '../../kernel/claim.ts'
 import type { Keeping } from '../../kernel/executor.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { accepted, type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE, refusalOf, TOOL } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const COMMAND: RegistrationRequest = { kind: 'command', spec: { argv: ['true'] } }
 const SERVES = [{ kind: 'tool', targets: null }] as const
@@ -35,11 +35,11 @@ export function placement(behaves: Behaves): void {
         [pidOf('free')],
       )
 
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const refused = await claim(bench.edges, pidOf('host'), 'k_two', ['host:two', 'folder:two'])
       assert.equal(refused.type === 'refused' && refused.refusal.code, 'not_claimable')
       assert.deepEqual(await claimAndStart(bench.edges, [pidOf('host'), pidOf('folder')], 'k_two'), [])
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       assert.equal((await claim(bench.edges, pidOf('host'), 'k_one', ['host:one'])).type, 'granted')
     },
   )
@@ -69,13 +69,13 @@ export function placement(behaves: Behaves): void {
     )
     assert.equal(await child(COMMAND, ['host:h']), null)
 
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     for (const request of [
       { ...TOOL, placement: 'parent' },
       { ...OUTSIDE, placement: 'host:one' },
     ] as const)
       assert.equal(refusalOf(await bench.tryRegister([{ request }])), 'invalid_input')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves(

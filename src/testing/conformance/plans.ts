@@ -3,7 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { Session } from '../../core/session/session.ts'
 import { type Commit, know, type Plan, unchanged } from '../../store/contract.ts'
 import { type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** The contract's own words: plans, batches, word of commits, the end of a connection. */
 export function plans(behaves: Behaves): void {
@@ -47,7 +47,7 @@ export function plans(behaves: Behaves): void {
     'an impossible change rejects its plan as a whole and leaves its neighbours alone',
     async (bench) => {
       const row = await bench.register(OUTSIDE, { pid: pidOf('a') })
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const again = bench.store.write(function* () {
         yield []
         const session = counter(100)
@@ -62,7 +62,7 @@ export function plans(behaves: Behaves): void {
       const [refused, neighbour] = await Promise.allSettled([again, bench.store.write(() => nothing('fine'))])
       assert.equal(refused.status, 'rejected')
       assert.deepEqual(neighbour, { status: 'fulfilled', value: 'fine' })
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       assert.equal(await bench.store.write(countUp), 1)
     },
   )

@@ -14,7 +14,7 @@ import {
   TOOL,
   times,
 } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 export function pruning(behaves: Behaves): void {
   const abandon = (bench: Bench, text: string) =>
@@ -95,12 +95,12 @@ export function pruning(behaves: Behaves): void {
       endedAt,
       prunedAt: endedAt + 10,
     })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(refusalOf(await bench.tryRegister([{ pid, request: TOOL }])), 'pruned_pid')
     await bench.refused('pruned_pid', { type: 'pause', pid })
     const claimed = await claim(bench.edges, pid, 'k_two')
     assert.equal(claimed.type === 'refused' && claimed.refusal.code, 'pruned_pid')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     assert.equal(await bench.store.ask({ ask: 'tombstone', pid: pidOf('nobody') }), null)
   })
 

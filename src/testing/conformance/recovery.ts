@@ -3,7 +3,7 @@ import { claim } from '../../kernel/claim.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { recover } from '../../kernel/recover.ts'
 import { type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const NOTHING = { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
 
@@ -69,9 +69,9 @@ export function recovery(behaves: Behaves): void {
     await bench.register(OUTSIDE, { pid })
     const serves = [{ kind: 'external', targets: null }] as const
     const kernel = await bench.kernel({ id: 'k_one', serves })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.deepEqual(await look(bench), NOTHING)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     assert.equal(kernel.executions(pid), 0)
   })
 

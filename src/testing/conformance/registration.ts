@@ -4,7 +4,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { Registered } from '../../kernel/register.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 export function registration(behaves: Behaves): void {
   behaves(
@@ -18,7 +18,7 @@ export function registration(behaves: Behaves): void {
       await bench.register({ ...keep, ...inSession }, { pid: pidOf('s') })
       const first = await bench.register(keep, { pid: pidOf('a') })
       assert.equal(first.record.pid, pidOf('a'))
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       const [kept] = accepted(await bench.tryRegister([{ pid: pidOf('b'), request: keep }]))
       assert.equal(kept?.type, 'running')
       assert.equal(kept?.type === 'running' && kept.row.record.pid, pidOf('a'))
@@ -33,7 +33,7 @@ export function registration(behaves: Behaves): void {
         refusalOf(await bench.tryRegister([{ pid: pidOf('e'), request: nameless }])),
         'invalid_input',
       )
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
       await bench.register(named, { pid: pidOf('f') })
       const repeated = accepted(await bench.tryRegister([{ pid: pidOf('a'), request: keep }]))
       assert.equal(repeated[0]?.type, 'existing')
@@ -57,7 +57,7 @@ export function registration(behaves: Behaves): void {
   behaves('what is to be replaced is named only if every request could be registered then', async (bench) => {
     await bench.register({ ...OUTSIDE, name: 'web' }, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, name: 'api' }, { pid: pidOf('b') })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const web = { ...OUTSIDE, name: 'web', ifRunning: 'replace' } as const
     const api = { ...OUTSIDE, name: 'api', ifRunning: 'replace' } as const
     const unknownParent = { ...OUTSIDE, parent: pidOf('z') }
@@ -92,7 +92,7 @@ export function registration(behaves: Behaves): void {
     assert.ok(!Array.isArray(inUse))
     assert.equal(refusalOf(inUse), 'name_in_use')
     assert.deepEqual('details' in inUse && inUse.details?.['pids'], [pidOf('a'), pidOf('b')])
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a registration fills in every default', async (bench) => {
@@ -181,21 +181,21 @@ export function registration(behaves: Behaves): void {
   behaves('the same pid with the same request is the same process, unchanged', async (bench) => {
     const first = await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.performed('appended', { type: 'change_cwd', pid: pidOf('a'), cwd: '/tmp' })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     bench.clock.advance(60_000)
     const [again] = accepted(await bench.tryRegister([{ pid: pidOf('a') }]))
     assert.equal(again?.type, 'existing')
     assert.equal(again.row.record.cwd, '/tmp')
     assert.equal(again.row.record.registrationHash, first.record.registrationHash)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('the same pid with another request is a conflict, and nothing changes', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const other = { kind: 'external', spec: { description: 'something else' } } as const
     assert.equal(refusalOf(await bench.tryRegister([{ pid: pidOf('a'), request: other }])), 'conflict')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('neither the order of keys nor the sign of zero makes another request', async (bench) => {
@@ -242,10 +242,10 @@ export function registration(behaves: Behaves): void {
     const pids = times(300).map((index) => pidOf(`n${index}`.padStart(4, '0')))
     const registered = accepted(await bench.tryRegister(pids.map((pid) => ({ pid }))))
     assert.deepEqual(registered.map(pidIn), pids)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const misfit = [{ pid: pidOf('new1') }, { pid: pids[7] ?? '', request: TOOL }, { pid: pidOf('new2') }]
     assert.equal(refusalOf(await bench.tryRegister(misfit)), 'conflict')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a later one of many may have an earlier one as its parent, or be the same', async (bench) => {

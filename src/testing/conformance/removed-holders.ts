@@ -9,7 +9,7 @@ import { removeHolder } from '../../kernel/remove-holder.ts'
 import { know, type Plan, type Store } from '../../store/contract.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { type Behaves, type Bench, codeOf, pidOf, RERUNNABLE, TOOL } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** Holders that an operator declares dead. */
 export function removedHolders(behaves: Behaves): void {
@@ -73,7 +73,7 @@ export function removedHolders(behaves: Behaves): void {
       const two = await bench.kernel({ id: 'k_two', serves: [] })
       for (const proof of ['alive', 'unknown'] as const) {
         bench.proof('k_one', proof)
-        const before = await photograph(bench.store)
+        const before = await snapshotOf(bench.store)
         await assert.rejects(two.kernel.removeHolder('host', 'k_one', { force: false }), (error) => {
           assert.ok(error instanceof RefusedError)
           assert.equal(error.code, 'holder_alive')
@@ -81,7 +81,7 @@ export function removedHolders(behaves: Behaves): void {
           assert.deepEqual([id, osPid, host, known], ['k_one', 1, 'test-host', proof])
           return true
         })
-        assert.deepEqual(await photograph(bench.store), before)
+        assert.deepEqual(await snapshotOf(bench.store), before)
       }
       assert.deepEqual((await two.kernel.removeHolder('host', 'k_one', { force: true })).rerun, [pid])
       // It may have noticed by now, and claimed it again under another id.
@@ -145,10 +145,10 @@ export function removedHolders(behaves: Behaves): void {
   behaves('nothing is removed that is not there, or by a session', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     await bench.announce('k_late', -1)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal(await codeOf(one.kernel.removeHolder('host', 'k_none', { force: true })), 'not_found')
     assert.equal(await codeOf(one.kernel.removeHolder('session:s1', 'k_late', { force: true })), 'denied')
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('what a holder without a row has is settled, too', async (bench) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { performAll } from '../../kernel/perform.ts'
 import { type Asking, type Behaves, OUTSIDE, pidOf, TOOL } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const DECLARING = {
   ...OUTSIDE,
@@ -28,23 +28,23 @@ export function replayKeys(behaves: Behaves): void {
     async (bench) => {
       await bench.register(DECLARING, { pid })
       await bench.performed('appended', progress(1, 'step 1'))
-      const before = await photograph(bench.store)
+      const before = await snapshotOf(bench.store)
       bench.clock.advance(60_000)
       const { event } = await bench.performed('replayed', progress(1, 'step 1'))
       assert.deepEqual([event.seq, event.payload], [2, 1])
       const later = bench.edgesOver(await bench.open())
       assert.deepEqual((await bench.performed('replayed', progress(1, 'step 1'), later)).event, event)
-      assert.deepEqual(await photograph(bench.store), before)
+      assert.deepEqual(await snapshotOf(bench.store), before)
     },
   )
 
   behaves('the same key with another payload or type is a conflict, and nothing changes', async (bench) => {
     await bench.register(DECLARING, { pid })
     await bench.performed('appended', progress(1, 'step 1'))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await bench.refused('replay_conflict', progress(2, 'step 1'))
     await bench.refused('replay_conflict', { ...progress(1, 'step 1'), event: 'note' } as Asking)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a key belongs to its process, and events without one repeat freely', async (bench) => {
@@ -71,7 +71,7 @@ export function replayKeys(behaves: Behaves): void {
 
   behaves('an undeclared type, a reserved one and a misfit are refused', async (bench) => {
     await bench.register(DECLARING, { pid })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const append = (event: string, payload: string | number) =>
       ({ type: 'append', pid, event, payload, replayKey: null, fence: null }) as const
     await bench.refused('undeclared_event', append('unheard_of', 1))
@@ -81,7 +81,7 @@ export function replayKeys(behaves: Behaves): void {
     await bench.refused('payload_mismatch', append('progress', 'one'))
     await bench.refused('payload_too_large', append('note', 'x'.repeat(64 * 1024)))
     await bench.refused('replay_key_required', append('finished', 1))
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('a repeated stop is one request, and a weaker one changes nothing', async (bench) => {
@@ -104,13 +104,13 @@ export function replayKeys(behaves: Behaves): void {
       { request: { ...TOOL, eventTypes: DECLARING.eventTypes }, actor: 'host', pid },
     ])
     const work = await kernel.begun(pid)
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await bench.refused('not_holding', progress(1, null))
     await bench.refused('stale_fence', {
       ...progress(1, null),
       fence: { holder: 'k_one', fence: 7 },
     } as Asking)
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await bench.performed('appended', { ...progress(1, null), fence: work.fence() } as Asking)
   })
 }

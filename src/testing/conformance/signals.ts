@@ -4,7 +4,7 @@ import type { Answered } from '../../kernel/await-answer.ts'
 import type { Script } from '../test-kernel.ts'
 import { type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE, times } from './bench.ts'
 import { passTimeUntil } from './recovery.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 /** Waits for signals of these names one after another, and ends with what it got. */
 export function takes(...names: readonly string[]): Script {
@@ -97,10 +97,10 @@ export function signals(behaves: Behaves): void {
   behaves('a repeated signal id is one signal, and with another value a conflict', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     assert.equal((await send(bench, 'go', 1, 'id')).type, 'appended')
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     assert.equal((await send(bench, 'go', 1, 'id')).type, 'replayed')
     await bench.refused('replay_conflict', { type: 'signal', pid, name: 'go', id: 'id', value: 2 })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     assert.equal((await send(bench, 'stop', 1, 'id')).type, 'appended')
   })
 

@@ -55,7 +55,7 @@ function scopesOf(rows: readonly ProcessRow[]): Set<string> {
 }
 
 /** Everything that can be asked of a store, to compare before and after something that must change nothing. */
-export async function photograph(store: Store) {
+export async function snapshotOf(store: Store) {
   const sessions = await store.ask({ ask: 'sessions', after: null, limit: PAGE })
   const processes = await allProcesses(store)
   const scopes = new Set([...sessions.map(({ id }) => `session:${id}`), ...scopesOf(processes)])

@@ -3,7 +3,7 @@ import { StoreError } from '../../core/errors.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
 import type { Plan, Store } from '../../store/contract.ts'
 import { type Asking, type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const DEFAULT_GRACE_MS = 30_000
 
@@ -92,14 +92,14 @@ export function stopGraces(behaves: Behaves): void {
     const giveUp: Asking = { type: 'give_up_stop', pid, fence }
     await bench.refused('conflict', giveUp)
     await bench.performed('appended', cancel(500))
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await bench.refused('stopping', giveUp)
     bench.clock.advance(499)
     await bench.refused('stopping', giveUp)
     bench.clock.advance(1)
     await bench.refused('stale_fence', { ...giveUp, fence: { ...fence, fence: fence.fence - 1 } })
     await bench.refused('stale_fence', { ...giveUp, fence: { ...fence, holder: 'k_stranger' } })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     const given = await bench.performed('appended', giveUp)
     assert.equal(given.row.record.outcome?.evidence, 'not_seen_to_stop')
     await bench.refused('already_ended', giveUp)

@@ -6,7 +6,7 @@ import type { RegistrationRequest } from '../../core/process/register.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
 import { performAll } from '../../kernel/perform.ts'
 import { type Behaves, type Bench, pidOf, repeat, TOOL, times } from './bench.ts'
-import { photograph } from './sound.ts'
+import { snapshotOf } from './sound.ts'
 
 const WORKFLOW: RegistrationRequest = { kind: 'workflow', spec: { workflow: 'work' } }
 const SERVES = [{ kind: 'workflow', targets: ['work'] }] as const
@@ -47,7 +47,7 @@ export function workflows(behaves: Behaves): void {
   behaves('a step is written by the holder alone, and by workflows alone', async (bench) => {
     const fence = await begun(bench, pid)
     const tool = await bench.register(TOOL, { pid: pidOf('t'), startBy: 'h1' })
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     const stale = { ...fence, fence: fence.fence - 1 }
     await bench.refused('stale_fence', { type: 'end_step', pid, fence: stale, step: step(1, 1) })
     await bench.refused('stale_fence', { type: 'park', pid, fence: stale, waits: [] })
@@ -55,7 +55,7 @@ export function workflows(behaves: Behaves): void {
       ...{ type: 'end_step', pid: tool.record.pid, step: step(1, 1) },
       fence: { holder: 'h1', fence: tool.fence },
     })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('what is parked is held by nobody, and a signal makes it ready', async (bench) => {
@@ -75,9 +75,9 @@ export function workflows(behaves: Behaves): void {
   behaves('a park that is asked for again is kept, until somebody has claimed it', async (bench) => {
     const fence = await begun(bench, pid)
     await park(bench, pid, fence, [GO])
-    const before = await photograph(bench.store)
+    const before = await snapshotOf(bench.store)
     await bench.performed('kept', { type: 'park', pid, fence, waits: [GO] })
-    assert.deepEqual(await photograph(bench.store), before)
+    assert.deepEqual(await snapshotOf(bench.store), before)
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
     await claimAndStart(bench.edges, [pid], 'h1')
     await bench.refused('stale_fence', { type: 'park', pid, fence, waits: [GO] })

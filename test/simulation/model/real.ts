@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { ownersOwn } from '../../../src/core/authority/authorize.ts'
+import { ownerPolicy } from '../../../src/core/authority/authorize.ts'
 import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 import type { Intent } from '../../../src/core/process/intent.ts'
 import { type Pid, pidFrom } from '../../../src/core/process/pid.ts'
@@ -92,7 +92,7 @@ function edgesOver(store: Store): Edges {
     sign: nothing,
     sameText: nothing,
     prove: () => 'unknown',
-    authorize: ownersOwn,
+    authorize: ownerPolicy,
     rules: {
       validate: () => undefined,
       maxPayloadBytes: 1_000,
