@@ -68,8 +68,10 @@ export async function waitForEvent(
       const found = events.find(fits)
       if (found !== undefined) return found
       seen = events.at(-1)?.seq ?? seen
-      // What came since is heard.
-      if (events.length === 0 || seen >= row.record.revision) break
+      // Later events come from the feed.
+      if (seen >= row.record.revision) break
+      // The process was pruned between the two reads: whether an event fitted is not known any more.
+      if (events.length === 0) throw new RefusedError(gone(pid))
     }
     return row.record.outcome === null ? undefined : null
   })
