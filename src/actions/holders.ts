@@ -1,4 +1,4 @@
-import { type HolderRow, type HolderLiveness, standingOf } from '../core/lease/holder.ts'
+import { type HolderLiveness, type HolderRow, livenessOf } from '../core/lease/holder.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
 
 /** How many processes are listed for each holder. */
@@ -35,7 +35,7 @@ function described(row: HolderRow, proof: HolderLiveness['proof']) {
   const { id, role, host, osPid, since = null, renewedAt } = row
   // A worker reports itself: its machine and PID are not known.
   const program = role === 'worker' ? { host: null, osPid: null } : { host, osPid }
-  return { id, role, ...program, since, renewedAt, ...standingOf(row, proof) }
+  return { id, role, ...program, since, renewedAt, ...livenessOf(row, proof) }
 }
 
 const UNKNOWN = {

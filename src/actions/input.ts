@@ -1,8 +1,8 @@
 import { alreadyEnded, whileUp } from '../command/keeper-answer.ts'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { isKind } from '../core/process/spec.ts'
 import { refusal } from '../core/refusal.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { commandIn } from './command-in.ts'
 
@@ -42,9 +42,9 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
   return {
     write: ({ pid, text, seq }) => write(pid, typeof text === 'string' ? Buffer.from(text) : text, seq),
     async submit({ pid, text, seq }) {
-      const { spec } = await read(pid)
+      const record = await read(pid)
       // A terminal's Enter is a carriage return; a pipe's line ends with a line feed.
-      const enter = (spec as unknown as CommandSpec).pty ? '\r' : '\n'
+      const enter = isKind(record, 'command') && record.spec.pty ? '\r' : '\n'
       return write(pid, Buffer.from(`${text}${enter}`), seq)
     },
     async closeInput({ pid }) {

@@ -94,7 +94,12 @@ export class AnswerMasker {
   }
 
   /** Adds the masked form of every record, event, notice and environment in `value` to `masked`. */
-  async #maskIn(value: unknown, mode: MaskingMode, masked: Map<object, object>, depth: number): Promise<void> {
+  async #maskIn(
+    value: unknown,
+    mode: MaskingMode,
+    masked: Map<object, object>,
+    depth: number,
+  ): Promise<void> {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
     if (value instanceof Uint8Array) return
     if (isRecord(value)) masked.set(value, await this.#record(value, mode))

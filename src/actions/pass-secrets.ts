@@ -1,7 +1,7 @@
 import type { Commands } from '../command/commands.ts'
 import type { PassedBy } from '../command/environment/registration-file.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { registrationText } from '../core/process/register.ts'
+import { registrationText } from '../core/process/registration-request.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { pidGiven, type Registering } from '../kernel/register.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'

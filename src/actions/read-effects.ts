@@ -3,7 +3,7 @@ import type { Reader } from '../core/inbox/readers.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { consume, observe } from '../kernel/inbox.ts'
+import { consume, observe } from '../kernel/consume-notices.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** The effects of a read on the actor's later reads: which notices it still gets, and from where it polls. */

@@ -31,7 +31,7 @@ export function restartActions(parts: ActionParts): ActionsFor<'restart'> {
         return { record: begun }
       }
       const old = await read(pid)
-      throwIfRefused(refuseTracking(restartRequest(old, false), actor))
+      throwIfRefused(refuseTracking(restartRequest(old, null), actor))
       // Before the old one is ended: without its environment it could not be started again.
       const inherited = await inheritedFor(parts, old, given)
       if (!hasEnded(old)) {
@@ -39,8 +39,7 @@ export function restartActions(parts: ActionParts): ActionsFor<'restart'> {
         if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
       }
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
-      const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-      const request = restartRequest(old, hasParent) as ParsedInputOf<'spawn'>
+      const request = restartRequest(old, parent?.record ?? null) as ParsedInputOf<'spawn'>
       const key = idempotencyKey === undefined ? {} : { idempotencyKey }
       const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key, ...inherited }])
       const { record } = await whenBegun(kernel, commands, spawnAnswer(registered))

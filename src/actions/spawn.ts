@@ -199,7 +199,7 @@ function registering(
   return {
     // A restarted command runs in this folder, even if the next daemon is started from another one.
     request: {
-      ...(withoutUndefined(request) as unknown as RegistrationRequest),
+      ...(withoutUndefined(request) as RegistrationRequest),
       ...(request.kind === 'command' && commands !== undefined ? { defaultCwd: process.cwd() } : {}),
     },
     actor,

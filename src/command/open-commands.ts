@@ -60,7 +60,11 @@ function partsFor(
   const { home, id, restoredFrom, opened } = folder
   const settings = settingsOf(options)
   const { shell } = settings
-  const environment = new BaseEnvironment(shell, options.environment ?? COMMAND_DEFAULTS.environment, onTrouble)
+  const environment = new BaseEnvironment(
+    shell,
+    options.environment ?? COMMAND_DEFAULTS.environment,
+    onTrouble,
+  )
   const passed = new PassedSecrets(home.passed)
   const inherited = new InheritedEnvironments(home.inherited, {
     onTrouble,

@@ -2,7 +2,7 @@ import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import { RESTART_LIMIT, restartDelay, STEADY_MS } from '../core/process/restart.ts'
 import { restartRequest } from '../core/process/restart-request.ts'
 import type { Lost } from '../kernel/executor.ts'
@@ -31,15 +31,14 @@ export async function registerRestart(
   const delayMs = restartDelay(restart, ending.status, before)
   if (delayMs === null) return { refused: `the limit for restarts in a row (${limit}) is reached` }
   const parent = record.parent === null ? null : await edges.store.ask({ ask: 'process', pid: record.parent })
-  const hasParent = parent !== null && !hasEnded(parent.record) && parent.record.status !== 'stopping'
-  const request = { ...restartRequest(record, hasParent), notBefore: endedAt + delayMs }
+  const request = { ...restartRequest(record, parent?.record ?? null), notBefore: endedAt + delayMs }
   const former = await formerSuccessor(record, kernel)
   if (former !== null) return { pid: former }
   const pid = await edges.pidForKey(RESTARTER, `restart of ${record.pid}`)
   const used = usedByCommand(record.kind, 'result' in ending ? ending.result : undefined)
   try {
     await kernel.register([
-      { request, actor: `kernel:${kernel.id}`, pid, succeeds: { pid: record.pid, used } },
+      { request, actor: `kernel:${kernel.id}`, pid, restarts: { pid: record.pid, used } },
     ])
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error

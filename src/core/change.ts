@@ -11,12 +11,12 @@ import type { ProcessRow, Tombstone } from './process/row.ts'
 import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
 
-/** How a notice was done with: somebody took and acknowledged it, or took what it tells of from the process itself. */
+/** How a notice was done with: a consumer acknowledged it, or read the facts from the process itself. */
 export type DoneHow = 'acknowledged' | 'consumed'
 
 /**
  * What a decision does to the store: rows as they become, with the rows they were decided on (`was`), so that a
- * store without serial transactions can tell that somebody was faster. All changes of one decision happen, or none.
+ * store without serial transactions can detect a concurrent write. All changes of one decision happen, or none.
  */
 export type Change =
   | {
@@ -25,31 +25,31 @@ export type Change =
       readonly row: ProcessRow
       readonly events: readonly ProcessEvent[]
     }
-  /** Ended processes go with their events, notices, grants and uses of environments; `keepReason` was null for each. */
+  /** Ended processes are removed with their events, notices, grants and uses of environments; `keepReason` was null for each. */
   | { readonly type: 'prune'; readonly tombstones: readonly Tombstone[] }
   | { readonly type: 'tombstones_gone'; readonly pids: readonly Pid[] }
   | { readonly type: 'notice'; readonly notice: Notice }
-  /** Nobody is told of these any more. Those that are done already stay as they are. */
+  /** These notices are done. Those that are done already stay as they are. */
   | {
       readonly type: 'notices_done'
       readonly scope: string
       readonly places: readonly number[]
       readonly how: DoneHow
     }
-  /** The turns in which whoever is told has looked for themselves. */
+  /** The turns in which the addressee has looked at the process itself. */
   | {
       readonly type: 'notice_observed'
       readonly scope: string
       readonly place: number
       readonly turns: readonly string[]
     }
-  /** With what is known of their inbox. */
+  /** With the state of their inbox. */
   | { readonly type: 'drop_notices'; readonly scope: string }
   | { readonly type: 'inbox'; readonly was: Inbox | null; readonly inbox: Inbox }
   | { readonly type: 'account'; readonly was: Account | null; readonly account: Account }
   | { readonly type: 'account_gone'; readonly id: string }
   | { readonly type: 'group'; readonly was: Group | null; readonly group: Group }
-  /** A group that is complete has said so: nothing is left to count. */
+  /** A complete group has made its notice: nothing is left to count. */
   | { readonly type: 'group_gone'; readonly id: string }
   | { readonly type: 'session'; readonly was: Session | null; readonly session: Session }
   | { readonly type: 'turn'; readonly was: Turn | null; readonly turn: Turn }
@@ -58,9 +58,9 @@ export type Change =
   | { readonly type: 'grant'; readonly grant: Grant }
   | { readonly type: 'revoke'; readonly session: string; readonly pid: string }
   | { readonly type: 'environment'; readonly ref: string; readonly environment: Environment }
-  /** By whoever stored it, or by a process that runs in it. */
+  /** By the actor that stored it, or by a process that runs in it. */
   | { readonly type: 'environment_used'; readonly ref: string; readonly by: Actor }
-  /** With its last use an environment goes. */
+  /** An environment is removed with its last use. */
   | { readonly type: 'environment_unused'; readonly ref: string; readonly by: Actor }
   /** Announces or renews: valid for `ttlMs` from now, by the store's own clock. */
   | { readonly type: 'holder'; readonly holder: Holder; readonly ttlMs: number }

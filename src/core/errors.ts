@@ -1,6 +1,6 @@
 import type { Refusal, RefusalCode } from './refusal.ts'
 
-/** What went wrong outside of the rules: the store, the machine, or this kernel's own end. */
+/** Codes of errors outside of the rules: the store, the machine, or a closed kernel. */
 type TroubleCode =
   | 'closed'
   | 'daemon_already_running'
@@ -17,7 +17,7 @@ type TroubleCode =
   | 'store_unavailable'
   | 'wrong_store'
 
-/** What a door says no with before anybody is asked: HTTP, the socket and the daemon's own start. */
+/** Codes of a surface that refuses before any verb is called: HTTP, the socket and the daemon's own start. */
 type DoorCode =
   | 'address_in_use'
   | 'backup_unsupported'
@@ -70,7 +70,7 @@ export class ReeveError extends Error {
   }
 }
 
-/** A rule said no, and nothing was changed. */
+/** A rule refused, and nothing was changed. */
 export class RefusedError extends ReeveError {
   override readonly name = 'RefusedError'
   constructor(refusal: Refusal) {
@@ -83,7 +83,7 @@ export class StoreError extends ReeveError {
   override readonly name = 'StoreError'
 }
 
-/** The process whose record could not be read, if that is what went wrong. */
+/** The process whose record could not be read, if that is the cause of the error. */
 export function unreadablePid(error: unknown): string | undefined {
   if (!(error instanceof StoreError) || error.code !== 'record_unreadable') return undefined
   return String(error.details['pid'])

@@ -1,7 +1,7 @@
 import { nearestName } from '../base/nearest-name.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
-/** An option that does not exist would be ignored: most often it is another one, misspelt. */
+/** Refuses an unknown option instead of ignoring it: most often it is a known one, misspelt. */
 export function refuseUnknownOption(
   call: string,
   given: unknown,

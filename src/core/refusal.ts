@@ -9,7 +9,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Stable: callers compare these. Each says one thing, whatever the surface. */
+/** Stable: callers compare these. Each has one meaning on every surface. */
 export type RefusalCode =
   | 'already_ended'
   | 'ambiguous_pid'

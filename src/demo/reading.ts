@@ -19,7 +19,7 @@ export async function readRecords(reeve: Reeve): Promise<ProcessRecord[]> {
 /** Who executed a process, in order; of a command, how it ended besides. */
 export function ranIn(log: readonly StoredEvent[], own: string): (record: ProcessRecord) => string {
   const started = log.filter(({ type }) => type === 'started')
-  const holderOf = ({ payload }: StoredEvent) => (payload as unknown as { holder: string }).holder
+  const holderOf = ({ payload }: StoredEvent) => (payload as { holder: string }).holder
   return ({ pid, kind, outcome }) => {
     if (kind === 'command') return `keeper, exit code ${outcome?.exitCode ?? 'unknown'}`
     return started

@@ -1,5 +1,4 @@
-import type { StoredEvent } from '../core/process/event.ts'
-import type { Registration } from '../core/process/record.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 
 /** A follower of the change feed: keeps what it hears, and lets others wait for it. */
@@ -47,8 +46,10 @@ export class Timeline {
 
   /** The pids of processes that were registered for this tool. */
   pidsOf(tool: string): string[] {
-    const registered = this.ofType('registered').map(({ payload }) => payload as unknown as Registration)
-    return registered.filter(({ spec }) => spec['tool'] === tool).map(({ pid }) => pid)
+    return this.events.flatMap((event) => {
+      const known = knownEvent(event)
+      return known?.type === 'registered' && known.payload.spec['tool'] === tool ? [known.pid] : []
+    })
   }
 
   has(pid: string, type: string): boolean {

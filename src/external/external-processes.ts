@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../core/process/event.ts'
+import { knownEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -132,8 +133,10 @@ export class ExternalProcesses {
   }
 
   #heard(events: readonly StoredEvent[]): void {
-    for (const { type, pid, payload } of events) {
-      if (type === 'registered') this.#track(payload as unknown as ProcessRecord)
+    for (const event of events) {
+      const { type, pid } = event
+      const known = knownEvent(event)
+      if (known?.type === 'registered') this.#track(known.payload)
       else if (type === 'ended') this.#forget(pid)
       else if (type === 'stop_delivered' && this.#tracked.has(pid))
         this.#inBackground(`forcing ${pid}`, () => this.#planForce(pid))

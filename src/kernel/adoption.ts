@@ -8,7 +8,7 @@ import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import { perform } from './perform.ts'
 
-/** The executions that adopt, as adoption sees them. */
+/** What adoption needs of the executions that adopt. */
 interface Adopting {
   holder(): string
   running(pid: Pid): Attempt | undefined
@@ -16,7 +16,7 @@ interface Adopting {
   stop(attempt: Attempt, stop: NonNullable<ProcessRecord['stopRequest']>): void
 }
 
-/** Begins what a holder has in the store and does not execute: it was another's, or nobody told that it was granted. */
+/** Begins processes that a holder holds and does not execute: another holder had them, or the answer to their claim was lost. */
 export class Adoption {
   readonly #edges: Edges
   readonly #kernel: Kernel
@@ -28,10 +28,10 @@ export class Adoption {
     this.#executions = executions
   }
 
-  /** All that a keeper holds, and all that its dead forerunners held. `before` sees each of them before it is begun. */
-  async kept(forerunners: readonly string[], before?: (record: ProcessRecord) => void): Promise<Pid[]> {
+  /** Everything that a keeper holds, and that its dead predecessors held. `before` is called with each record before it begins. */
+  async kept(predecessors: readonly string[], before?: (record: ProcessRecord) => void): Promise<Pid[]> {
     const adopted: Pid[] = []
-    for (const holder of [this.#executions.holder(), ...forerunners])
+    for (const holder of [this.#executions.holder(), ...predecessors])
       for await (const row of this.#heldBy(holder)) {
         before?.(row.record)
         if (await this.#keptOne(row)) adopted.push(row.record.pid)
@@ -39,7 +39,7 @@ export class Adoption {
     return adopted
   }
 
-  /** What a claim took whose outcome was not known. */
+  /** Processes of a claim whose outcome was unknown. */
   async granted(): Promise<void> {
     for await (const row of this.#heldBy(this.#executions.holder())) await this.#grantedOne(row)
   }
@@ -83,14 +83,14 @@ export class Adoption {
     const { pid, attempts } = held.record
     const holder = this.#executions.holder()
     if (this.#hasRisen(pid, attempts, held.fence)) return
-    // Under a fence of its own: whatever was begun under the one before has come to its end, or learns of this here.
+    // Under a fence of its own: an attempt under the former fence has ended, or is told by the new fence.
     const fence = await reclaim(this.#edges, pid, holder, attempts)
     const row = fence === null ? null : await this.#edges.store.ask({ ask: 'process', pid })
     if (fence === null || row?.fence !== fence || row.holder !== holder) return
     if (!this.#hasRisen(pid, attempts, fence)) this.#begin(row)
   }
 
-  /** Whether it is executed already; then under this fence. */
+  /** Whether it is executed already; if so, its fence rises to this one. */
   #hasRisen(pid: Pid, attempts: number, fence: number): boolean {
     const running = this.#executions.running(pid)
     if (running === undefined || running.record.attempts !== attempts) return false
@@ -98,7 +98,7 @@ export class Adoption {
     return true
   }
 
-  /** With what was asked of it before; the stop last, which goes on with what is paused. */
+  /** Repeats earlier requests. The stop comes last: it resumes a paused process. */
   #begin(row: ProcessRow): boolean {
     const { pid, status, stopRequest } = row.record
     this.#executions.begin(row)

@@ -16,20 +16,19 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session } from '../core/session/session.ts'
-import { know, type Question } from '../store/contract.ts'
+import { know } from '../store/contract.ts'
+import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
-
-type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
 
 /**
  * The account that a new process's allowance is carved from: its parent's, or its session's. The record and the session say
- * whether there is one, so that nobody looks who has no limits.
+ * whether there is one, so that a process without limits costs no question.
  */
 export function* giverOf(
   rows: WorkingRows,
   parent: ProcessRow | null,
   session: Session | null,
-): Asking<Account | null> {
+): PlanPart<Account | null> {
   if (parent !== null)
     return parent.record.limits.allowance === undefined
       ? null
@@ -48,13 +47,13 @@ export function carvedChanges(
 }
 
 /**
- * In the transaction of its end: what is unused goes back to the account that it was carved from. Above one that has ended
- * before it goes on, until somebody is there who can use it.
+ * In the transaction of the end: the unused allowance goes back to the account that it was carved from. If the process of
+ * that account has ended, it goes on upward to the next account that is still open.
  */
-export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+export function* giveBack(rows: WorkingRows, record: ProcessRecord): PlanPart<void> {
   if (record.limits.allowance === undefined) return
   const was = yield* rows.account(accountOf(record.pid))
-  // Settled: for its successor's sake, a moment ago.
+  // Settled already: its restart got the rest (`giveBackEarly`).
   if (was === null || was.settled) return
   const booked = book(was, usedByCommand(record.kind, record.outcome?.result)).account
   const parent = was.parent === null ? null : yield* rows.account(was.parent)
@@ -66,23 +65,23 @@ export function* giveBack(rows: WorkingRows, record: ProcessRecord): Asking<void
 }
 
 /**
- * Its program has ended, and this is what it used: its successor is given of what is left before its own end is written. From
- * here on nobody charges it, and no child of it is given anything.
+ * Gives the unused allowance back before the end is written, so that the restart can have it. The program has ended, and
+ * `used` is what it used. From here on the account takes no charge and gives nothing to children.
  */
-export function* giveBackEarly(rows: WorkingRows, { pid, used }: Succeeded): Asking<void> {
+export function* giveBackEarly(rows: WorkingRows, { pid, used }: RestartedProcess): PlanPart<void> {
   const was = yield* rows.account(accountOf(pid))
   if (was === null || was.settled || was.parent === null) return
   const parent = yield* rows.account(was.parent)
   if (parent !== null) yield* settleInto(rows, was, book(was, used).account, parent)
 }
 
-/** One that has ended, and what it used. */
-export interface Succeeded {
+/** A process whose program has ended, and what it used. */
+export interface RestartedProcess {
   readonly pid: Pid
   readonly used: Amounts
 }
 
-function* settleInto(rows: WorkingRows, was: Account, booked: Account, parent: Account): Asking<void> {
+function* settleInto(rows: WorkingRows, was: Account, booked: Account, parent: Account): PlanPart<void> {
   const { account, returned } = settle(booked)
   rows.add([{ type: 'account', was, account }])
   for (let above: Account | null = parent; above !== null; ) {
@@ -91,8 +90,8 @@ function* settleInto(rows: WorkingRows, was: Account, booked: Account, parent: A
   }
 }
 
-/** A command that nobody gave an allowance has used something, too: where somebody above it has sums, it is part of them. */
-export function* countUse(rows: WorkingRows, record: ProcessRecord): Asking<void> {
+/** Counts the use of a command without an allowance, for the sums of its parent and its session. */
+export function* countUse(rows: WorkingRows, record: ProcessRecord): PlanPart<void> {
   if (record.parent === null && record.owner.session === undefined) return
   const used = usedByCommand(record.kind, record.outcome?.result)
   if (isNothing(used)) return
@@ -101,19 +100,19 @@ export function* countUse(rows: WorkingRows, record: ProcessRecord): Asking<void
   rows.add([{ type: 'account', was, account }])
 }
 
-/** Of a process that nobody gave an allowance: it has no limits, and counts. */
-export function* unlimited({ pid, parent, root, owner, createdAt }: ProcessRecord): Asking<Account> {
+/** The account of a process without an allowance: it has no limits, and counts. */
+export function* unlimited({ pid, parent, root, owner, createdAt }: ProcessRecord): PlanPart<Account> {
   const named = owner.session === undefined ? null : yield* know({ ask: 'session', id: owner.session })
-  // One of the same name may have been opened since: that is not the one it belongs to.
+  // A session of the same name that was opened since is another one.
   const session = named === null || named.openedAt > createdAt ? null : sessionAccountOf(named)
   return newAccount({ id: accountOf(pid), parent: aboveOf(parent, null), root, session }, {})
 }
 
-/** A process is pruned, and its account goes with it: what it used stays part of the sums above it. */
+/** Removes the account of a pruned process. What it used stays in the sums above it. */
 export function* dropAccount(
   rows: WorkingRows,
   record: Pick<ProcessRecord, 'pid' | 'parent' | 'root'>,
-): Asking<void> {
+): PlanPart<void> {
   const was = yield* rows.account(accountOf(record.pid))
   if (was === null) return
   rows.add([{ type: 'account_gone', id: was.id }])
@@ -125,22 +124,22 @@ export function* dropAccount(
   rows.add([{ type: 'account', was: heir.was, account }])
 }
 
-/** Whose sums it is part of: the nearest of its parent, its root and its session that is still there. */
+/** The account whose sums it belongs to: of its parent, its root or its session, the nearest that still exists. */
 function* heirOf(
   rows: WorkingRows,
   { parent, root, pid }: Pick<ProcessRecord, 'pid' | 'parent' | 'root'>,
   { session }: Account,
-): Asking<{ readonly was: Account | null; readonly account: Account } | null> {
+): PlanPart<{ readonly was: Account | null; readonly account: Account } | null> {
   for (const above of [parent, root]) {
     if (above === null || above === pid) continue
     const row = yield* rows.process(above)
     if (row === null) continue
     const was = yield* rows.account(accountOf(above))
-    // The sums of one that has passed its own on already would be nobody's any more.
+    // A settled account has passed its sums on already: what is added to it now would be lost.
     if (was?.settled !== true) return { was, account: was ?? (yield* unlimited(row.record)) }
   }
   if (session === null) return null
-  // Of a session that is gone nobody asks for sums, and another one of its name has its own.
+  // A deleted session has no sums, and a later session of the same name has its own.
   const found = yield* know({ ask: 'session', id: sessionIn(session) })
   if (found === null || sessionAccountOf(found) !== session) return null
   const was = yield* rows.account(session)

@@ -2,7 +2,7 @@ import type { Fence } from '../core/lease/lease.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Request, Work } from './executor.ts'
 
-/** Why a running attempt was told to stop; it is the reason of its abort signal. */
+/** The reason of an attempt's abort signal: why it was told to stop. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
   readonly why: 'interrupt' | 'cancel' | 'kill' | 'lease_lost' | 'shutdown'
@@ -12,18 +12,18 @@ export class Stopped extends Error {
   }
 }
 
-/** One process in the hands of its executor here, from the claim to the end. */
+/** One attempt at a process in this program, from the claim to the end. */
 export class Attempt implements Work {
   readonly record: ProcessRecord
   holder: string
-  /** Rises when this kernel's row lapsed and it claimed its own again. */
+  /** Rises when this kernel's row lapsed and it reclaimed its leases. */
   fenceNumber: number
-  /** Its end has been written here, or belongs to somebody else now. */
+  /** Its end has been written here, or another holder writes it. */
   over = false
-  /** It has ended, and the store could not take its end yet. */
+  /** It has ended, and the store has not accepted its end yet. */
   isUnrecorded = false
   #stopped: Stopped | undefined
-  /** Made when somebody asks for the signal: most attempts end before anybody does. */
+  /** Made on the first read of `signal`: most attempts end without one. */
   #controller: AbortController | undefined
   #requests: Request[] = []
   readonly #waiting: (() => void)[] = []
@@ -35,7 +35,7 @@ export class Attempt implements Work {
     this.fenceNumber = fenceNumber
   }
 
-  /** When its end has been written here, or cannot be written now, or is another holder's to write. */
+  /** Resolves when its end has been written here, cannot be written now, or is another holder's to write. */
   get ended(): Promise<void> {
     if (this.over || this.isUnrecorded) return Promise.resolve()
     return new Promise((resolve) => {
@@ -71,7 +71,7 @@ export class Attempt implements Work {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Asked of the process while it is executed. Of a pause and a resume only the last matters to one that listens late. */
+  /** Passes a request to the executor. A late listener gets only the last pause or resume. */
   request(request: Request): void {
     if (request.type !== 'stop') this.#requests = this.#requests.filter(({ type }) => type === 'stop')
     this.#requests.push(request)

@@ -1,6 +1,6 @@
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
-import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import { type WaitRef, waitEnteredKey, waitLeftKey } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, WAITS, type WaitOn } from '../core/process/record.ts'
@@ -12,13 +12,11 @@ import { type Performed, perform } from './perform.ts'
 import { performAs } from './perform-as.ts'
 import { waitForEvent } from './wait.ts'
 
-type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
-
 export type Answered = { readonly type: 'answered'; readonly value: Json } | { readonly type: 'timed_out' }
 
 /**
- * An executor's durable wait for a signal, an answer or a time. What ended it is in the log, so that a later attempt
- * that comes to the same wait gets the same answer. Rejects when the process is being stopped.
+ * An executor's durable wait for a signal, an answer or a time. The log records what ended it, so that a later attempt
+ * that enters the same wait gets the same answer. Rejects when the process is being stopped.
  */
 export async function awaitAnswer(
   edges: Edges,
@@ -74,7 +72,7 @@ export async function answerByKey(
 ): Promise<'accepted' | 'already_resolved' | 'unknown'> {
   const wait = await openKey(edges, key)
   if (wait === undefined) return 'unknown'
-  // The key itself is the authority: whoever was given it may answer, and the log says who did.
+  // The key itself is the authority: any actor that has it may answer, and the log says which one did.
   const byKey: Edges = { ...edges, authorize: () => undefined }
   const performed = await perform(byKey, {
     type: 'answer',
@@ -122,14 +120,17 @@ async function leftAlready(
   return (await edges.store.ask({ ask: 'event', pid, replayKey: waitLeftKey(wait) })) ?? undefined
 }
 
-/** `heard`: the last signal of the name that was waited for. */
+/** `heard`: the last signal of that name that the feed brought, to save a read. */
 async function answerOf(
   edges: Edges,
   pid: Pid,
   event: StoredEvent,
   heard: StoredEvent | null = null,
 ): Promise<Answered> {
-  const left = event.payload as unknown as WaitLeft
+  const known = knownEvent(event)
+  if (known?.type !== 'wait_left')
+    throw new Error(`Event ${event.seq} of ${pid} is a ${event.type}, and no end of a wait`)
+  const left = known.payload
   if (left.how === 'timed_out') return { type: 'timed_out' }
   if (left.how !== 'signal' || left.signalSeq === null) return { type: 'answered', value: left.value }
   const signal =
@@ -140,18 +141,19 @@ async function answerOf(
   return { type: 'answered', value: (signal.payload as { value: Json }).value }
 }
 
-/** The time that the first holder set holds for the later ones. */
+/** The deadline that the first holder set: it holds for later holders. */
 async function firstUntil(edges: Edges, work: Work, wait: WaitRef): Promise<number | null> {
   const { pid } = work.record
   const own = work.fence().fence
   for (let fence = 1; fence < own; fence++) {
     const entered = await edges.store.ask({ ask: 'event', pid, replayKey: waitEnteredKey(wait, fence) })
-    if (entered !== null) return (entered.payload as unknown as { until: number | null }).until
+    const known = entered === null ? null : knownEvent(entered)
+    if (known?.type === 'wait_entered') return known.payload.until
   }
   return null
 }
 
-/** It slept so long that others have abandoned, ended and pruned what it still executes. */
+/** This kernel slept so long that others have abandoned and pruned the process that it still executes. */
 function prunedMeanwhile(pid: Pid) {
   return refusal('pruned_pid', `${pid} ended and has been pruned.`, 'Stop working on it.')
 }

@@ -9,7 +9,7 @@ import { strip } from './sessions.ts'
 export interface SessionDeletionReport {
   readonly revoked: number
   readonly stopped: readonly Pid[]
-  /** Live processes that woke this session, and now wake nobody. */
+  /** Live processes that woke this session, and now have no wake target. */
   readonly orphaned: readonly Pid[]
   /** Live processes of this session that go on, because their lifetime is not the session's. */
   readonly preserved: readonly Pid[]
@@ -17,10 +17,10 @@ export interface SessionDeletionReport {
 }
 
 const PAGE = 500
-/** How many processes' stops are carried on at once. */
-const CARRIERS = 8
+/** How many stops and ends are carried on at once. */
+const MAX_CARRIERS = 8
 
-/** Carries stops and ends on, to children and to what lives as long as a session or a turn: a few at a time. */
+/** Carries stops and ends on, a few at a time: to children, and to processes whose lifetime is a session or a turn. */
 export class Carriers {
   readonly #edges: Edges
   readonly #self: string
@@ -36,7 +36,7 @@ export class Carriers {
     this.#isOpen = isOpen
   }
 
-  /** When what is under way has been carried. */
+  /** Resolves when the stops and ends that are under way have been carried. */
   async settled(): Promise<void> {
     await Promise.all(this.#carrying.values())
   }
@@ -52,10 +52,10 @@ export class Carriers {
     this.#carrySome()
   }
 
-  /** A few at a time, however wide the tree is. What is not carried before `close` is found by the next sweep. */
+  /** A few at a time, however wide the tree is. The next sweep finds those that are not carried before `close`. */
   #carrySome(): void {
     for (const pid of this.#toCarry) {
-      if (this.#carrying.size >= CARRIERS || !this.#isOpen()) return
+      if (this.#carrying.size >= MAX_CARRIERS || !this.#isOpen()) return
       if (this.#carrying.has(pid)) continue
       const carried = this.#carryOne(pid).finally(() => {
         this.#carrying.delete(pid)
@@ -74,9 +74,9 @@ export class Carriers {
     }
   }
 
-  /** Tells all that lives as long as the session; of a deleted one, takes away all that points at it, then itself. */
+  /** Stops the processes whose lifetime is the session. Of a deleted session, removes every reference to it, then the session. */
   session(session: Session): Promise<SessionDeletionReport> {
-    // A sweep that comes upon it joins whoever ended it, who wants to know what was done.
+    // A sweep that finds the session joins the call that ended it, which reports what was done.
     const key = `${session.deleted ? 'delete' : 'end'} ${session.id}`
     const underWay = this.#endingSessions.get(key)
     if (underWay !== undefined) return underWay

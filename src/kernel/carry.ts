@@ -6,18 +6,19 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session, Turn } from '../core/session/session.ts'
-import { know, type Question } from '../store/contract.ts'
+import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
+import type { PlanPart } from './plan-part.ts'
 
 const PAGE = 200
-/** A stop of the whole tree passes these by: they are survivors on purpose. */
+/** A stop of the whole tree leaves these alone: they are meant to survive their parent. */
 const SURVIVES_STOP: readonly Lifetime[] = ['daemon', 'detached']
 
 /**
- * Carries a stop, or an end, to the children it concerns, in pages. The request is a mark on the process's row, written
- * with the stop or the end itself and taken off when every child has been told, so that a crash in between is made good
- * by the next sweep. Children that have children get marks of their own; the answer names them.
+ * Carries a stop, or an end, to the children it concerns, in pages. The request is a mark on the process's row. It is written
+ * with the stop or the end itself, and removed when every child has been stopped: after a crash in between the next sweep
+ * goes on. Children that have children get marks of their own; the answer names them.
  */
 export async function carryToChildren(edges: Edges, self: string, pid: Pid): Promise<Pid[]> {
   const row = await edges.store.ask({ ask: 'process', pid })
@@ -47,9 +48,9 @@ export async function carryToChildren(edges: Edges, self: string, pid: Pid): Pro
 
 export interface ScopeStops {
   readonly stopped: Pid[]
-  /** Live ones that have children to carry it on to. */
+  /** Live processes that have children to carry it on to. */
   readonly marked: Pid[]
-  /** Ended ones that had children. */
+  /** Ended processes that had children. */
   readonly passedThrough: Pid[]
 }
 
@@ -68,7 +69,7 @@ export function carrySession(edges: Edges, self: string, session: Session): Prom
   )
 }
 
-/** Everything has been told of the session's end. A session that was deleted goes, with its turns. */
+/** The session's end has reached every process. A deleted session is removed, with its turns. */
 export function sessionCarried(edges: Edges, id: string): Promise<void> {
   return edges.store.write(function* () {
     const known = yield* know({ ask: 'session', id })
@@ -84,10 +85,7 @@ export function sessionCarried(edges: Edges, id: string): Promise<void> {
   })
 }
 
-function* leftByAllowance(
-  id: string,
-  allowance: Amounts,
-): Generator<readonly Question[], Change[], readonly unknown[]> {
+function* leftByAllowance(id: string, allowance: Amounts): PlanPart<Change[]> {
   const account = deletedSessionAccount(id, allowance)
   const was = yield* know({ ask: 'account', id: account.id })
   return [{ type: 'account', was, account }]
@@ -157,7 +155,7 @@ async function stopEach(
   return stops
 }
 
-/** Takes the mark off, unless a stronger stop has come meanwhile. */
+/** Removes the mark, unless a stronger stop has arrived since. */
 function unmark(edges: Edges, seen: ProcessRow): Promise<void> {
   return edges.store.write(function* () {
     const row = yield* know({ ask: 'process', pid: seen.record.pid })

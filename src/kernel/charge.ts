@@ -1,17 +1,8 @@
 import { type Account, accountOf } from '../core/allowance/account.ts'
-import { type Amounts, refuseAmounts } from '../core/allowance/amounts.ts'
-import {
-  book,
-  charge as chargeBefore,
-  givenBack,
-  refuseCharge,
-  remember,
-  repeated,
-} from '../core/allowance/decide.ts'
-import { warn } from '../core/allowance/near.ts'
-import { alreadyEnded } from '../core/process/decision.ts'
+import { type ChargeRequest, decideCharge } from '../core/allowance/decide-charge.ts'
+import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Actor, hasEnded } from '../core/process/record.ts'
+import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Refusal } from '../core/refusal.ts'
 import type { Plan } from '../store/contract.ts'
@@ -20,30 +11,24 @@ import type { Edges } from './edges.ts'
 import { performOne, unknownPid } from './perform.ts'
 import { WorkingRows } from './working-rows.ts'
 
-export interface Charging {
+export interface Charging extends ChargeRequest {
   readonly pid: Pid
-  readonly amounts: Amounts
-  /** The work has been done, and is charged whatever was allowed. */
-  readonly done: boolean
   readonly actor: Actor
-  /** Repeated under the same key it is charged once. */
-  readonly replayKey?: string
 }
 
 export interface ChargeAnswer {
   readonly account: Account
-  /** As it is now: being stopped, or ended, if this was more than it had. */
+  /** As it is after the charge: stopping or ended, if the charge exceeded a limit. */
   readonly row: ProcessRow
 }
 
 /**
- * Charges one process. Before the work, too much is refused and nothing is charged; after it, too much ends the process in
- * the same transaction, with the limit's name as the reason. No account but its own is touched. The charge that brings a limit
- * near is told, once; others are no events.
+ * Charges one process, in one transaction with what follows: a limit that comes near is an event, once; a limit that is
+ * exceeded kills the process. The charge itself is no event, and touches no account but the process's own.
  */
 export function charge(edges: Edges, self: string, charging: Charging): Promise<ChargeAnswer | Refusal> {
-  const { pid, amounts, done, actor, replayKey } = charging
-  const at = edges.clock.now()
+  const { pid, actor } = charging
+  const asked = { pid, actor: `kernel:${self}`, at: edges.clock.now() } as const
   const plan: Plan<ChargeAnswer | Refusal> = function* () {
     const rows = new WorkingRows()
     const row = yield* rows.process(pid)
@@ -51,38 +36,24 @@ export function charge(edges: Edges, self: string, charging: Charging): Promise<
     const denied = edges.authorize(actor, 'execute', { type: 'process', record: row.record })
     if (denied !== undefined) return { answer: denied, changes: [] }
     const was = yield* rows.account(accountOf(pid))
-    const keyed = replayKey === undefined ? null : { replayKey, amounts }
-    const before = was === null || keyed === null ? 'new' : repeated(was, keyed)
-    if (was !== null && before === 'replayed') return { answer: { account: was, row }, changes: [] }
-    if (typeof before === 'object') return { answer: before.refusal, changes: [] }
-    if (hasEnded(row.record)) return { answer: alreadyEnded(row.record), changes: [] }
-    const wrong = refuseAmounts(amounts) ?? refuseCharge(row.record, amounts)
-    if (wrong !== undefined) return { answer: wrong, changes: [] }
-    if (was?.settled === true) return { answer: givenBack(was), changes: [] }
-    const decided = (done ? book : chargeBefore)(was ?? (yield* unlimited(row.record)), amounts)
-    if (decided.type === 'refuse') return { answer: decided.refusal, changes: [] }
-    const { over } = decided
-    const kept = keyed === null ? decided.account : remember(decided.account, keyed)
-    const { account, near } = over === null ? warn(kept, amounts) : { account: kept, near: [] }
+    const before = was ?? (yield* unlimited(row.record))
+    const decision = decideCharge(row.record, before, charging)
+    if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
+    if (decision.type === 'replay') return { answer: { account: before, row }, changes: [] }
+    const { account, near, over } = decision
     rows.add([{ type: 'account', was, account }])
-    if (over === null) {
-      let now = row
-      for (const limit of near) {
-        const told = yield* performOne(edges, rows, {
-          ...{ type: 'near_limit', pid, near: limit, actor: `kernel:${self}`, at },
-        })
-        if (told.type === 'refused') return { answer: told.refusal, changes: [] }
-        now = told.row
-      }
-      return { answer: { account, row: now }, changes: rows.changes }
+    const intents: Intent[] = near.map((limit) => ({ type: 'near_limit', ...asked, near: limit }))
+    if (over !== null) {
+      const reason = `limit:${over}`
+      intents.push({ type: 'stop', ...asked, how: 'kill', reason, cause: null, replayKey: reason })
     }
-    const reason = `limit:${over}`
-    const stopped = yield* performOne(edges, rows, {
-      ...{ type: 'stop', pid, how: 'kill', reason, cause: null, replayKey: reason },
-      ...{ actor: `kernel:${self}`, at },
-    })
-    if (stopped.type === 'refused') return { answer: stopped.refusal, changes: [] }
-    return { answer: { account, row: stopped.row }, changes: rows.changes }
+    let now = row
+    for (const intent of intents) {
+      const performed = yield* performOne(edges, rows, intent)
+      if (performed.type === 'refused') return { answer: performed.refusal, changes: [] }
+      now = performed.row
+    }
+    return { answer: { account, row: now }, changes: rows.changes }
   }
   return edges.store.write(plan)
 }

@@ -16,7 +16,7 @@ export type Claimed =
   | { readonly type: 'busy'; readonly holder: string }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** Takes the lease of one process, without beginning it. `here`: where the claimant is. */
+/** Takes the lease of one process without starting it. `here`: where the claimant is. */
 export function claim(edges: Edges, pid: Pid, holder: string, here: Claimant['here'] = []): Promise<Claimed> {
   return edges.store.write<Claimed>(function* () {
     const row = yield* know({ ask: 'process', pid })
@@ -39,8 +39,8 @@ export function claim(edges: Edges, pid: Pid, holder: string, here: Claimant['he
 }
 
 /**
- * Claims and starts in one transaction: of several kernels that saw the same work, each process goes to one. A process whose
- * record cannot be read is left out.
+ * Claims and starts in one transaction: if several kernels see the same work, each process goes to one of them. A process
+ * whose record cannot be read is left out.
  */
 export async function claimAndStart(
   edges: Edges,
@@ -109,7 +109,7 @@ function claiming(edges: Edges, pids: readonly Pid[], { holder, here }: Claimant
   }
 }
 
-/** Takes again, with a higher fence, what is still this holder's own, and of this attempt if one is named; null if not. */
+/** Reclaims a lease that is still this holder's own, and of this attempt if one is named. Answers the higher fence, or null. */
 export function reclaim(edges: Edges, pid: Pid, holder: string, attempt?: number): Promise<number | null> {
   return edges.store.write<number | null>(function* () {
     const row = yield* know({ ask: 'process', pid })
@@ -135,8 +135,8 @@ function notClaimable({ record }: ProcessRow, why: ClaimRefusal): Refusal {
     case 'external':
       return refusal(
         'not_claimable',
-        `${record.pid} is external: nobody here executes it.`,
-        'Whoever runs it reports its end.',
+        `${record.pid} is external: Reeve does not execute it.`,
+        'The program that runs it reports its end.',
       )
     case 'elsewhere':
       return refusal(

@@ -6,7 +6,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
 
-/** Everything the kernel cannot do by itself. In the simulator all of it is simulated, but for the store. */
+/** Everything the kernel cannot do by itself. The simulator simulates all of it except the store. */
 export interface Edges {
   readonly store: Store
   readonly clock: Clock
@@ -16,20 +16,20 @@ export interface Edges {
   readonly newId: () => string
   /** A pid that depends on the text alone. */
   readonly pidOf: (text: string) => Pid
-  /** The pid of an actor's idempotency key: the same in every kernel of this store, and nobody else can work it out. */
+  /** The pid of an actor's idempotency key: the same in every kernel of this store, and no outsider can compute it. */
   readonly pidForKey: (actor: Actor, key: string) => Pid | Promise<Pid>
   /** Hex text of a collision-free hash. */
   readonly hash: (text: string) => string
-  /** Hex text that only somebody with the secret can make. */
+  /** Hex text that cannot be made without the secret. */
   readonly sign: (secret: string, text: string) => string
   /** Compares in constant time. */
   readonly sameText: (a: string, b: string) => boolean
-  /** What can be found out about a holder from here, apart from its row. */
+  /** What this machine can tell about a holder, apart from its row. */
   readonly prove: (holder: HolderRow) => Proof
-  /** Clears away what a dead holder left on this machine. */
+  /** Removes what a dead holder left on this machine, such as its lock file. */
   readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
-  /** Hears of errors in work that nobody waits for. */
+  /** Gets the errors of background work, which no caller waits for. */
   readonly onTrouble: (error: unknown, doing: string) => void
 }

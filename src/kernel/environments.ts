@@ -3,7 +3,7 @@ import type { Environment } from '../core/environment/environment.ts'
 import { decidePutEnvironment, isForSessions, MAX_SESSION_ENVIRONMENTS } from '../core/environment/put.ts'
 import { RefusedError, StoreError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
-import type { Json } from '../core/json/json.ts'
+import { asJson } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
@@ -11,7 +11,7 @@ import type { Edges } from './edges.ts'
 
 const RETRY_MS = 500
 
-/** The environment of a process that is begun. A store that is away for a while is asked again: that is no outcome of it. */
+/** The environment of a starting process. An unavailable store is asked again: that is no outcome of the process. */
 export async function environmentFor(edges: Edges, ref: string, signal: AbortSignal): Promise<Environment> {
   for (;;) {
     try {
@@ -26,9 +26,9 @@ export async function environmentFor(edges: Edges, ref: string, signal: AbortSig
   }
 }
 
-/** Stores an environment under the hash of its content. It is there for as long as somebody uses it. */
+/** Stores an environment under the hash of its content. It is kept while a process or a session uses it. */
 export async function putEnvironment(edges: Edges, actor: Actor, environment: Environment): Promise<string> {
-  const text = canonical(environment as unknown as Json)
+  const text = canonical(asJson(environment))
   const ref = edges.hash(text)
   const changes: readonly Change[] = [
     { type: 'environment', ref, environment },

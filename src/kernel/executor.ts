@@ -9,66 +9,66 @@ import type { Kernel } from './kernel.ts'
 
 /**
  * The code that runs one kind of process. The kernel claims, calls `run`, keeps the lease, and ends the process with
- * what `run` answers; a thrown error is the outcome `failed` (or `cancelled`, where a stop was asked for).
+ * the answer of `run`. A thrown error becomes the outcome `failed`, or `cancelled` if a stop was requested.
  */
 export interface Executor {
   readonly serves: readonly Served[]
-  /** Where somebody else holds what it executes: a keeper, which outlives this kernel. */
+  /** Set if a keeper, which outlives this kernel, holds what it executes. */
   readonly keeping?: Keeping
   run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked | Left>
-  /** The kernel closes: nothing more is begun, and what is under way gets a moment to come out. */
+  /** The kernel closes: nothing more begins, and work that is under way gets a moment to finish. */
   drain?(): Promise<void>
-  /** How long it lets work that is under way go on after a stop was asked for; the kernel gives it up later than that. */
+  /** How long it lets work go on after a stop was requested. The kernel gives the attempt up later than that. */
   graceMs?(record: ProcessRecord): number
   /** The end is written. */
   settled?(pid: Pid): void
 }
 
 /**
- * What is different for processes that a keeper holds: a kernel that starts goes on with what the keeper has, one that
- * closes leaves it there, and a kill is settled by the executor, which sees how the program really ended.
+ * What differs for processes that a keeper holds: a starting kernel goes on with them, a closing kernel leaves them there,
+ * and a kill is settled by the executor, which sees how the program really ended.
  */
 export interface Keeping {
   /** The keeper now. Another one after this one has died. */
   readonly holder: Holder
-  /** Incarnations of keepers whose processes were restored here from a backup: it goes on for them, and has no programs of theirs. */
+  /** Incarnations of keepers whose processes were restored here from a backup: it goes on for them, without their programs. */
   readonly restoredFrom?: readonly string[]
-  /** Whether it can be given work at this moment. */
+  /** Whether it accepts work now. */
   readonly available: boolean
-  /** How many processes it may run at once, now; one more is refused, so that no caller waits without knowing. */
+  /** How many processes it may run at once, now. One more is refused, so that no caller waits without knowing why. */
   readonly most: number
   readonly full: Refusal
-  /** What a starting kernel finds of a process that is held, before it goes on with it: still running, ended, or lost. */
+  /** How a starting kernel finds a held process before it goes on with it: still running, ended, or lost. */
   found(record: ProcessRecord): 'adopted' | 'completed' | 'abandoned'
 }
 
-/** It is gone, and nobody saw how. */
+/** The program is gone, and its end was not seen. */
 export interface Lost {
   readonly status: 'abandoned'
   readonly evidence: Evidence
-  /** What is known of it all the same. */
+  /** What is known nevertheless. */
   readonly result?: Json
 }
 
-/** It waits, and has given its lease back: whoever claims it next runs it again. */
+/** The process waits, and has given its lease back. The next claim runs it again. */
 export interface Parked {
   readonly status: 'parked'
 }
 
-/** Trouble kept it from going on, which is no outcome: it goes back in line. */
+/** Trouble kept the process from going on. That is no outcome: it is queued again. */
 export interface Left {
   readonly status: 'left'
 }
 
-/** One process in one attempt, in the hands of its executor. */
+/** One attempt at a process, as its executor sees it. */
 export interface Work {
   /** The record as it was when this attempt began. */
   readonly record: ProcessRecord
-  /** Aborted when a stop is asked for, or the lease is lost; its reason says which. */
+  /** Aborted when a stop is requested, or the lease is lost. Its reason says which. */
   readonly signal: AbortSignal
-  /** What every write of this attempt must carry. It may rise during the attempt, so ask for it each time. */
+  /** The fence that every write of this attempt carries. It may rise during the attempt, so read it each time. */
   fence(): Fence
-  /** Hears what was and is asked of the process, in order. Answers with what ends the listening. */
+  /** Calls the listener with every earlier and later request to the process, in order. Returns the unsubscribe function. */
   onRequest(listener: (request: Request) => void): () => void
 }
 

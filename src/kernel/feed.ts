@@ -6,22 +6,22 @@ import type { Commit } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
 const PAGE = 1_000
-/** A store that fails is asked again after this long; commits in between are in the feed all the same. */
+/** How soon a failed read is repeated. Commits in between are still in the feed. */
 const RETRY_MS = 500
 
 type Listener = (events: readonly StoredEvent[]) => void
-/** Null: events may have been pruned before they were read here, so look at the process itself. */
+/** Null: events may have been pruned before they were read here, so the listener reads the process itself. */
 type ProcessListener = (events: readonly StoredEvent[] | null) => void
 
 /**
  * Every event of every process, in order, as it is committed: here or by another kernel. One reader per kernel serves
- * all who wait; each event reaches a listener once.
+ * all listeners; each event reaches a listener once.
  *
  * | state    | own commit that follows on    | any other commit      | page read            |
  * | current  | handed on from memory         | reading               | –                    |
  * | reading  | noted: read again             | noted: read again     | handed on; then current, or read again |
  *
- * A commit is only a nudge: what counts is the store's feed after the last position handed on.
+ * A commit is only a nudge: the store's feed after the last position that was handed on is the truth.
  */
 export class Feed {
   readonly #edges: Edges
@@ -44,7 +44,7 @@ export class Feed {
   }
 
   async start(): Promise<void> {
-    // Nothing is read before it is known from where.
+    // Nothing is read before the start position is known.
     this.#reading = true
     this.#stop = this.#edges.store.onCommit((commit) => this.#nudged(commit))
     const { position } = await this.#edges.store.ask({
@@ -57,7 +57,7 @@ export class Feed {
     this.#read()
   }
 
-  /** Ends every wait and every follower with it. */
+  /** Also ends every wait and every follower. */
   stop(): void {
     this.#stop?.()
     this.#stop = undefined
@@ -74,7 +74,7 @@ export class Feed {
     return () => this.#onStop.delete(listener)
   }
 
-  /** Hears the events of one process from now on. Subscribe first, then read: then nothing is missed. */
+  /** Calls the listener with the events of one process from now on. Subscribe first, then read, so that nothing is missed. */
   on(pid: Pid, listener: ProcessListener): () => void {
     const listeners = this.#byPid.get(pid) ?? new Set()
     this.#byPid.set(pid, listeners.add(listener))
@@ -105,7 +105,7 @@ export class Feed {
     this.#readPages().then(
       () => {
         this.#reading = false
-        // Nudged after the last page was read, and before this was known here.
+        // A nudge arrived after the last page was read, and before the read returned.
         if (this.#again) this.#read()
       },
       (error: unknown) => {
@@ -146,8 +146,8 @@ export class Feed {
 }
 
 /**
- * Follows the feed from a position: what was committed since, then what comes, without gap or repeat. Ends when
- * `signal` is aborted.
+ * Follows the feed from a position: earlier commits, then new ones, without gap or repeat. Ends when `signal` is
+ * aborted.
  */
 export async function* followChanges(
   edges: Edges,
@@ -157,7 +157,7 @@ export async function* followChanges(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StoredEvent, void, void> {
   let position = after
-  // Whoever begins at the beginning takes what is kept, and knows that the rest is gone.
+  // A follower from position 0 asks for everything that is kept: pruned events are no error for it.
   let known = after === 0 ? null : 0
   let wake = () => {}
   const stop = feed.onAll(() => wake())
@@ -195,7 +195,7 @@ export function behindPruned(position: number, prunedThrough: number) {
   return refusal(
     'behind_pruned',
     `Events up to position ${prunedThrough} may have been pruned, and you are at ${position}.`,
-    `Read the processes anew, then follow from ${prunedThrough}.`,
+    `Read the processes again, then follow from ${prunedThrough}.`,
     { position, prunedThrough },
   )
 }

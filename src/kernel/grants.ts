@@ -4,9 +4,10 @@ import type { Actor } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Grant } from '../core/session/grant.ts'
 import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
-import { know, type Question } from '../store/contract.ts'
+import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { unknownPid } from './perform.ts'
+import type { PlanPart } from './plan-part.ts'
 import { orThrow } from './sessions.ts'
 
 /** Makes processes visible to a session: all of them, or none. */
@@ -25,7 +26,7 @@ export function grant(
   })
 }
 
-/** What was not granted is simply not there any more: revoking twice is no error. */
+/** Revoking a grant that does not exist is no error. */
 export function revoke(edges: Edges, actor: Actor, session: string, pids: readonly Pid[]): Promise<number> {
   return orThrow(edges, function* () {
     const refused = yield* refusePids(edges, actor, pids)
@@ -87,7 +88,7 @@ function* refusePids(
   edges: Edges,
   actor: Actor,
   pids: readonly Pid[],
-): Generator<readonly Question[], ReturnType<typeof refusal> | undefined, readonly unknown[]> {
+): PlanPart<ReturnType<typeof refusal> | undefined> {
   for (const pid of pids) {
     const row = yield* know({ ask: 'process', pid })
     if (row === null) return yield* unknownPid(pid)

@@ -7,7 +7,7 @@ export interface HolderTimes {
   readonly ttlMs: number
 }
 
-/** Writes this holder's row. `lapsed`: it had expired or was gone meanwhile, so that others may have taken its leases. */
+/** Writes this holder's row. `lapsed`: the row had expired or was gone, so other holders may have taken its leases. */
 export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Promise<'renewed' | 'lapsed'> {
   return edges.store.write(function* () {
     const row = yield* know({ ask: 'holder', id: holder.id })
@@ -17,8 +17,8 @@ export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Pro
 }
 
 /**
- * Renews the row of a holder that has announced itself before. `gone`: others have settled what it held, or an operator has
- * removed it. Then it does not come back under this id.
+ * Renews the row of a holder that has announced itself before. `gone`: other kernels have settled what it held, or an
+ * operator has removed it. Then it does not come back under this id.
  */
 export function renewAnnounced(
   edges: Edges,
@@ -32,7 +32,7 @@ export function renewAnnounced(
   })
 }
 
-/** Takes away the row of a holder that is dead, unless it has come back meanwhile. */
+/** Removes the row of a dead holder, unless it has come back since. */
 export async function retireDead(edges: Edges, id: string): Promise<boolean> {
   const proof = await proofOf(edges, id)
   return edges.store.write(function* () {
@@ -43,13 +43,13 @@ export async function retireDead(edges: Edges, id: string): Promise<boolean> {
   })
 }
 
-/** What can be proved of a holder now. One without a row has none to be alive by. */
+/** What this machine can prove about a holder. A holder without a row counts as dead. */
 export async function proofOf(edges: Edges, id: string): Promise<Proof> {
   const seen = await edges.store.ask({ ask: 'holder', id })
   return seen === null ? 'dead' : edges.prove(seen)
 }
 
-/** Takes away this kernel's own row, at its end. */
+/** Removes this holder's own row when it closes. */
 export function retire(edges: Edges, id: string): Promise<void> {
   return edges.store.write(function* () {
     yield []

@@ -1,37 +1,41 @@
 import { EMPTY_ENVIRONMENT, type Environment } from '../core/environment/environment.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
-import type { Json, JsonObject } from '../core/json/json.ts'
+import { asJson, type Json } from '../core/json/json.ts'
 import type { Holder } from '../core/lease/holder.ts'
-import { type Placement, placementsOf } from '../core/placement/placement.ts'
-import type { StoredEvent, WatchMatch } from '../core/process/event.ts'
+import type { Placement } from '../core/placement/placement.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Intent, WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, Kind, ProcessRecord } from '../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { type Answered, answerByKey, awaitAnswer, keyOf } from './await-answer.ts'
+import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers, type SessionDeletionReport } from './carriers.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
 import { environmentFor, putEnvironment } from './environments.ts'
-import { Executions } from './executions.ts'
+import type { Executions } from './executions.ts'
 import type { Executor, Keeping, StopRequest, Work } from './executor.ts'
 import { Feed, followChanges } from './feed.ts'
 import { revoke, transfer } from './grants.ts'
-import { type HolderTimes, renew, retire } from './holders.ts'
-import { release } from './inbox.ts'
-import { Releases } from './overflow.ts'
+import { holderExecutions } from './holder-executions.ts'
+import { type HolderTimes, retire } from './holders.ts'
+import { Keepers } from './keepers.ts'
+import { Releases, release } from './overflow.ts'
+import { park } from './park.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
 import { Presence } from './presence.ts'
 import { type PruneBatch, type PruneOptions, pruneInBatches } from './prune.ts'
 import { ReadAccess } from './read-access.ts'
 import { emptyReport, type RecoveryReport, recover } from './recover.ts'
-import { type Registered, type Registering, register } from './register.ts'
+import type { Registered, Registering } from './register.ts'
+import { registerHere } from './register-here.ts'
 import { removeHolder } from './remove-holder.ts'
 import { RunLimits } from './run-limits.ts'
 import { endSession, endTurn, markDeleted } from './sessions.ts'
@@ -39,7 +43,7 @@ import { type Waited, type WaitOptions, waitForEnd, waitForEvent } from './wait.
 
 export interface KernelOptions {
   readonly holder: Holder
-  /** Another identity of the same program, for a kernel that was removed and goes on. */
+  /** Another identity of the same program, for a kernel that goes on after its row was removed. */
   readonly successor: () => Holder
   readonly executors: readonly Executor[]
   /** How many processes this kernel executes at once. */
@@ -48,28 +52,23 @@ export interface KernelOptions {
   readonly backoff: Backoff
 }
 
-/** A slot, and what the registration says of it. */
-interface Reservation {
-  readonly executions?: Executions
-  readonly start?: Pick<Registering, 'startBy' | 'whileAnnounced' | 'refuseNew'>
-}
-
 const PAGE = 500
 
-/** One running instance over a store: it executes, recovers, carries stops on, and lets others wait. */
+/** One running instance over a store: it executes, recovers, carries stops on, and serves waits. */
 export class Kernel {
   readonly edges: Edges
   readonly feed: Feed
   readonly readAccess: ReadAccess
   readonly #options: KernelOptions
   readonly #presence: Presence
-  /** What this kernel itself holds, and for each keeper what that one does. */
+  /** First the executions of this kernel's own row, then those of each keeper. */
   readonly #executions: readonly Executions[]
-  /** Of processes that need an environment and were given none. It is empty, and not stored. */
+  /** The environment of processes that need one and were given none: the empty one. */
   readonly defaultEnvRef: string
   /** Where this kernel is: its host, and the data folders of its keepers. */
   readonly #here: readonly Placement[]
-  #cancels = new Map<string, () => void>()
+  readonly #background: BackgroundTasks
+  readonly #keepers: Keepers
   readonly #carriers: Carriers
   readonly #releases: Releases
   readonly #runLimits: RunLimits
@@ -79,7 +78,7 @@ export class Kernel {
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor(edges: Edges, options: KernelOptions) {
-    const { holder, executors, concurrency, times } = options
+    const { holder, times } = options
     if (times.ttlMs < 3 * times.renewMs) {
       throw new ReeveError(
         'invalid_input',
@@ -96,31 +95,27 @@ export class Kernel {
     })
     this.feed = new Feed(edges)
     this.readAccess = new ReadAccess(edges, this.feed)
+    this.#background = new BackgroundTasks(edges, () => this.#state === 'open')
     this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
     this.#releases = new Releases(edges, async (scope) => void (await release(edges, scope)))
     this.#runLimits = new RunLimits(edges, this.feed, (pid, reason) =>
       this.perform({
-        ...{ type: 'stop', pid, how: 'kill', reason, cause: null, replayKey: reason },
-        ...{ actor: `kernel:${this.id}`, at: edges.clock.now() },
+        type: 'stop',
+        pid,
+        how: 'kill',
+        reason,
+        cause: null,
+        replayKey: reason,
+        actor: `kernel:${this.id}`,
+        at: edges.clock.now(),
       }),
     )
-    const inLease = () => !this.#presence.mayHaveLapsed
-    const own = executors.filter(({ keeping }) => keeping === undefined)
-    const keepers = executors.flatMap(({ keeping }) => (keeping === undefined ? [] : [keeping.holder]))
-    const here = placementsOf([holder, ...keepers, ...executors.flatMap(restoredKeepers)])
+    const isInLease = () => !this.#presence.mayHaveLapsed
+    const { here, executions } = holderExecutions(edges, this, options, isInLease)
     this.#here = here
-    this.#executions = [
-      new Executions(edges, this, holder.id, own, { most: () => concurrency, here, mayClaim: inLease }),
-      ...executors.flatMap((executor) => {
-        const { keeping } = executor
-        if (keeping === undefined) return []
-        const mayClaim = () => inLease() && keeping.available
-        const { holder: keeper } = keeping
-        const most = () => keeping.most
-        return [new Executions(edges, this, keeper.id, [executor], { most, here, mayClaim })]
-      }),
-    ]
-    this.defaultEnvRef = edges.hash(canonical(EMPTY_ENVIRONMENT as unknown as Json))
+    this.#executions = executions
+    this.#keepers = new Keepers(edges, this.#executions, times)
+    this.defaultEnvRef = edges.hash(canonical(asJson(EMPTY_ENVIRONMENT)))
   }
 
   get id(): string {
@@ -131,12 +126,12 @@ export class Kernel {
     return this.#state === 'closed'
   }
 
-  /** What this kernel executes right now. */
+  /** The processes that this kernel executes now. */
   get executing(): readonly Pid[] {
     return this.#executions.flatMap(({ pids }) => pids)
   }
 
-  /** Ready when it resolves; recovery of what others left behind goes on in the background. */
+  /** Resolves when the kernel is ready. Recovery from dead holders goes on in the background. */
   async start(): Promise<void> {
     const { times } = this.#options
     await Promise.all([this.putEnvironment('host', EMPTY_ENVIRONMENT), this.#presence.announce()])
@@ -144,22 +139,22 @@ export class Kernel {
     this.feed.onAll((events) => {
       for (const executions of this.#executions) executions.heard(events)
       if (events.some(tripsOverflow))
-        this.#inBackground('looking for held back matches', () => this.#releases.look())
+        this.#background.run('looking for held back matches', () => this.#releases.look())
     })
     this.#state = 'open'
-    this.#boot = await this.#goOn()
-    this.#every('renew', times.renewMs, () => this.renew())
-    this.#every('sweep', times.sweepMs, async () => void (await this.sweep()))
-    this.#inBackground('recovering', async () => void (await this.sweep()))
+    this.#boot = await this.#keepers.adoptAll()
+    this.#background.every('renew', times.renewMs, () => this.renew())
+    this.#background.every('sweep', times.sweepMs, async () => void (await this.sweep()))
+    this.#background.run('recovering', async () => void (await this.sweep()))
     this.#look()
   }
 
-  /** Ends what lives as long as the daemon, while everybody can still be told of it. Answers with which these were. */
+  /** Ends the processes whose lifetime is the daemon's, while waiters can still hear of it. Answers with their pids. */
   async endWithDaemon(): Promise<Pid[]> {
     return (await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))).flat()
   }
 
-  /** In order: hands back what it holds and takes its row away. The store is left open. */
+  /** Hands back what it holds and removes its row. The store stays open. */
   close(keep = false): Promise<void> {
     this.#closing ??= this.#close(keep)
     return this.#closing
@@ -167,14 +162,14 @@ export class Kernel {
 
   async #close(keep: boolean): Promise<void> {
     this.#state = 'closed'
-    for (const cancel of this.#cancels.values()) cancel()
+    this.#background.stop()
     this.#releases.stop()
     this.#runLimits.close()
     this.readAccess.close()
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
-      await this.#retireIdleKeepers()
+      await this.#keepers.retireIdle()
       await retire(this.edges, this.id)
     } finally {
       this.feed.stop()
@@ -183,45 +178,17 @@ export class Kernel {
 
   async register(registering: readonly Registering[]): Promise<Registered[]> {
     const lapsed = this.#state === 'open' ? this.sure() : undefined
-    // What cannot be begun here now, because the store is away, is refused or begun later.
+    // A process that cannot begin here now, because the store is away, is refused or begins later.
     if (lapsed !== undefined) await lapsed.catch(() => undefined)
-    const reserved = registering.map(({ request }) =>
-      request.notBefore === undefined ? this.#reserve(request.kind, request.spec) : {},
-    )
-    try {
-      const here = this.#here
-      const asked = registering.map((one, index) => ({ ...one, here, ...reserved[index]?.start }))
-      const registered = await register(this.edges, asked, this.defaultEnvRef)
-      if (isRefusal(registered)) throw new RefusedError(registered)
-      for (const [index, one] of registered.entries()) {
-        if (one.type !== 'registered') continue
-        if (one.row.holder !== null) reserved[index]?.executions?.begin(one.row)
-      }
-      if (registered.some((one) => one.type === 'registered' && one.removed !== undefined)) this.#removed()
-      return registered
-    } catch (error) {
-      for (const { executions } of reserved) executions?.doubt(error)
-      throw error
-    } finally {
-      for (const { executions, start } of reserved) executions?.free(start?.startBy)
-    }
-  }
-
-  /** It, or a keeper of it, announces itself again, and looks for work then. */
-  #removed(): void {
-    this.#inBackground('renewing', () => this.renew())
-  }
-
-  /** A keeper that has all it can take refuses; everything else may wait for its turn. */
-  #reserve(kind: Kind, spec: JsonObject): Reservation {
-    for (const executions of this.#executions) {
-      const answer = executions.reserve(kind, spec)
-      if (answer === 'reserved')
-        return { executions, start: { startBy: executions.holder, whileAnnounced: true } }
-      if (answer === 'full' && executions.keeping !== undefined)
-        return { start: { refuseNew: executions.keeping.full } }
-    }
-    return {}
+    const registered = await registerHere(this.edges, registering, {
+      executions: this.#executions,
+      here: this.#here,
+      defaultEnvRef: this.defaultEnvRef,
+    })
+    // This kernel, or a keeper of it, has no row: it announces itself again, and then looks for work.
+    if (registered.some((one) => one.type === 'registered' && one.removed !== undefined))
+      this.#background.run('renewing', () => this.renew())
+    return registered
   }
 
   /** One intent through the one write path; a stop or an end is carried on to the children it concerns. */
@@ -237,12 +204,12 @@ export class Kernel {
     return this.#executions.some((executions) => executions.askToStop(pid, stop))
   }
 
-  /** From now on it is stopped when it has run for as long as it may. */
+  /** Stops the process when it has run for as long as its limit allows. */
   limitRun(record: ProcessRecord): void {
     if (this.#state === 'open') this.#runLimits.watch(record)
   }
 
-  /** What a process uses, before the work or after it. */
+  /** Charges a process, before the work or after it. */
   async charge(charging: Charging): Promise<ChargeAnswer> {
     const answer = await charge(this.edges, this.id, charging)
     if (isRefusal(answer)) throw new RefusedError(answer)
@@ -258,28 +225,15 @@ export class Kernel {
     return performed
   }
 
-  /** Lets a process that waits leave memory, if it still waits for all of these. Whoever waits for a child is told of its end. */
-  async park(work: Work, waits: readonly WaitRef[]): Promise<boolean> {
-    const { pid } = work.record
-    const children = new Set(waits.filter(({ on }) => on === 'child').map(({ name }) => name))
-    for (;;) {
-      const asked = { actor: `process:${pid}`, at: this.edges.clock.now() } as const
-      const fence = work.fence()
-      const parked = await performAll(this.edges, [
-        ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
-        { type: 'park', pid, waits, fence, ...asked },
-      ])
-      if (!isRefusal(parked)) return true
-      if (parked.code !== 'stale_fence') return false
-      // As with every write of an executor: the fence may have risen meanwhile.
-      if (work.fence().fence <= fence.fence) throw new RefusedError(parked)
-    }
+  /** Parks a waiting process, if it still waits for all of these. */
+  park(work: Work, waits: readonly WaitRef[]): Promise<boolean> {
+    return park(this.edges, work, waits)
   }
 
-  /** What it serves has changed: others are told at once, and it looks for work. */
+  /** The served functions have changed: announces that at once, and looks for work. */
   async announce(): Promise<void> {
     await this.renew()
-    for (const executions of this.#executions) executions.lookAnew()
+    for (const executions of this.#executions) executions.lookAndReschedule()
   }
 
   /** Several intents in one transaction: all of them, or none. */
@@ -303,7 +257,7 @@ export class Kernel {
     return waitForEvent(this.edges, this.feed, pid, after, fits, options)
   }
 
-  /** The record when its program is there, or it has ended; as it is when that takes too long. */
+  /** Waits until the program has started or the process has ended, at most `timeoutMs`. Answers with the current record. */
   async whenBegun(record: ProcessRecord, timeoutMs: number): Promise<ProcessRecord> {
     const { pid, revision } = record
     const begun = ({ type }: StoredEvent) => type === 'program_started'
@@ -343,7 +297,7 @@ export class Kernel {
     return grants
   }
 
-  /** Null where a process has the empty one, which costs no question. */
+  /** Null for the empty environment, which costs no question. */
   async environmentOf({ envRef }: ProcessRecord, signal: AbortSignal): Promise<Environment | null> {
     if (envRef === null || envRef === this.defaultEnvRef) return null
     return environmentFor(this.edges, envRef, signal)
@@ -380,7 +334,7 @@ export class Kernel {
     return this.#options.times
   }
 
-  /** Whether what is executed here is still its own: undefined if that is certain, else when it has been found out. */
+  /** Undefined while it is certain that this kernel holds its leases; else resolves when its row is renewed. */
   sure(): Promise<void> | undefined {
     if (!this.#presence.mayHaveLapsed) return undefined
     // After a clock that jumped ahead many calls may ask at once.
@@ -390,7 +344,7 @@ export class Kernel {
     return this.#renewing
   }
 
-  /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
+  /** Renews this kernel's row. If it had lapsed, reclaims its leases. */
   renew(): Promise<void> {
     return this.#presence.renew()
   }
@@ -401,58 +355,20 @@ export class Kernel {
   }
 
   /** A keeper has died, and the executor has another one, which has taken its programs over. */
-  async keeperChanged(keeping: Keeping, former: string, holder: Holder): Promise<void> {
-    await renew(this.edges, holder, this.#options.times)
-    await this.#executions.find((executions) => executions.keeping === keeping)?.holdBy(holder.id, former)
-    await retire(this.edges, former)
+  keeperChanged(keeping: Keeping, former: string, holder: Holder): Promise<void> {
+    return this.#keepers.replaced(keeping, former, holder)
   }
 
-  /** A keeper has died that has no successor; another one of the same folder has taken its programs over. */
-  async keeperGone(former: string, by: string): Promise<void> {
-    this.#executions.find(({ holder }) => holder === former)?.letGo()
-    await this.#executions.find(({ holder }) => holder === by)?.adoptKept([former])
-    await retire(this.edges, former)
-  }
-
-  /** Goes on with what the keepers have, whoever was their kernel before. */
-  async #goOn(): Promise<RecoveryReport> {
-    const report = emptyReport()
-    if (this.#executions.every(({ keeping }) => keeping === undefined)) return report
-    const holders = await this.edges.store.ask({ ask: 'holders' })
-    const current = this.#executions.map(({ holder }) => holder)
-    for (const executions of this.#executions) {
-      const { keeping } = executions
-      if (keeping === undefined) continue
-      const forerunners = holders
-        .filter(({ role, incarnation }) => role === 'keeper' && isFor(keeping, incarnation))
-        .map(({ id }) => id)
-        .filter((id) => !current.includes(id))
-      const found = new Map<Pid, ReturnType<typeof keeping.found>>()
-      const pids = await executions.adoptKept(forerunners, (record) =>
-        found.set(record.pid, keeping.found(record)),
-      )
-      report.checked.push(...pids)
-      for (const pid of pids) report[found.get(pid) ?? 'adopted'].push(pid)
-      for (const id of forerunners) await retire(this.edges, id)
-    }
-    return report
-  }
-
-  /** A keeper that holds something keeps its row: the next kernel finds its processes by it. */
-  async #retireIdleKeepers(): Promise<void> {
-    for (const { keeping } of this.#executions) {
-      if (keeping === undefined) continue
-      const { id } = keeping.holder
-      const { items } = await this.edges.store.ask({ ask: 'held', holder: id, after: null, limit: 1 })
-      if (items.length === 0) await retire(this.edges, id)
-    }
+  /** A keeper has died without a successor; another keeper of the same folder has taken its programs over. */
+  keeperGone(former: string, by: string): Promise<void> {
+    return this.#keepers.merged(former, by)
   }
 
   #look(): void {
     for (const executions of this.#executions) executions.look()
   }
 
-  /** Recovers what dead holders left, carries on what crashed carriers left, looks for work. */
+  /** Recovers from dead holders, carries on the stops of crashed kernels, and looks for work. */
   async sweep(): Promise<RecoveryReport> {
     const adopted: Pid[] = []
     for (const executions of this.#executions) adopted.push(...(await executions.adopt()))
@@ -469,7 +385,7 @@ export class Kernel {
     return report
   }
 
-  /** Declares a holder dead, and settles what it holds. One that is alive and well is removed only by force. */
+  /** Declares a holder dead, and settles what it holds. A holder that renews its row is removed only by force. */
   async removeHolder(
     actor: Actor,
     id: string,
@@ -477,7 +393,7 @@ export class Kernel {
   ): Promise<RecoveryReport> {
     const denied = this.edges.authorize(actor, 'admin', { type: 'store' })
     if (denied !== undefined) throw new RefusedError(denied)
-    // Settled to the end, also while this kernel closes: half of it would be no answer.
+    // Runs to the end even while this kernel closes: a partial removal has no useful answer.
     const recovering = { self: this.id, backoff: this.#options.backoff, closed: () => false }
     const report = await removeHolder(this.edges, recovering, id, options)
     if (isRefusal(report)) throw new RefusedError(report)
@@ -489,38 +405,9 @@ export class Kernel {
   carryOn(row: ProcessRow): void {
     this.#carriers.carryOn(row)
   }
-
-  /** Again and again, each time after the last has finished, and never after `close`. */
-  #every(name: string, ms: number, task: () => Promise<void>): void {
-    const again = () => {
-      this.#cancels.delete(name)
-      this.#inBackground(name, async () => {
-        try {
-          await task()
-        } finally {
-          if (this.#state === 'open') this.#every(name, ms, task)
-        }
-      })
-    }
-    this.#cancels.set(name, this.edges.clock.after(ms, again))
-  }
-
-  #inBackground(doing: string, task: () => Promise<void>): void {
-    task().catch((error: unknown) => {
-      if (this.#state === 'open') this.edges.onTrouble(error, doing)
-    })
-  }
 }
 
-function tripsOverflow({ type, payload }: StoredEvent): boolean {
-  return type === 'watch_matched' && (payload as unknown as WatchMatch).told === 'tripped'
-}
-
-function isFor({ holder, restoredFrom = [] }: Keeping, incarnation: string): boolean {
-  return incarnation === holder.incarnation || restoredFrom.includes(incarnation)
-}
-
-/** Processes that were placed in a folder whose state was restored here are executed here. */
-function restoredKeepers({ keeping }: Executor): Pick<Holder, 'role' | 'host' | 'incarnation'>[] {
-  return (keeping?.restoredFrom ?? []).map((incarnation) => ({ role: 'keeper', host: '', incarnation }))
+function tripsOverflow(event: StoredEvent): boolean {
+  const known = knownEvent(event)
+  return known?.type === 'watch_matched' && known.payload.told === 'tripped'
 }

@@ -3,37 +3,44 @@ import { isReleaseDue } from '../core/inbox/flood.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
 import { releasedNotice } from '../core/inbox/notice.ts'
 import type { Scope } from '../core/process/record.ts'
-import type { Question } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
-import type { WorkingRows } from './working-rows.ts'
+import type { PlanPart } from './plan-part.ts'
+import { WorkingRows } from './working-rows.ts'
 
-type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
-
-/** The inbox of a scope, after what it has held back for long enough is released by `changes`. */
+/** The inbox of a scope after `changes`, which release the matches that were held back long enough. */
 export function* releaseDue(
   rows: WorkingRows,
   scope: Scope,
   at: number,
-): Asking<{ readonly inbox: Inbox | null; readonly changes: readonly Change[] }> {
+): PlanPart<{ readonly inbox: Inbox | null; readonly changes: readonly Change[] }> {
   const inbox = yield* rows.inbox(scope)
   if (inbox === null || !isReleaseDue(inbox.overflow, at)) return { inbox, changes: [] }
   const { tripped } = inbox.overflow
   const by = tripped === null ? null : yield* rows.process(tripped.pid)
   const released: Inbox = { ...inbox, overflow: { ...inbox.overflow, tripped: null } }
   const changes: Change[] = [{ type: 'inbox', was: inbox, inbox: released }]
-  // Of a process that was pruned nothing is told any more.
+  // A pruned process makes no notices any more.
   if (by !== null && tripped !== null)
     changes.push({ type: 'notice', notice: releasedNotice(scope, tripped, by.record, at) })
   return { inbox: released, changes }
 }
 
+/** Releases the matches that are held back for a scope, if they are due. Answers until when matches are still held back. */
+export function release(edges: Edges, scope: Scope): Promise<number | null> {
+  return edges.store.write(function* () {
+    const rows = new WorkingRows()
+    const { inbox, changes } = yield* releaseDue(rows, scope, edges.clock.now())
+    return { answer: inbox?.overflow.tripped?.until ?? null, changes }
+  })
+}
+
 const PAGE = 100
-/** A clock that was set back must not keep them waiting for as long as it was set back by. */
-const MAX_MS = 60_000
+/** Bounds the delay when the clock is set back. */
+const MAX_DELAY_MS = 60_000
 
 /**
- * Releases what is due in every inbox, and looks again when the next is. A crash in between leaves what is due in the store,
- * where the next kernel finds it.
+ * Releases held-back matches in every inbox when they are due. A crash leaves them in the store, where the next kernel finds
+ * them.
  */
 export class Releases {
   readonly #edges: Edges
@@ -52,10 +59,10 @@ export class Releases {
     for (const { scope, overflow } of inboxes) this.expect(scope, overflow.tripped?.until ?? 0)
   }
 
-  /** Something is held back for this scope until then. */
+  /** Matches are held back for this scope until then. */
   expect(scope: Scope, until: number): void {
     if (this.#stopped || this.#timers.has(scope)) return
-    const ms = Math.min(MAX_MS, Math.max(0, until - this.#edges.clock.now()))
+    const ms = Math.min(MAX_DELAY_MS, Math.max(0, until - this.#edges.clock.now()))
     const cancel = this.#edges.clock.after(ms, () => {
       this.#timers.delete(scope)
       this.#release(scope)

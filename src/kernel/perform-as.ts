@@ -3,7 +3,7 @@ import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import { type Performed, perform } from './perform.ts'
 
-/** What an executor asks of its own process; who asks, and under which fence, is added here. */
+/** An intent of an executor about its own process. `performAs` adds the actor and the fence. */
 export type OwnIntent = Without<Extract<Intent, { type: OwnType }>>
 
 type OwnType =
@@ -12,8 +12,8 @@ type OwnType =
   | ('match' | 'disable_watch' | 'settle_readiness' | 'beat')
 
 /**
- * An executor's write. A kernel whose row lapsed takes its leases again under higher fences, and its executors go on:
- * a write that was under way meanwhile carried the old fence, and is repeated with the new one.
+ * An executor's write. A kernel whose row lapsed reclaims its leases under higher fences, and its executors go on. A write
+ * that was under way then carried the old fence, and is repeated with the new one.
  */
 export async function performAs(edges: Edges, work: Work, intent: OwnIntent): Promise<Performed> {
   const { pid } = work.record

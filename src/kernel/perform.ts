@@ -1,24 +1,26 @@
-import type { Right } from '../core/authority/authorize.ts'
+import { rightFor } from '../core/authority/right-for.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
-import { listenerOf, tellsOf } from '../core/inbox/notice.ts'
+import { tellsOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
 import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
 import type { StoredEvent } from '../core/process/event.ts'
+import { endDuties, factsNeeded } from '../core/process/facts-needed.ts'
 import { fold } from '../core/process/fold.ts'
-import { type Intent, replayKeyOf } from '../core/process/intent.ts'
+import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { type Actor, hasEnded, type Owner, type ProcessRecord, type Scope } from '../core/process/record.ts'
 import { refuseScope } from '../core/process/refuse-scope.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
-import { know, type Plan, type Question } from '../store/contract.ts'
+import { know, type Plan } from '../store/contract.ts'
 import { countUse, giveBack } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { releaseDue } from './overflow.ts'
+import type { PlanPart } from './plan-part.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** What became of one intent. */
+/** The answer to one intent. */
 export type Performed = Done | { readonly type: 'refused'; readonly refusal: Refusal }
 
 export type Done =
@@ -61,12 +63,8 @@ export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Do
   return edges.store.write(plan)
 }
 
-export function* performOne(
-  edges: Edges,
-  rows: WorkingRows,
-  asked: Intent,
-): Generator<readonly Question[], Performed, readonly unknown[]> {
-  // Asked in place rather than through `rows.process`: this is the path of every event, and a generator more is felt.
+export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): PlanPart<Performed> {
+  // Asked in place rather than through `rows.process`: every event takes this path, and one more generator is measurable.
   const { pid } = asked
   const known = rows.known(pid)
   const row =
@@ -78,16 +76,19 @@ export function* performOne(
   const intent = asked.at < row.record.updatedAt ? { ...asked, at: row.record.updatedAt } : asked
   const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
-  const scopeless = intent.type === 'changeOwner' ? yield* refuseOwner(edges, row, intent) : undefined
-  if (scopeless !== undefined) return { type: 'refused', refusal: scopeless }
-  const replayKey = replayKeyToAsk(row, intent)
-  const replayed = replayKey === null ? null : yield* rows.replayed(intent.pid, replayKey)
-  const listener = intent.type === 'match' ? listenerOf(row.record) : null
+  const needed = factsNeeded(row, intent)
+  const unowned =
+    needed.newOwner === null ? undefined : yield* refuseOwner(edges, row, needed.newOwner, intent.actor)
+  if (unowned !== undefined) return { type: 'refused', refusal: unowned }
+  const replayed = needed.replayKey === null ? null : yield* rows.replayed(intent.pid, needed.replayKey)
+  const listener = needed.overflowOf
   const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
   const was = due?.inbox ?? null
   const overflow = was === null ? {} : { overflow: was.overflow }
   const isAsked =
-    intent.type === 'enter_wait' && intent.wait.on === 'approval' ? yield* wasAsked(row, intent) : false
+    intent.type === 'enter_wait' && needed.approvalsOf !== null
+      ? yield* wasAsked(intent.pid, needed.approvalsOf, intent)
+      : false
   const decision = decide({ row, replayed, isAsked, ...overflow }, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
@@ -110,11 +111,10 @@ export function* performOne(
       if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
       const { record } = folded.row
-      if (record.awaitedBy.length > 0 && hasEnded(record) && !hasEnded(row.record))
-        yield* tellAwaiting(rows, record, intent)
-      const hasUse = record.limits.allowance !== undefined || record.kind === 'command'
-      if (hasUse && hasEnded(record) && !hasEnded(row.record))
-        yield* record.limits.allowance === undefined ? countUse(rows, record) : giveBack(rows, record)
+      const duties = endDuties(row.record, record)
+      if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
+      if (duties.account === 'give_back') yield* giveBack(rows, record)
+      if (duties.account === 'count_use') yield* countUse(rows, record)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
@@ -124,12 +124,8 @@ export function* performOne(
   }
 }
 
-/** Those that are parked until this one ends go on: in the transaction of its end, so that none is forgotten. */
-function* tellAwaiting(
-  rows: WorkingRows,
-  ended: ProcessRecord,
-  { at, actor }: Intent,
-): Generator<readonly Question[], void, readonly unknown[]> {
+/** Processes that are parked until this one ends go on, in the transaction of its end, so that none is forgotten. */
+function* tellAwaiting(rows: WorkingRows, ended: ProcessRecord, { at, actor }: Intent): PlanPart<void> {
   for (const pid of ended.awaitedBy) {
     const was = yield* rows.process(pid)
     if (was === null || hasEnded(was.record)) continue
@@ -139,27 +135,32 @@ function* tellAwaiting(
   }
 }
 
-const ABOUT_ONE = 1_000
+const MAX_NOTICES_OF_PROCESS = 1_000
 
-/** Whether an approval that is waited for again was told of by the holder before. */
+/** Whether an earlier holder has asked this scope for the approval. */
 function* wasAsked(
-  { record, fence }: ProcessRow,
+  pid: Pid,
+  scope: Scope,
   { wait }: Extract<Intent, { type: 'enter_wait' }>,
-): Generator<readonly Question[], boolean, readonly unknown[]> {
-  const scope = listenerOf(record)
-  // Who holds it first is the first to wait.
-  if (scope === null || fence < 2) return false
-  const about = { ...{ after: 0, limit: ABOUT_ONE, newest: true }, ...{ scope, pid: record.pid } }
-  const told = yield* know({ ask: 'notices', ...about })
+): PlanPart<boolean> {
+  const told = yield* know({
+    ask: 'notices',
+    scope,
+    pid,
+    after: 0,
+    limit: MAX_NOTICES_OF_PROCESS,
+    newest: true,
+  })
   return told.some(({ kind, payload }) => kind === 'approval' && tellsOf(payload, wait))
 }
 
-/** Whoever it moves to must be there to answer for it, and be the mover's to give it to. */
+/** The new owner must exist to be responsible for the process, and the actor must be allowed to give it a process. */
 function* refuseOwner(
   edges: Edges,
   { record }: ProcessRow,
-  { owner, actor }: Extract<Intent, { type: 'changeOwner' }>,
-): Generator<readonly Question[], Refusal | undefined, readonly unknown[]> {
+  owner: Owner,
+  actor: Actor,
+): PlanPart<Refusal | undefined> {
   const { session, turn } = owner
   const denied =
     session === undefined ? undefined : edges.authorize(actor, 'write', { type: 'session', id: session })
@@ -173,14 +174,7 @@ function* refuseOwner(
   return refuseScope(facts, { ...record, owner })
 }
 
-/** A live process has no end event yet, and no step beyond its last: these need not be looked for, and the commonest writes ask one question. */
-function replayKeyToAsk(row: ProcessRow, intent: Intent): string | null {
-  if (intent.type === 'end' && !hasEnded(row.record)) return null
-  if (intent.type === 'end_step' && intent.step.place > (row.record.journal?.last ?? 0)) return null
-  return replayKeyOf(intent)
-}
-
-export function* unknownPid(pid: Pid): Generator<readonly Question[], Refusal, readonly unknown[]> {
+export function* unknownPid(pid: Pid): PlanPart<Refusal> {
   const tombstone = yield* know({ ask: 'tombstone', pid })
   if (tombstone !== null) return prunedPid(pid)
   return refusal('unknown_pid', `There is no process ${pid}.`, 'List the processes to see which there are.')
@@ -192,48 +186,4 @@ export function prunedPid(pid: Pid): Refusal {
     `${pid} ended and has been pruned.`,
     'Its record and events are gone; keep more of them with the prune options.',
   )
-}
-
-function rightFor(intent: Intent): Right {
-  switch (intent.type) {
-    case 'stop':
-    case 'pause':
-    case 'resume':
-    case 'signal':
-      return 'signal'
-    case 'changeOwner':
-    case 'change_cwd':
-    case 'set_external_ref':
-    case 'request_abandon':
-      return 'write'
-    case 'start':
-    case 'program_started':
-    case 'match':
-    case 'disable_watch':
-    case 'settle_readiness':
-    case 'beat':
-    case 'end':
-    case 'append':
-    case 'enter_wait':
-    case 'leave_wait':
-    case 'end_step':
-    case 'retry_step':
-    case 'park':
-    case 'give_up_stop':
-      return 'execute'
-    case 'await_end':
-      return 'read'
-    case 'answer':
-    case 'near_limit':
-    case 'confirm_stop':
-    case 'clear_wake_target':
-    case 'reveal':
-    case 'put_back':
-    case 'abandon':
-    case 'give_up':
-    case 'settle_stop':
-    case 'take_over':
-    case 'release':
-      return 'admin'
-  }
 }

@@ -6,10 +6,10 @@ import { type HolderTimes, renew, renewAnnounced } from './holders.ts'
 
 export interface PresenceOptions {
   readonly holder: Holder
-  /** Another identity of the same program, for a kernel that was removed and goes on. */
+  /** Another identity of the same program, for a kernel that goes on after its row was removed. */
   readonly successor: () => Holder
   readonly times: HolderTimes
-  /** What this kernel itself holds first, then for each keeper what that one does. */
+  /** First the executions of this kernel's own row, then those of each keeper. */
   readonly executions: () => readonly Executions[]
   readonly isClosed: () => boolean
 }
@@ -17,17 +17,17 @@ export interface PresenceOptions {
 /**
  * How a kernel shows that it lives: by its own row and those of its keepers.
  *
- * | its row is found | what is done                                                                   |
- * | valid            | renewed                                                                        |
- * | expired          | renewed; what is still its own it takes again, with a higher fence             |
- * | gone             | what it held was settled by others: it loses that, and goes on under another id |
+ * | its row is found | reaction                                                                            |
+ * | valid            | renews it                                                                           |
+ * | expired          | renews it, and reclaims the leases that are still its own, with higher fences       |
+ * | gone             | other kernels settled what it held: it forgets that, and goes on under another id   |
  */
 export class Presence {
   readonly #edges: Edges
   readonly #options: PresenceOptions
   #holder: Holder
   #renewedAt = 0
-  /** Its row had lapsed, or may have, and its leases have not all been taken again yet. */
+  /** Its row had lapsed, or may have, and its leases have not all been reclaimed yet. */
   #lapsed = false
 
   constructor(edges: Edges, options: PresenceOptions) {
@@ -49,7 +49,7 @@ export class Presence {
       if (keeping !== undefined) await renew(this.#edges, keeping.holder, times)
   }
 
-  /** Keeps this kernel's row; if it had lapsed, takes its leases again. */
+  /** Renews this kernel's row. If it had lapsed, reclaims its leases. */
   async renew(): Promise<void> {
     const at = this.#edges.clock.now()
     try {
@@ -60,7 +60,7 @@ export class Presence {
       if (answer === 'lapsed') this.#lapsed = true
       this.#renewedAt = at
     } catch (error) {
-      // If it was written all the same, the next one will not say that this one came too late.
+      // The write may have been committed. Then the next renewal cannot tell that the row had lapsed before.
       if (error instanceof ReeveError && error.code === 'outcome_unknown') this.#lapsed = true
       throw error
     }
@@ -81,7 +81,7 @@ export class Presence {
       const { keeping } = executions
       if (keeping === undefined) continue
       if ((await renewAnnounced(this.#edges, keeping.holder, times)) !== 'gone') continue
-      // It was removed, and is there all the same: it takes new commands, and ends those that were settled without it.
+      // The keeper was removed but lives: it accepts new commands, and ends programs whose processes others have settled.
       await executions.endSettled()
       await renew(this.#edges, keeping.holder, times)
       executions.look()
@@ -89,7 +89,7 @@ export class Presence {
   }
 
   async #goOnInsteadOf(former: string): Promise<void> {
-    // In a kernel that closes it is gone in order; and two renewals at once find it gone together.
+    // A closing kernel removed its row itself; and two renewals at once may both find it gone.
     if (this.#options.isClosed() || this.id !== former) return
     this.#holder = this.#options.successor()
     const [own] = this.#options.executions()

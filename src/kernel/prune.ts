@@ -3,9 +3,10 @@ import { isNothing } from '../core/allowance/amounts.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type KeepReason, keepReason, type PruneFacts, TOMBSTONE_MS } from '../core/process/prune.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
-import { type EndPlace, know, type PruneCandidate, type Question, type Questions } from '../store/contract.ts'
+import { type EndPlace, know, type PruneCandidate, type Questions } from '../store/contract.ts'
 import { dropAccount } from './allowances.ts'
 import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** Which processes to prune: those that ended before a time or beyond a number to keep, or some by pid. */
@@ -93,8 +94,6 @@ interface Pruned {
   readonly last: EndPlace | null
 }
 
-type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
-
 function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pruned> {
   return edges.store.write<Pruned>(function* () {
     const candidates: readonly PruneCandidate[] = yield* know({ ask: 'prunable', ...wanted })
@@ -126,7 +125,7 @@ function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pru
 }
 
 /** The account of each goes with it, and what it used stays part of the sums above it. */
-function* dropAccounts(working: WorkingRows, gone: readonly PruneFacts[]): Asking<void> {
+function* dropAccounts(working: WorkingRows, gone: readonly PruneFacts[]): PlanPart<void> {
   const withAccount = gone.filter(({ hasAccount }) => hasAccount)
   if (withAccount.length === 0) return
   yield* learnAccounts(
@@ -141,14 +140,14 @@ function* dropAccounts(working: WorkingRows, gone: readonly PruneFacts[]): Askin
 }
 
 /** Asked for together: a store that is far away answers them in one round trip. */
-function* learnAccounts(working: WorkingRows, pids: readonly Pid[]): Asking<void> {
+function* learnAccounts(working: WorkingRows, pids: readonly Pid[]): PlanPart<void> {
   const ids = [...new Set(pids)].map(accountOf)
   const accounts = (yield ids.map((id) => ({ ask: 'account', id }) as const)) as (Account | null)[]
   for (const [index, id] of ids.entries()) working.learnedAccount(id, accounts[index] ?? null)
 }
 
 /** The parents, roots and sessions that inherit what was used. */
-function* learnHeirs(working: WorkingRows, gone: readonly PruneFacts[]): Asking<void> {
+function* learnHeirs(working: WorkingRows, gone: readonly PruneFacts[]): PlanPart<void> {
   const above: Pid[] = []
   const sessions = new Set<string>()
   for (const { pid, parent, root } of gone) {

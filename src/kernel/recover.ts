@@ -4,19 +4,20 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Evidence } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Backoff, type HolderState, type Verdict, verdict } from '../core/recovery/verdict.ts'
-import { type Change, know, type Question } from '../store/contract.ts'
+import { type Change, know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { proofOf, retireDead } from './holders.ts'
 import { type Performed, performOne } from './perform.ts'
+import type { PlanPart } from './plan-part.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** What a recovery found and did. */
 export interface RecoveryReport {
   readonly checked: Pid[]
   readonly adopted: Pid[]
-  /** Put back in line, to be run again by whoever claims them. */
+  /** Queued again: the next claim runs them. */
   readonly rerun: Pid[]
-  /** Ended: a stop that was settled, or no attempts left. */
+  /** Ended: their stop was settled, or they had no attempts left. */
   readonly completed: Pid[]
   readonly abandoned: Pid[]
   readonly left: Pid[]
@@ -26,12 +27,12 @@ export function emptyReport(): RecoveryReport {
   return { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
 }
 
-/** Settled in one commit: enough that the disk is not what takes the time. */
+/** Processes per commit: enough that the flush to disk does not dominate. */
 const PAGE = 1_000
 
 /**
- * Looks after what dead holders left behind, page by page. Of several kernels that recover at once each process is
- * settled by one: every write is a compare-and-swap on the lease it was decided on.
+ * Settles the processes of dead holders, page by page. Several kernels may recover at once, and each process is settled by
+ * one of them: every write is a compare-and-swap on the lease it was decided on.
  */
 export async function recover(
   edges: Edges,
@@ -43,7 +44,7 @@ export async function recover(
   const dead = (await edges.store.ask({ ask: 'holders' }))
     .filter((holder) => holder.id !== self && isDead(holder, edges.prove(holder)))
     .map((holder) => holder.id)
-  // One that lapsed, was recovered from, and claimed again before it noticed: its row is gone, its leases are not.
+  // A holder that lapsed, was recovered from, and claimed again before it noticed has leases and no row.
   const unannounced = (await edges.store.ask({ ask: 'unannounced' })).filter((id) => id !== self)
   for (const holder of [...dead, ...unannounced]) {
     if (closed()) break
@@ -52,7 +53,7 @@ export async function recover(
   return report
 }
 
-/** Who recovers, and how. */
+/** The kernel that recovers, and how. */
 export interface Recovering {
   readonly self: string
   readonly backoff: Backoff
@@ -61,10 +62,10 @@ export interface Recovering {
 
 type DeadHolder =
   | { readonly id: string; readonly state: Exclude<HolderState, 'live' | 'removed'> }
-  /** `seen`: what it held when its row was taken away, by pid. If it has announced itself again, only that is settled. */
+  /** `seen`: the fences it held, by pid, when its row was removed. If it has announced itself again, only those are settled. */
   | { readonly id: string; readonly state: 'removed'; readonly seen: ReadonlyMap<Pid, number> }
 
-/** Settles all that a holder has which is dead, and takes its row away. */
+/** Settles everything that a dead holder holds, and removes its row. */
 export async function recoverHolder(
   edges: Edges,
   { self, backoff, closed }: Recovering,
@@ -91,7 +92,7 @@ export async function recoverHolder(
     left += settled
     after = page.next
   } while (after !== null)
-  // While it still holds something (a command, say, that only its keeper's kernel may settle) its row is needed.
+  // The row stays while it still holds something, such as a command that only its keeper's kernel may settle.
   if (left === 0 && (await retireDead(edges, holder))) edges.cleanUpAfter?.(holder)
 }
 
@@ -124,7 +125,7 @@ async function settle(
   return verdicts.length - performed.filter((one) => one !== 'left').length
 }
 
-/** What was removed is settled, also if it is announced again meanwhile; but not what it has begun since then. */
+/** Settles what a removed holder held, even if it has announced itself again; but not what it has begun since. */
 function performRemoved(
   edges: Edges,
   { id, seen }: Extract<DeadHolder, { state: 'removed' }>,
@@ -145,14 +146,14 @@ function performRemoved(
 function* performing(
   edges: Edges,
   intents: readonly Intent[],
-): Generator<readonly Question[], { answer: Performed[]; changes: readonly Change[] }, readonly unknown[]> {
+): PlanPart<{ answer: Performed[]; changes: readonly Change[] }> {
   const rows = new WorkingRows()
   const performed: Performed[] = []
   for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
   return { answer: performed, changes: rows.changes }
 }
 
-/** The verdict on the holder must still stand in the transaction that acts on it: it may have come back meanwhile. */
+/** The holder must still be dead in the transaction that acts on it: it may have come back since. */
 async function whileDead(
   edges: Edges,
   holder: string,

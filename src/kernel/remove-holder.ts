@@ -2,19 +2,20 @@ import { refuseRemoval } from '../core/lease/remove-holder.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
-import { know, type Page, type Question } from '../store/contract.ts'
+import { know, type Page } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { proofOf } from './holders.ts'
+import type { PlanPart } from './plan-part.ts'
 import { emptyReport, type Recovering, type RecoveryReport, recoverHolder } from './recover.ts'
 
-/** A claim that was under way when the row went may be committed behind the first look; sweeps find what comes later. */
+/** A claim that was under way when the row was removed may be committed after the first look; sweeps find later ones. */
 const MAX_ROUNDS = 3
 const PAGE = 1_000
 
 /**
- * An operator declares a holder dead. Its row goes first, so that it cannot renew it; then all that it holds is settled as
- * recovery would, page by page. When this comes back no write of its fences is accepted. If this program dies in between, any
- * kernel goes on in its sweep, and so does another call of this.
+ * Declares a holder dead for an operator. Its row is removed first, so that it cannot renew it; then everything that it holds
+ * is settled as in recovery, page by page. When this returns, no write under its fences is accepted. If this program dies in
+ * between, the sweep of any kernel goes on, and so does another call.
  */
 export async function removeHolder(
   edges: Edges,
@@ -40,8 +41,8 @@ export async function removeHolder(
   return report
 }
 
-/** The fence of each process that it holds. A keeper may come back under its id, and go on with other processes. */
-function* heldBy(holder: string): Generator<readonly Question[], Map<Pid, number>, readonly unknown[]> {
+/** The fence of each process that it holds. A keeper may come back under its id and begin other processes. */
+function* heldBy(holder: string): PlanPart<Map<Pid, number>> {
   const fences = new Map<Pid, number>()
   let after: number | null = null
   do {

@@ -9,8 +9,8 @@ import type { Edges } from './edges.ts'
 const CANDIDATES = 10
 
 /**
- * A whole pid, an unambiguous beginning of one, or a name: then the newest process of that name within reach that
- * lives, and the newest that has ended only if none does.
+ * Resolves a whole pid, an unambiguous prefix of one, or a name: the newest live process of that name that the actor can
+ * see, or the newest ended one if none lives.
  */
 export async function resolve(edges: Edges, actor: Actor, text: string): Promise<Pid> {
   if (isPid(text)) return text
@@ -24,7 +24,7 @@ export async function resolve(edges: Edges, actor: Actor, text: string): Promise
   throw new RefusedError(unknown(text))
 }
 
-/** The newest process of this name within reach that lives. */
+/** The newest live process of this name that the actor can see. */
 export async function liveNamed(edges: Edges, actor: Actor, name: string): Promise<Pid | undefined> {
   for (const owned of reachOf(actor)) {
     const found = await newestNamed(edges, actor, name, owned)
@@ -33,7 +33,7 @@ export async function liveNamed(edges: Edges, actor: Actor, name: string): Promi
   return undefined
 }
 
-/** A session looks among its own first: others may have used the name often since. */
+/** A session searches its own processes first: other sessions may have used the name often since. */
 function reachOf(actor: Actor): Filter[] {
   const own = { owner: { session: [actor.slice('session:'.length)] } }
   return actor.startsWith('session:') ? [own, {}] : [{}]
@@ -74,7 +74,7 @@ async function fromPrefix(edges: Edges, actor: Actor, prefix: string): Promise<P
   )
 }
 
-/** Its owner's, or granted. */
+/** Processes that the actor owns or that were granted to it. */
 export async function mayRead(edges: Edges, actor: Actor, record: ProcessRecord): Promise<boolean> {
   return (await refuseRead(edges, actor, record)) === undefined
 }

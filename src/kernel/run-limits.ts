@@ -5,8 +5,8 @@ import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
 
 /**
- * Stops what runs for longer than it may, where no keeper looks after that: tools and workflows, here or in a worker. The time
- * counts from the first start, also while it waits; one that is parked is due when it is over.
+ * Stops processes that run for longer than `limits.runMs` allows, where no keeper does so: tools and durable functions, here
+ * or in a worker. The time counts from the first start, also while the process waits. A parked process is due at its end.
  */
 export class RunLimits {
   readonly #edges: Edges
@@ -48,7 +48,7 @@ export class RunLimits {
 
   #end(pid: Pid): void {
     this.#stop(pid, 'limit:runMs').catch((error: unknown) => {
-      // It has ended by itself meanwhile, or is being stopped already.
+      // It has ended by itself, or is being stopped already.
       if (error instanceof RefusedError) return
       this.#edges.onTrouble(error, `stopping ${pid}`)
       this.#wait(pid, this.#edges.clock.now() + RETRY_MS)
@@ -56,5 +56,5 @@ export class RunLimits {
   }
 }
 
-/** A store that fails is asked again after this long. */
+/** How soon a stop that the store could not record is tried again. */
 const RETRY_MS = 500

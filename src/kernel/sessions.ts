@@ -63,7 +63,7 @@ export function endTurn(edges: Edges, actor: Actor, id: { session: string; turn:
 
 const PAGE = 200
 
-/** Takes from a session what points at it: its grants, its notices, and the wake targets of other processes. */
+/** Removes every reference to a session: its grants, its notices, and the wake targets of other processes. */
 export async function strip(
   edges: Edges,
   self: string,
@@ -160,7 +160,7 @@ function changeTurn(
   })
 }
 
-/** Writes a plan whose answer may be a refusal, and throws that. */
+/** Writes a plan whose answer may be a refusal. Throws the refusal. */
 export async function orThrow<Answer>(edges: Edges, plan: Plan<Answer | Refusal>): Promise<Answer> {
   const answer = await edges.store.write(plan)
   if (isRefusal(answer)) throw new RefusedError(answer)

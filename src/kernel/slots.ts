@@ -1,4 +1,4 @@
-/** The slots of one executor: a process that runs has one, and one that is about to be registered has reserved one. */
+/** The slots of one holder: a running process has one, and a process that is about to be registered reserves one. */
 export class Slots {
   readonly #most: () => number
   readonly #running: () => number
@@ -11,14 +11,14 @@ export class Slots {
     this.#running = running
   }
 
-  /** How many more processes may be begun now. */
+  /** How many more processes may begin now. */
   free(): number {
     const free = this.#most() - this.#running() - this.reserved
     if (free <= 0) this.#hadTooFew = true
     return free
   }
 
-  /** Whether none was free when one was looked for: then there may be work that was passed over. Asked again, it is forgotten. */
+  /** Whether no slot was free since the last call: work may have been passed over. Resets itself. */
   hadTooFew(): boolean {
     const hadTooFew = this.#hadTooFew
     this.#hadTooFew = false

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { stopOverdueAt } from '../core/process/stop-grace.ts'
 import type { Attempt } from './attempt.ts'
 
-/** Asked too early by the clock that counts, or another request has a grace of its own: it is asked again. */
+/** Delay before the next try, after one that came too early by the store's clock or for a newer request. */
 const AGAIN_MS = 1_000
 
 interface Stop {
@@ -12,12 +12,12 @@ interface Stop {
 
 export interface StopGracesOptions {
   readonly clock: Clock
-  /** Writes that it was not seen to stop. */
+  /** Writes that the attempt was not seen to stop. */
   readonly giveUp: (attempt: Attempt) => Promise<'done' | 'not_yet'>
   readonly failed: (error: unknown, attempt: Attempt) => void
 }
 
-/** Gives up attempts that were asked to stop, and are not seen to: one timer for each, of its latest request. */
+/** Gives up attempts that ignore a stop: one timer for each, for its latest request. */
 export class StopGraces {
   readonly #options: StopGracesOptions
   readonly #timers = new Map<Attempt, () => void>()
@@ -26,7 +26,7 @@ export class StopGraces {
     this.#options = options
   }
 
-  /** `executorMs` is how long its executor lets work go on by itself; a request that says how long overrides it. */
+  /** `executorMs`: how long the executor itself lets work go on. A grace in the request overrides it. */
   watch(attempt: Attempt, stop: Stop, executorMs: number): void {
     const overdueAt = stopOverdueAt(stop)
     this.forget(attempt)

@@ -12,15 +12,15 @@ import type { Kernel } from './kernel.ts'
 import { type Performed, performEach } from './perform.ts'
 import { type StopIntent, stopUnrecorded } from './unrecorded-stop.ts'
 
-/** What became of each process that matched. */
+/** What happened to each process that matched. */
 export interface StopReport {
   matched: number
   readonly signalled: Pid[]
   readonly alreadyEnded: Pid[]
   readonly stale: Pid[]
-  /** Asked to stop, though the store could not take it: recorded when it can. */
+  /** Asked to stop, though the store could not record it. It is recorded later. */
   readonly unrecorded: Pid[]
-  /** External processes: the stop is on record, and has not reached them. */
+  /** External processes whose stop is on record and has not reached them. */
   readonly recorded: Pid[]
   readonly failed: { readonly pid: Pid; readonly code: string; readonly message: string }[]
 }
@@ -28,10 +28,10 @@ export interface StopReport {
 export type InterruptScope = Owner & { readonly pid?: Pid }
 
 const PAGE = 200
-/** Of processes that have ended no more than this are named. */
+/** How many ended processes a report names at most. */
 const ENDED_NAMED = 100
 
-/** Asks all processes of a scope to stop: whoever executes them, here or elsewhere. Every selector given must match. */
+/** Asks all processes of a scope to stop, here or at any other holder. Every given selector must match. */
 export async function interruptScope(
   kernel: Kernel,
   actor: Actor,
@@ -42,7 +42,7 @@ export async function interruptScope(
   if (selectors.length === 0 && pid === undefined) {
     return refusal(
       'empty_scope',
-      'An interrupt without a scope would concern everything.',
+      'An interrupt without a scope would stop every process.',
       'Name at least one selector: a pid, a session, a turn, a tool call …',
     )
   }
@@ -58,7 +58,7 @@ export async function interruptScope(
   return refusal('not_found', 'No process matches that scope.', 'List the processes to see which there are.')
 }
 
-/** Stops these, each by itself: what one refuses does not keep the others. */
+/** Stops these, each by itself: a refusal of one does not affect the others. */
 async function stopAll(
   kernel: Kernel,
   actor: Actor,
@@ -107,13 +107,13 @@ function urgency(record: ProcessRecord): number {
   return record.kind === 'external' ? 3 : 1
 }
 
-/** The store could not take the stop. */
+/** The store could not record the stop. */
 interface Unwritten {
   readonly type: 'unwritten'
   readonly error: StoreError
 }
 
-/** Why one could not be stopped, as a report says it. */
+/** Why a process could not be stopped, for a report. */
 export function failureOf(pid: Pid, error: unknown): StopReport['failed'][number] {
   if (!(error instanceof ReeveError)) throw error
   return { pid, code: error.code, message: error.message }
@@ -142,7 +142,7 @@ export async function* performInPages(
   }
 }
 
-/** Live processes that fit, as far as the actor may see them. */
+/** Live processes that match and that the actor may see. */
 export async function visible(
   edges: Edges,
   actor: Actor,

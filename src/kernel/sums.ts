@@ -16,7 +16,7 @@ import type { Store } from '../store/contract.ts'
 export interface Budget {
   readonly given: Amounts
   readonly used: Amounts
-  /** With all below it. */
+  /** Including everything below it. */
   readonly total: Amounts
   readonly left: Amounts
 }
@@ -24,9 +24,9 @@ export interface Budget {
 const PAGE = 1_000
 
 /**
- * Sums for display. What has ended lies in the account above it already; what lives is added here, so that nobody has to
- * write anything but its own account while it lives. An account and what is open below it are read in one question: what
- * settles meanwhile is in one of them, and not in both.
+ * Sums for display. An ended process is already part of the account above it; live processes are added here, so that a live
+ * process writes no account but its own. An account and the open accounts below it are read in one question: an account
+ * that settles at that moment is counted once.
  */
 export class Sums {
   readonly #store: Store
@@ -37,7 +37,7 @@ export class Sums {
     this.#store = store
   }
 
-  /** Null where nothing was given or charged, here or below. */
+  /** Null if nothing was given or charged, here or below. */
   async of({ pid, root }: ProcessRecord): Promise<Budget | null> {
     this.#any ??= this.#store
       .ask({ ask: 'accounts', after: null, limit: 1 })
@@ -89,7 +89,7 @@ export class Sums {
 
 interface Tree {
   readonly open: ReadonlyMap<AccountId, Account>
-  /** Of each process: what is open below it. */
+  /** Per process: the sum of the open accounts below it. */
   readonly below: ReadonlyMap<AccountId, Amounts>
 }
 

@@ -6,8 +6,8 @@ import type { Kernel } from './kernel.ts'
 export type StopIntent = Extract<Intent, { type: 'stop' }>
 
 /**
- * Stops a command whose stop the store could not take: a full disk must not keep a program running. Its end is written when
- * the store takes writes again. Answers with its record as it is. Where nothing can be stopped, `error` is thrown.
+ * Stops a command whose stop the store could not record: a full disk must not keep a program running. Its end is written
+ * when the store accepts writes again. Answers with the current record. Throws `error` if no keeper here can stop it.
  */
 export async function stopUnrecorded(
   kernel: Kernel,

@@ -13,12 +13,12 @@ export interface WaitOptions {
 
 export type Waited<Value> =
   | { readonly type: 'done'; readonly value: Value }
-  /** Not an error: the waiter is as it was, and may wait again. */
+  /** Not an error: nothing has changed, and the caller may wait again. */
   | { readonly type: 'timed_out' }
-  /** The caller was called off; the process lives on. */
+  /** The caller's signal was aborted; the process lives on. */
   | { readonly type: 'interrupted' }
 
-/** Until the process has ended. Subscribes before it reads, so that an end in between is not missed. */
+/** Waits until the process has ended. Subscribes before it reads, so that an end in between is not missed. */
 export async function waitForEnd(
   edges: Edges,
   feed: Feed,
@@ -37,7 +37,7 @@ const PAGE = 500
 /** Events may be large: a page of them must fit in memory. */
 const PAGE_BYTES = 8 * 1024 * 1024
 
-/** Until an event fits, counted from `after`: one that came before counts too. The end of the process ends the wait. */
+/** Waits for an event behind `after` that fits; an earlier one counts, too. The end of the process ends the wait with null. */
 export async function waitForEvent(
   edges: Edges,
   feed: Feed,
@@ -77,12 +77,12 @@ export async function waitForEvent(
   })
 }
 
-/** Whether these are all the events of a process behind the last one that was seen: then the log need not be read. */
+/** Whether these events follow the last one that was seen without a gap: then the log need not be read. */
 function isUnbroken(events: readonly StoredEvent[], seen: number): boolean {
   return events.length > 0 && events.every(({ seq }, index) => seq === seen + 1 + index)
 }
 
-/** Calls `look` once at first (null), whenever events were heard, and when some may have been missed (null). */
+/** Calls `look` first with null, then with each batch of events; with null again if some may have been missed. */
 async function heardOrRead<Value>(
   edges: Edges,
   feed: Feed,
@@ -138,7 +138,7 @@ export function kernelClosed(): ReeveError {
   return new ReeveError(
     'closed',
     'This kernel has been closed.',
-    'Start another one; the processes are all there.',
+    'Start another one: the processes are in the store.',
   )
 }
 

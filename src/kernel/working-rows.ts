@@ -5,11 +5,10 @@ import type { Inbox } from '../core/inbox/inbox.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { know, type Question } from '../store/contract.ts'
+import { know } from '../store/contract.ts'
+import type { PlanPart } from './plan-part.ts'
 
-type Asking<Answer> = Generator<readonly Question[], Answer, readonly unknown[]>
-
-/** Rows as one plan has changed them so far: several decisions of one plan see each other. */
+/** The rows of one plan with its changes so far, so that its later decisions see its earlier ones. */
 export class WorkingRows {
   readonly changes: Change[] = []
   readonly #processes = new Map<Pid, ProcessRow | null>()
@@ -30,7 +29,7 @@ export class WorkingRows {
     }
   }
 
-  /** Undefined if it has not been asked for yet. */
+  /** Undefined if the plan has not read it yet. */
   known(pid: Pid): ProcessRow | null | undefined {
     return this.#processes.get(pid)
   }
@@ -40,13 +39,13 @@ export class WorkingRows {
     return row
   }
 
-  *process(pid: Pid): Asking<ProcessRow | null> {
+  *process(pid: Pid): PlanPart<ProcessRow | null> {
     const known = this.#processes.get(pid)
     return known === undefined ? this.learned(pid, yield* know({ ask: 'process', pid })) : known
   }
 
-  /** Asked for together: a question each would be a round trip each. */
-  *processes(pids: readonly Pid[]): Asking<(ProcessRow | null)[]> {
+  /** Reads them in one round trip. */
+  *processes(pids: readonly Pid[]): PlanPart<(ProcessRow | null)[]> {
     const unknown = pids.filter((pid) => !this.#processes.has(pid))
     if (unknown.length > 0) {
       const rows = yield unknown.map((pid) => ({ ask: 'process', pid }) as const)
@@ -56,13 +55,13 @@ export class WorkingRows {
     return pids.map((pid) => this.#processes.get(pid) ?? null)
   }
 
-  *group(id: string): Asking<Group | null> {
+  *group(id: string): PlanPart<Group | null> {
     const known = this.#groups.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'group', id })
   }
 
-  *inbox(scope: string): Asking<Inbox | null> {
+  *inbox(scope: string): PlanPart<Inbox | null> {
     const known = this.#inboxes.get(scope)
     if (known !== undefined) return known
     return yield* know({ ask: 'inbox', scope })
@@ -72,22 +71,22 @@ export class WorkingRows {
     this.#accounts.set(id, account)
   }
 
-  *account(id: string): Asking<Account | null> {
+  *account(id: string): PlanPart<Account | null> {
     const known = this.#accounts.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'account', id })
   }
 
-  /** A pid that was made a moment ago: nothing can be there. */
+  /** For a pid that was just generated: no process can have it. */
   assumeAbsent(pid: Pid): void {
     this.#processes.set(pid, null)
   }
 
-  *replayed(pid: Pid, replayKey: string): Asking<StoredEvent | null> {
+  *replayed(pid: Pid, replayKey: string): PlanPart<StoredEvent | null> {
     for (const change of this.changes) {
       if (change.type !== 'process' || change.row.record.pid !== pid) continue
       const event = change.events.find((one) => one.replayKey === replayKey)
-      // Its position is given at the commit; whoever repeats it in the same plan has no use for that.
+      // Its position is assigned at the commit; a repetition in the same plan does not need it.
       if (event !== undefined) return { ...event, position: 0 }
     }
     return yield* know({ ask: 'event', pid, replayKey })

@@ -19,53 +19,53 @@ import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 import { signalName } from '../verbs/shapes/scalars.ts'
 
-/** A function of the embedding program, run as a `tool` process. What it returns is the result: JSON, or a `Value` that is encoded. */
+/** A function of the embedding program that runs as a `tool` process. Its return value is the result: JSON, or a `Value` that is encoded. */
 export type ToolHandler = (context: ToolContext) => Promise<Value> | Value
 
-/** What a handler may do, as the process that it is. Everything here survives a crash; plain variables do not. */
+/** What a handler may do, as its process. Everything here survives a crash; plain variables do not. */
 export interface ToolContext {
   readonly pid: Pid
-  /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
+  /** The decoded input: what `encodeValue` or the `spawn` of a context was given. */
   readonly input: Value
-  /** 1 at first; more when an earlier holder died. */
+  /** 1 at first; more after an earlier holder died. */
   readonly attempt: number
   readonly record: ProcessRecord
-  /** The variables of its environment, with the values of secrets; empty where it has none. */
+  /** The variables of its environment, with the values of secrets; empty if it has none. */
   readonly env: Variables
-  /** Aborted when the process is to stop, or somebody else has taken it over. */
+  /** Aborted when the process is to stop, or another holder has taken it over. */
   readonly abortSignal: AbortSignal
   /** Appends an event of a type that the process declared. */
   append(type: string, payload: Value, options?: { readonly replayKey?: string }): Promise<void>
-  /** Starts a child. A later attempt that comes to the same call finds the same child. */
+  /** Starts a child. A later attempt that makes the same call gets the same child. */
   spawn(request: ChildRequest): Promise<ProcessRecord>
   /** Waits for a process to end. */
   wait(pid: Pid): Promise<ProcessRecord>
-  /** Takes the next signal of this name, sent before or after. */
+  /** Takes the next signal of this name, sent before or after the call. */
   waitForSignal(name: string, options?: { readonly timeoutMs?: number }): Promise<SignalAnswer>
-  /** A one-shot key that answers the next wait on this name from outside. */
+  /** A one-shot key with which an outsider answers the next wait on this name. */
   keyFor(name: string): Promise<string>
-  /** Sleeps until a time that later attempts keep to. */
+  /** Sleeps until a time that later attempts keep. */
   sleep(ms: number): Promise<void>
   /**
-   * Charges this process: before the work, so that too much is refused; or after it, with `done`. A later attempt that comes to
-   * the same call charges nothing again.
+   * Charges this process: before the work, so that a charge beyond the limit is refused; or after it, with `done`. A later
+   * attempt that makes the same call charges nothing again.
    */
   charge(amounts: Amounts, options?: { readonly done?: boolean }): Promise<void>
   /** Resolves at once unless the process is paused; then when it is resumed. */
   untilResumed(): Promise<void>
 }
 
-/** A registration without what the parent settles by itself. The input of a tool or a durable function may be any `Value`. */
+/** A registration without the fields that the parent determines. The input of a tool or a durable function may be any `Value`. */
 export type ChildRequest = WithValueInput<ChildToRegister>
 
 type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
 
 export type SignalAnswer = { readonly type: 'signal'; readonly value: Json } | { readonly type: 'timed_out' }
 
-/** Spawns a child of the process that `work` is. Children come through the same door as everything, and meet the same checks. */
+/** Spawns a child of the process of `work`, through the same verb and checks as any other spawn. */
 export type SpawnAs = (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
 
-/** The variables that a process runs with. Throws where a secret is not set. */
+/** The variables that a process runs with. Throws if a secret is not set. */
 export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortSignal) => Promise<Variables>
 
 /** Runs `tool` processes with functions of this program. */
@@ -90,7 +90,7 @@ export function inProcess(
   }
 }
 
-/** Its acts are fields, not methods: a handler may take them out of the context, as in `({ input, append }) => …`. */
+/** Its methods are fields, so that a handler may destructure them, as in `({ input, append }) => …`. */
 class Context implements ToolContext {
   readonly pid: Pid
   readonly input: Value
@@ -100,7 +100,7 @@ class Context implements ToolContext {
   readonly #work: Work
   readonly #kernel: Kernel
   readonly #spawnAs: SpawnAs
-  /** How many waits of each name this attempt has entered: the same code counts the same way in every attempt. */
+  /** How many waits of each name this attempt has entered: the same code counts the same in every attempt. */
   readonly #ordinals = new Map<string, number>()
   #children = 0
   #charges = 0
@@ -230,7 +230,7 @@ function checkOptions(call: string, given: unknown, known: readonly string[]): v
   if (unknown !== undefined) throw new RefusedError(unknown)
 }
 
-/** A wait on a name that nobody can send would never end. */
+/** A wait on a name that cannot be sent would never end. */
 function checkSignalName(name: string): void {
   const parsed = signalName.safeParse(name)
   if (parsed.success) return
@@ -238,7 +238,7 @@ function checkSignalName(name: string): void {
   throw new RefusedError(
     refusal(
       'invalid_input',
-      `${JSON.stringify(name)} is no name for a signal: it ${said}.`,
+      `${JSON.stringify(name)} is not a valid signal name: it ${said}.`,
       'Give it another name.',
     ),
   )

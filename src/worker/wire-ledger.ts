@@ -8,11 +8,11 @@ import type { Ledger } from '../workflow/ledger.ts'
 
 type Act = InputOf<'doWork'>['act']
 
-/** Events per question when a journal is read, and how long one wait for a child may take. */
+/** Events per request when a journal is read, and how long one wait for a child may take. */
 const PAGE = 1_000
 const WAIT_MS = 60_000
 
-/** One process of a daemon, in the hands of a worker. */
+/** The ledger of one process that a worker executes for a daemon. */
 export function wireLedger(
   reeve: Reeve,
   attempt: Attempt,
@@ -47,7 +47,7 @@ export function wireLedger(
       if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)
       return { events: answer.events, isLast: answer.events.length === 0 }
     },
-    // What may be masked is read again, as it was written.
+    // Events with a mask in them are read again, unmasked.
     onEvents: (listener) =>
       onEvents((events) => listener(events === null || events.some(mayBeMasked) ? null : events)),
     async write(intent) {
@@ -79,7 +79,7 @@ export function wireLedger(
   }
 }
 
-/** Secrets of the home stay with the daemon: a worker has those that are variables of its own program. */
+/** Secrets of the home stay with the daemon: a worker uses variables of its own program. */
 function variablesOf(environment: Environment): Variables {
   const lookUp = (name: string) => secretValue(name, { secrets: {}, env: process.env })
   const resolved = resolveVariables(environment, lookUp)
@@ -88,7 +88,7 @@ function variablesOf(environment: Environment): Variables {
   throw new RefusedError({ ...resolved.refusal, remedy })
 }
 
-/** A mask is made of stars: without any, it is as it was written. */
+/** Masks consist of stars: a value without stars is unmasked. */
 function mayBeMasked(shown: unknown): boolean {
   return JSON.stringify(shown).includes('*')
 }

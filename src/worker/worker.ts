@@ -1,30 +1,31 @@
 import { randomBytes } from 'node:crypto'
-import { messageOf } from '../base/error-text.ts'
 import { pause } from '../base/pause.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
-import type { Json } from '../core/json/json.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
+import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
+import { endingOfThrown, FinalWrites, isRefused } from '../kernel/final-writes.ts'
+import { RunningAttempts } from '../kernel/running-attempts.ts'
 import { StopGraces } from '../kernel/stop-graces.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
-import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
+import type { Reeve } from '../verbs/reeve.ts'
 import { checkOptions, checkRetry } from '../workflow/retry.ts'
 import { GRACE_MS, Run } from '../workflow/run.ts'
-import { isTrouble } from '../workflow/writing.ts'
+import { Announcements, ignoreTrouble } from './announcements.ts'
+import { DaemonFinalWrites, MAX_RETRY_MS, RETRY_MS } from './daemon-final-writes.ts'
+import { EventListeners } from './event-listeners.ts'
 import { wireLedger } from './wire-ledger.ts'
 
-/** How long one question for work may take. */
+/** How long one claim may wait for work. */
 const CLAIM_MS = 20_000
-const AT_ONCE = 100
-const RETRY_MS = 500
-const RETRY_MAX_MS = 10_000
+const MAX_AT_ONCE = 100
 
-/** What is asked of a process while it is executed. */
-const ASKED: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
+/** Requests to a process while it is executed. */
+const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
 
 interface Served {
   readonly run: WorkflowFunction
@@ -32,41 +33,45 @@ interface Served {
 }
 
 /**
- * Executes workflow processes of a daemon in this program: announces what it serves, claims, runs, and gives back what
- * it holds when it is closed. It is a holder of its own, so it outlives the daemon: with the next one it goes on.
+ * Executes workflow processes of a daemon in this program: announces what it serves, claims, runs, and gives its leases
+ * back when it closes. A worker is a holder of its own, so it outlives the daemon and goes on with the next one.
  *
- * | state   | a function is added    | an answer brings work | the daemon is away | `close`           |
- * | idle    | working                | –                     | –                  | closed            |
- * | working | announced with the rest | run                  | asks again         | gives back; closed |
- * | closed  | refused                | –                     | –                  | –                 |
+ * | state   | a function is added     | a claim brings work | the daemon is away | `close`                  |
+ * | idle    | working                 | –                   | –                  | closed                   |
+ * | working | announced with the rest | runs it             | asks again         | gives leases back; closed |
+ * | closed  | refused                 | –                   | –                  | –                        |
  */
 export class Worker {
   readonly #reeve: Reeve
   readonly #id = `w_${randomBytes(12).toString('hex')}`
   readonly #functions = new Map<string, Served>()
-  readonly #running = new Map<Pid, Attempt>()
-  readonly #listeners = new Map<Pid, Set<(events: readonly StoredEvent[] | null) => void>>()
   readonly #closing = new AbortController()
   /** Nothing is written any more. */
   readonly #closed = new AbortController()
   readonly #runs = new Set<Run>()
+  readonly #listeners = new EventListeners()
+  readonly #writes: FinalWrites
+  readonly #announcements: Announcements
   readonly #graces = new StopGraces({
     clock: systemClock,
     giveUp: (attempt) => this.#giveUpStop(attempt),
     failed: (error) => process.emitWarning(String(error), { type: 'ReeveWarning' }),
   })
-  #announcing: Promise<unknown> = Promise.resolve()
-  /** When it was last certain that all leases are still held, and for how long that counts. */
-  #certain: number | undefined
-  #ttlMs = 0
-  #asking: Promise<void> | undefined
-  /** Questions for work that are under way, and what was asked meanwhile of processes that are not run here (yet). */
+  readonly #running = new RunningAttempts((attempt) => this.#graces.forget(attempt))
+  /** Claims that are under way, and the requests that arrived meanwhile for processes that are not run here yet. */
   #claims = 0
-  readonly #early = new Map<Pid, StoredEvent[]>()
+  readonly #earlyRequests = new Map<Pid, StoredEvent[]>()
   #working: Promise<unknown> | undefined
 
   constructor(reeve: Reeve) {
     this.#reeve = reeve
+    this.#writes = new FinalWrites(new DaemonFinalWrites(reeve, this.#closed.signal))
+    this.#announcements = new Announcements(reeve, {
+      worker: this.#id,
+      workflows: () => [...this.#functions.keys()],
+      closing: this.#closing.signal,
+      findLost: () => this.#claimWithin(0),
+    })
   }
 
   async add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): Promise<void> {
@@ -84,91 +89,43 @@ export class Worker {
     checkOptions(`The workflow ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
     checkRetry(options.retry)
     this.#functions.set(name, { run, options })
-    // What happens to a process after it was claimed is heard: the stream begins before the first claim.
-    const { renewMs, position: after } = await this.#announce().catch((error: unknown) => {
+    // The event stream begins before the first claim, so that no request to a claimed process is missed.
+    const { renewMs, position: after } = await this.#announcements.announce().catch((error: unknown) => {
       this.#functions.delete(name)
       throw error
     })
-    this.#working ??= Promise.all([this.#keepAnnounced(renewMs), this.#follow(after), this.#claim()])
+    this.#working ??= Promise.all([
+      this.#announcements.renewEvery(renewMs),
+      this.#follow(after),
+      this.#claimUntilClosed(),
+    ])
   }
 
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     await Promise.all([...this.#runs].map((run) => run.drain()))
-    for (const attempt of this.#running.values()) {
-      attempt.over = true
-      this.#graces.forget(attempt)
+    for (const attempt of this.#running.all) {
+      this.#running.forget(attempt)
       attempt.stop(new Stopped('shutdown', 'The worker is shutting down.'))
     }
-    this.#running.clear()
     this.#closed.abort()
     await this.#working
     if (this.#functions.size > 0) await this.#reeve.retireWorker({ worker: this.#id })
   }
 
-  /** One at a time: the last one says all that is served. */
-  #announce(): Promise<OutputOf<'announceWorker'>> {
-    const announce = async () => {
-      const sent = systemClock.now()
-      const answer = await this.#reeve.announceWorker({
-        worker: this.#id,
-        workflows: [...this.#functions.keys()],
-      })
-      this.#ttlMs = answer.ttlMs
-      this.#certain ??= sent
-      // Only a row that has not lapsed in between keeps the leases.
-      if (systemClock.now() - this.#certain <= answer.ttlMs) this.#certain = sent
-      return answer
-    }
-    const announced = this.#announcing.then(announce)
-    this.#announcing = announced.catch(() => undefined)
-    return announced
-  }
-
-  /** Nobody else has taken a lease from this worker since it announced itself the last time, unless that is too long ago. */
-  #sure(): Promise<void> | undefined {
-    const { signal } = this.#closing
-    if (signal.aborted || systemClock.now() - (this.#certain ?? 0) <= this.#ttlMs) return undefined
-    this.#asking ??= this.#askWhatIsLost().finally(() => {
-      this.#asking = undefined
-    })
-    return this.#asking
-  }
-
-  async #askWhatIsLost(): Promise<void> {
-    const sent = systemClock.now()
-    try {
-      await this.#announce()
-      await this.#claimWithin(0)
-      this.#certain = sent
-    } catch (error) {
-      // Called off: nothing more is begun.
-      if (!this.#closing.signal.aborted) throw error
-    }
-  }
-
-  /** Missed renewals cost the leases only when somebody else has claimed them: then it stops what it has lost. */
-  async #keepAnnounced(renewMs: number): Promise<void> {
-    for (;;) {
-      await this.#pause(renewMs)
-      if (this.#closing.signal.aborted) return
-      await this.#announce().catch(ignoreTrouble)
-      await this.#sure()?.catch(ignoreTrouble)
-    }
-  }
-
-  async #claim(): Promise<void> {
+  async #claimUntilClosed(): Promise<void> {
     await this.#untilClosed(async () => {
-      if (this.#running.size >= AT_ONCE) await this.#pause(RETRY_MS)
+      if (this.#running.size >= MAX_AT_ONCE) await pause(systemClock, RETRY_MS, this.#closing.signal)
       else await this.#claimWithin(CLAIM_MS)
     })
   }
 
+  /** Claims work, and learns which leases are lost. */
   async #claimWithin(timeoutMs: number): Promise<void> {
-    const executed = new Map(this.#running)
+    const executed = new Map(this.#running.all.map((attempt) => [attempt.record.pid, attempt]))
     const known = [...executed.keys()]
-    const limit = Math.max(1, AT_ONCE - known.length)
+    const limit = Math.max(1, MAX_AT_ONCE - known.length)
     this.#claims += 1
     try {
       const asked = { worker: this.#id, known, limit, timeoutMs }
@@ -177,23 +134,22 @@ export class Worker {
       for (const { record, fence } of work) this.#begin(record, fence)
     } finally {
       this.#claims -= 1
-      if (this.#claims === 0) this.#early.clear()
+      if (this.#claims === 0) this.#earlyRequests.clear()
     }
   }
 
   #lose(attempt: Attempt | undefined): void {
     if (attempt === undefined || attempt.over) return
-    this.#forget(attempt)
-    attempt.stop(new Stopped('lease_lost', 'Another worker may have taken it over.'))
+    this.#running.lose(attempt, 'Another worker may have taken it over.')
   }
 
-  /** One stream of events serves all that is run here. */
+  /** Follows the daemon's events from a position, and through reconnects. */
   async #follow(from: number): Promise<void> {
     let after: number | undefined = from
     const filter = { kind: ['workflow' as const], status: 'any' as const }
     await this.#untilClosed(async () => {
-      const position: number = after ?? (await this.#here())
-      // Taken up anew, it may have missed some: they are in the log.
+      const position: number = after ?? (await this.#announcements.announce()).position
+      // A stream that was cut off may have missed events; those are in the log.
       if (after === undefined) await this.#catchUp()
       after = undefined
       const stream = this.#reeve.follow({ after: position, filter }, { signal: this.#closing.signal })
@@ -201,10 +157,10 @@ export class Worker {
     })
   }
 
-  /** Events of what is run here may have been missed. */
+  /** Events of processes that run here may have been missed. */
   async #catchUp(): Promise<void> {
-    for (const listeners of this.#listeners.values()) for (const listener of [...listeners]) listener(null)
-    for (const attempt of [...this.#running.values()]) {
+    this.#listeners.tellAllOfMissed()
+    for (const attempt of this.#running.all) {
       const found = await this.#shown(attempt.record.pid)
       if (found === undefined || found.outcome !== null) this.#lose(attempt)
       if (found === undefined || attempt.over) continue
@@ -214,7 +170,7 @@ export class Worker {
     }
   }
 
-  /** Undefined if it has ended so long ago that it is gone. */
+  /** Undefined if it has ended and was pruned. */
   async #shown(pid: Pid): Promise<ProcessRecord | undefined> {
     try {
       return await this.#reeve.show({ pid })
@@ -224,29 +180,23 @@ export class Worker {
     }
   }
 
-  async #here(): Promise<number> {
-    return (await this.#announce()).position
-  }
-
   #heard(event: StoredEvent): void {
-    for (const listener of [...(this.#listeners.get(event.pid) ?? [])]) listener([event])
+    this.#listeners.tell(event)
     const attempt = this.#running.get(event.pid)
-    if (attempt !== undefined) this.#tell(attempt, event)
-    // It may be among those that are being claimed.
-    else if (this.#claims > 0 && ASKED.has(event.type))
-      this.#early.set(event.pid, [...(this.#early.get(event.pid) ?? []), event])
+    if (attempt !== undefined) this.#request(attempt, event)
+    // The process may be among those that are being claimed.
+    else if (this.#claims > 0 && REQUESTS.has(event.type))
+      this.#earlyRequests.set(event.pid, [...(this.#earlyRequests.get(event.pid) ?? []), event])
   }
 
-  #tell(attempt: Attempt, event: StoredEvent): void {
-    if (event.type === 'paused') attempt.request({ type: 'pause' })
-    if (event.type === 'resumed') attempt.request({ type: 'resume' })
-    if (event.type === 'stop_requested') {
-      const payload = event.payload as unknown as Omit<StopRequest, 'at'>
-      this.#stop(attempt, { ...payload, at: event.at })
-    }
+  #request(attempt: Attempt, event: StoredEvent): void {
+    const known = knownEvent(event)
+    if (known?.type === 'paused') attempt.request({ type: 'pause' })
+    if (known?.type === 'resumed') attempt.request({ type: 'resume' })
+    if (known?.type === 'stop_requested') this.#stop(attempt, { ...known.payload, at: known.at })
   }
 
-  #stop(attempt: Attempt, request: StopRequest): void {
+  #stop(attempt: Attempt, request: NonNullable<ProcessRecord['stopRequest']>): void {
     const { how, reason, source } = request
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
@@ -256,13 +206,9 @@ export class Worker {
   }
 
   async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
-    const { pid } = attempt.record
-    const no = await this.#insist(attempt, async () => {
-      const { fence } = attempt.fence()
-      await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'give_up_stop' } })
-    })
-    if (no instanceof RefusedError && no.code === 'stopping') return 'not_yet'
-    this.#forget(attempt)
+    const answer = await this.#writes.giveUpStop(attempt)
+    if (answer === 'not_yet') return answer
+    this.#running.forget(attempt)
     return 'done'
   }
 
@@ -271,8 +217,8 @@ export class Worker {
     if (this.#closing.signal.aborted || (former !== undefined && former.fenceNumber >= fence)) return
     former?.stop(new Stopped('lease_lost', 'It was taken over, and came back.'))
     const attempt = new Attempt(record, this.#id, fence)
-    this.#running.set(record.pid, attempt)
-    for (const event of this.#early.get(record.pid) ?? []) this.#tell(attempt, event)
+    this.#running.add(attempt)
+    for (const event of this.#earlyRequests.get(record.pid) ?? []) this.#request(attempt, event)
     if (record.stopRequest !== null) this.#stop(attempt, record.stopRequest)
     void this.#run(attempt)
   }
@@ -282,127 +228,59 @@ export class Worker {
     const served = this.#functions.get(String(record.spec['workflow']))
     if (served === undefined) return
     const ledger = wireLedger(this.#reeve, attempt, systemClock, {
-      onEvents: (listener) => this.#on(record.pid, listener),
-      sure: () => this.#sure(),
+      onEvents: (listener) => this.#listeners.on(record.pid, listener),
+      sure: () => this.#announcements.ensureLeases(),
     })
     const run = new Run(ledger, served.options)
     this.#runs.add(run)
     try {
       const ending = await run.run(served.run)
-      if (ending.status === 'parked') this.#forget(attempt)
-      else if (ending.status === 'left') await this.#putBack(attempt)
-      else {
-        const { status, reason, result } = ending
-        await this.#end(attempt, {
-          status,
-          ...(reason === undefined || reason === null ? {} : { reason }),
-          ...(result === undefined ? {} : { result }),
-        })
-      }
+      if (ending.status === 'parked') this.#running.forget(attempt)
+      else if (ending.status === 'left') await this.#release(attempt)
+      else await this.#end(attempt, ending)
     } catch (error) {
-      if (isLost(error)) this.#forget(attempt)
-      else await this.#end(attempt, thrown(attempt, error))
+      if (isLost(error)) this.#running.forget(attempt)
+      else await this.#end(attempt, endingOfThrown(attempt, error))
     } finally {
       this.#runs.delete(run)
     }
   }
 
-  /** Gives its lease back; a fence that is stale gives nothing back. */
-  async #putBack(attempt: Attempt): Promise<void> {
-    const { fence } = attempt.fence()
-    const { pid } = attempt.record
-    await this.#insist(attempt, async () => {
-      await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'release' } })
-    })
-    this.#forget(attempt)
+  /** Trouble kept it from going on: the process is queued again. */
+  async #release(attempt: Attempt): Promise<void> {
+    await this.#writes.release(attempt)
+    this.#running.forget(attempt)
   }
 
   async #end(attempt: Attempt, ending: Ending): Promise<void> {
-    const { pid } = attempt.record
-    const write = (said: Ending) =>
-      this.#insist(attempt, async () => {
-        const { fence } = attempt.fence()
-        await this.#reeve.doWork({ worker: this.#id, pid, fence, act: { type: 'end', ...said } })
-      })
-    const no = await write(ending)
-    // An end that cannot be written is a failure of its own.
-    const still = no === undefined ? undefined : await write({ status: 'failed', reason: no.message })
-    if (still === undefined) return this.#forget(attempt)
-    // Forgotten, it would be claimed and run again and again.
-    process.emitWarning(`The end of ${pid} was refused: ${still.message}`, { type: 'ReeveWarning' })
+    const answer = await this.#writes.end(attempt, ending, `end:${attempt.fenceNumber}`)
+    if (answer === undefined || !isRefused(answer)) return this.#running.forget(attempt)
+    // The attempt stays known: forgotten, the process would be claimed and run again and again.
+    process.emitWarning(`The end of ${attempt.record.pid} was refused: ${answer.message}`, {
+      type: 'ReeveWarning',
+    })
   }
 
-  /** Until it is written, or is not ours to write any more. Answers with a no that has another reason. */
-  async #insist(attempt: Attempt, act: () => Promise<void>): Promise<Error | undefined> {
-    for (let delay = RETRY_MS; !attempt.over; delay = Math.min(delay * 2, RETRY_MAX_MS)) {
-      try {
-        await act()
-        return undefined
-      } catch (error) {
-        if (!isTrouble(error)) return isOthers(error) ? undefined : (error as Error)
-      }
-      await this.#pause(delay, this.#closed.signal)
-    }
-    return undefined
-  }
-
-  #forget(attempt: Attempt): void {
-    attempt.over = true
-    this.#graces.forget(attempt)
-    if (this.#running.get(attempt.record.pid) === attempt) this.#running.delete(attempt.record.pid)
-  }
-
-  #on(pid: Pid, listener: (events: readonly StoredEvent[] | null) => void): () => void {
-    const listeners = this.#listeners.get(pid) ?? new Set()
-    this.#listeners.set(pid, listeners.add(listener))
-    return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(pid)
-    }
-  }
-
-  /** Again and again; a daemon that is away is asked again after a while, and told who is there. */
+  /** Repeats `act`. A daemon that is away is asked again after a backoff, and a new one gets an announcement. */
   async #untilClosed(act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#closing
     let delay = RETRY_MS
-    while (!this.#closing.signal.aborted) {
+    while (!signal.aborted) {
       try {
         await act()
         delay = RETRY_MS
       } catch (error) {
-        if (this.#closing.signal.aborted) return
-        await this.#pause(delay)
-        delay = Math.min(delay * 2, RETRY_MAX_MS)
+        if (signal.aborted) return
+        await pause(systemClock, delay, signal)
+        delay = Math.min(delay * 2, MAX_RETRY_MS)
         if (error instanceof RefusedError && error.code === 'not_found')
-          await this.#announce().catch(ignoreTrouble)
+          await this.#announcements.announce().catch(ignoreTrouble)
       }
     }
   }
-
-  #pause(ms: number, signal = this.#closing.signal): Promise<void> {
-    return pause(systemClock, ms, signal)
-  }
-}
-
-type StopRequest = NonNullable<ProcessRecord['stopRequest']>
-type Ending = Omit<Extract<InputOf<'doWork'>['act'], { type: 'end' }>, 'type'>
-
-function thrown(attempt: Attempt, error: unknown): Ending {
-  if (attempt.stopped !== undefined) return { status: 'cancelled' }
-  const message = messageOf(error)
-  const code = error instanceof RefusedError ? { code: error.code } : {}
-  return { status: 'failed', reason: message, result: { error: message, ...code } satisfies Json }
-}
-
-/** It has ended, or is another's. */
-function isOthers(error: unknown): boolean {
-  return error instanceof RefusedError && (error.code === 'stale_fence' || error.code === 'already_ended')
 }
 
 function isLost(error: unknown): boolean {
   if (error instanceof Stopped) return error.why === 'lease_lost' || error.why === 'shutdown'
   return error instanceof RefusedError && error.code === 'stale_fence'
-}
-
-function ignoreTrouble(error: unknown): void {
-  if (!(error instanceof ReeveError)) throw error
 }

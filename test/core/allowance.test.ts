@@ -14,7 +14,7 @@ import type { Kind } from '../../src/core/process/record.ts'
 
 const ROOT = account('process:p_root', { toolCalls: 100, cost: 1, children: 50 })
 
-test('a child that asks for nothing gets half of what is left, of each', () => {
+test('a child that asks for nothing gets half of what is left of each limit', () => {
   const { parent, given } = carve(ROOT, {})
   expect(given).toEqual({ toolCalls: 50, cost: 0.5, children: 24 })
   expect(remainderOf(parent)).toEqual({ toolCalls: 50, cost: 0.5, children: 25 })
@@ -45,7 +45,7 @@ test('more than is left is refused, by name', () => {
   })
 })
 
-test('a tool is a call of whoever runs it, where calls are limited', () => {
+test('a tool process counts as a call of its parent, if calls are limited', () => {
   const { parent, given } = carve(ROOT, {}, 'tool')
   expect([given.toolCalls, parent.used]).toEqual([49, { children: 1, toolCalls: 1 }])
   expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({ children: 1 })
@@ -56,7 +56,7 @@ test('a tool is a call of whoever runs it, where calls are limited', () => {
   })
 })
 
-test('a child too many is refused', () => {
+test('a child beyond the limit is refused', () => {
   const none = account('process:p_a', { children: 0 })
   expect(
     decideCarve(none, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
@@ -65,7 +65,7 @@ test('a child too many is refused', () => {
   })
 })
 
-test('where nobody limits anything there is no account', () => {
+test('without any limit there is no account', () => {
   expect(
     decideCarve(null, {}, { id: 'process:p_c', parent: null, root: null, session: null }, 'external'),
   ).toEqual({
@@ -75,7 +75,7 @@ test('where nobody limits anything there is no account', () => {
   })
 })
 
-test('a charge beyond the limit is refused before the work, and the whole of it', () => {
+test('a charge beyond the limit is refused whole before the work', () => {
   expect(charge(ROOT, { cost: 0.1, toolCalls: 101 })).toMatchObject({
     type: 'refuse',
     refusal: { details: { limit: 'toolCalls' } },
@@ -86,7 +86,7 @@ test('a charge beyond the limit is refused before the work, and the whole of it'
   })
 })
 
-test('what was done already is charged all the same, and the overrun named', () => {
+test('work that is already done is charged beyond the limit, and the overrun is named', () => {
   const { account: booked, over } = book(ROOT, { toolCalls: 101 })
   expect(over).toBe('toolCalls')
   expect(remainderOf(booked)).toEqual({ toolCalls: 0, cost: 1, children: 50 })
@@ -94,13 +94,13 @@ test('what was done already is charged all the same, and the overrun named', () 
   expect(charge(booked, { cost: 1 }).type).toBe('charged')
 })
 
-test('tenths of a cent come out even', () => {
+test('sums of decimals have no rounding error', () => {
   let one = account('process:p_a', { cost: 1 })
   for (let time = 0; time < 1_000; time++) one = book(one, { cost: 0.001 }).account
   expect(leftOf(one, 'cost')).toBe(0)
 })
 
-test('in a tree the sum of what is used and held never exceeds what the root was given, but for work told afterwards; what is unused is back at the end', () => {
+test('in a tree, use and held amounts never exceed what the root was given, except by work charged afterwards; unused amounts return at the end', () => {
   void fc.assert(
     fc.property(given, fc.array(step, { maxLength: 60 }), (rootGiven, steps) => {
       const tree = new Tree(rootGiven)
@@ -149,7 +149,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Tree {
   readonly accounts = new Map<AccountId, Account>()
   charged: Amounts = {}
-  /** Of work that was told when it had been done: what nobody had. */
+  /** Charges for work that was already done, beyond what was left. */
   over: Amounts = {}
   readonly #ended = new Set<AccountId>()
 

@@ -23,7 +23,7 @@ function source(limits = FLOOD_LIMITS) {
   return { clock, match }
 }
 
-test('of one source one match is told in 15 seconds, and the next says how many were held back', () => {
+test('one source reports one match in 15 seconds, and the next says how many were held back', () => {
   const { clock, match } = source()
   expect(match()).toEqual(['tell', 0])
   expect(match()).toEqual(['hold', 1])
@@ -36,7 +36,7 @@ test('of one source one match is told in 15 seconds, and the next says how many 
   expect(match()).toEqual(['tell', 0])
 })
 
-test('the third window in a row with something held back disables the watch, for good', () => {
+test('the third window in a row with held-back matches disables the watch for good', () => {
   const { clock, match } = source()
   for (const held of [1, 1]) {
     expect(match()[0]).toBe('tell')
@@ -49,7 +49,7 @@ test('the third window in a row with something held back disables the watch, for
   expect(match()[0]).toBe('hold')
 })
 
-test('a window in which nothing was held back clears the strikes', () => {
+test('a window without held-back matches clears the strikes', () => {
   const { clock, match } = source()
   for (let round = 0; round < 10; round++) {
     for (let window = 0; window < 2; window++) {
@@ -62,7 +62,7 @@ test('a window in which nothing was held back clears the strikes', () => {
   }
 })
 
-test('over all sources 15 are told in 10 seconds, then one says so, and the rest is counted for 30', () => {
+test('over all sources 15 matches are reported in 10 seconds, then one notice says so, and the rest is counted for 30 seconds', () => {
   const clock = simulatedClock()
   let overflow: Overflow = NO_OVERFLOW
   const match = (seq: number) => {
@@ -93,14 +93,14 @@ test('matches that come slowly enough never trip it', () => {
   }
 })
 
-test('a clock that is set back holds a match for one window, not for as long as it was set back by', () => {
+test('after the clock is set back, a match is held for one window at most', () => {
   const told = matchAtSource(QUIET_SOURCE, 1, 1_000_000, FLOOD_LIMITS)
   const held = matchAtSource(told.source, 1, 2_000, FLOOD_LIMITS)
   expect([held.verdict, heldDueAt(held.source, FLOOD_LIMITS)]).toEqual(['hold', 17_000])
   expect(matchAtSource(held.source, 1, 17_000, FLOOD_LIMITS)).toMatchObject({ verdict: 'tell', heldBack: 1 })
 })
 
-test('a clock that is set back neither counts matches of the future, nor silences a scope until it has caught up', () => {
+test('after the clock is set back, matches of the future do not count, and the silence is not prolonged', () => {
   const limits = { ...FLOOD_LIMITS, burst: 1 }
   const first = matchOverAll(NO_OVERFLOW, { pid: 'p_a', seq: 1 }, 1_000_000, limits)
   expect(matchOverAll(first.overflow, { pid: 'p_a', seq: 2 }, 2_000, limits).told).toBe('match')
@@ -111,7 +111,7 @@ test('a clock that is set back neither counts matches of the future, nor silence
   expect(isReleaseDue(overflow, 2_000)).toBe(true)
 })
 
-test('every number can be set', () => {
+test('every limit can be configured', () => {
   const { clock, match } = source({ everyMs: 10, strikes: 1, burst: 1, burstMs: 5, silenceMs: 7 })
   expect(match()[0]).toBe('tell')
   clock.advance(10)

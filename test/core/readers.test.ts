@@ -173,7 +173,7 @@ describe('a reader begins in the output of a process', () => {
   })
 })
 
-test('a session is where the reader is that has read the most', () => {
+test('the position of a session is that of its foremost reader', () => {
   expect(sessionOutputPosition(9, 5, EARLY)).toBe(9)
   expect(sessionOutputPosition(9, 12, EARLY)).toBe(12)
   expect(sessionOutputPosition(null, 5, EARLY)).toBe(5)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { restartDelay } from '../../src/core/process/restart.ts'
 
-test('what ended by itself is started again as its policy says, and what was stopped never', () => {
+test('a process that ended by itself is started again by its policy, and a stopped one never', () => {
   const ends = ['completed', 'failed', 'abandoned', 'cancelled'] as const
   const again = (on: 'never' | 'failure' | 'always') =>
     ends.filter((end) => restartDelay({ on }, end, 0) !== null)
@@ -10,7 +10,7 @@ test('what ended by itself is started again as its policy says, and what was sto
   expect(again('always')).toEqual(['completed', 'failed', 'abandoned'])
 })
 
-test('the delay doubles up to the longest, and there is a limit', () => {
+test('the delay doubles up to its maximum, and the number of restarts is limited', () => {
   const delays = (policy: object) =>
     Array.from({ length: 5 }, (_, before) => restartDelay({ on: 'failure', ...policy }, 'failed', before))
   expect(delays({})).toEqual([1_000, 2_000, 4_000, 8_000, 16_000])

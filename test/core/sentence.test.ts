@@ -11,7 +11,7 @@ function said(kind: NoticeKind, payload: Json, tail: string | null = null): stri
 
 const named = { label: 'npm test', name: 'tests' }
 
-test('the sentence of an end stands alone: what, of whom, when, how, why, and what it printed last', () => {
+test('the sentence of an end stands alone: process, outcome, times, reason and last output', () => {
   const outcome = {
     status: 'failed',
     exitCode: 2,
@@ -33,11 +33,11 @@ test('the sentence of an end stands alone: what, of whom, when, how, why, and wh
     startedAt: null,
   }
   expect(said('completion', { ...lost, evidence: 'keeper_lost' })).toBe(
-    'npm test (tests, p_a) abandoned (evidence keeper_lost: nobody saw how it ended); never started, ended 2026-01-02T03:04:05Z.',
+    'npm test (tests, p_a) abandoned (evidence keeper_lost: its end was not seen); never started, ended 2026-01-02T03:04:05Z.',
   )
 })
 
-test('the sentence of an end says what its watches held back, and what they missed', () => {
+test('the sentence of an end counts the matches that its watches held back or missed', () => {
   const payload = { ...named, status: 'completed', exitCode: 0, startedAt: AT, endedAt: AT }
   const untold = { heldBack: { E: 2 }, missed: { E: { from: 150, to: 9_000 } } }
   expect(said('completion', { ...payload, ...untold })).toContain(
@@ -45,7 +45,7 @@ test('the sentence of an end says what its watches held back, and what they miss
   )
 })
 
-test('the sentence of an end says whether it is started again, and why not', () => {
+test('the sentence of an end says whether the process is started again, or why not', () => {
   const payload = { ...named, status: 'failed', exitCode: 1, startedAt: AT, endedAt: AT }
   expect(said('completion', { ...payload, restart: { pid: 'p_b' } })).toMatch(/It is started again as p_b\.$/)
   expect(said('completion', { ...payload, restart: { refused: 'Session s1 has ended.' } })).toMatch(
@@ -53,7 +53,7 @@ test('the sentence of an end says whether it is started again, and why not', () 
   )
 })
 
-test('the sentence of a match has the pattern, the lines, what was held back and what was missed', () => {
+test('the sentence of a match has the pattern, the lines, and the held-back and missed counts', () => {
   const match = { watch: 'errors', wanted: 'ERROR', offset: 9, end: 20, lines: ['ERROR a', 'ERROR b'] }
   expect(
     said('watch_match', { ...named, ...match, more: 3, heldBack: 1, missed: { from: 1, to: 5 }, strikes: 0 }),
@@ -62,7 +62,7 @@ test('the sentence of a match has the pattern, the lines, what was held back and
   )
 })
 
-test('every kind has a sentence that names the process or the group, and ends', () => {
+test('every kind of notice has a sentence that names the process or the group', () => {
   const seats = [
     { pid: 'p_a', outcome: { status: 'completed', exitCode: 0, reason: null, result: null } },
     { pid: 'p_b', outcome: { status: 'failed', exitCode: 1, reason: null, result: null } },
@@ -71,7 +71,7 @@ test('every kind has a sentence that names the process or the group, and ends', 
     'All 2 of the group g have ended: p_a completed (exit code 0), p_b failed (exit code 1).',
   )
   expect(said('approval', { ...named, wait: 'deploy to production', ordinal: 1, until: AT })).toBe(
-    'npm test (tests, p_a) waits since 2026-01-02T03:04:05Z for somebody to approve deploy to production, until 2026-01-02T03:04:05Z. It goes on when that is answered.',
+    'npm test (tests, p_a) waits since 2026-01-02T03:04:05Z for approval of deploy to production, until 2026-01-02T03:04:05Z. It goes on when that is answered.',
   )
   expect(said('limit_warning', { ...named, limit: 'toolCalls', given: 100, spent: 70, carved: 15 })).toBe(
     'npm test (tests, p_a) comes near its limit toolCalls: of 100 it has spent 70, and 15 are with processes it started, at 2026-01-02T03:04:05Z. What goes beyond is refused, or ends it.',

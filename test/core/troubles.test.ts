@@ -3,11 +3,11 @@ import { troublesOf } from '../../src/core/trouble/trouble.ts'
 
 const WELL = { store: null, secrets: null, unrecordedEnds: 0, held: [], log: null }
 
-test('without trouble nothing is listed, also while ends are being recorded', () => {
+test('without trouble the list is empty, even while ends are being recorded', () => {
   expect(troublesOf({ ...WELL, unrecordedEnds: 3 })).toEqual([])
 })
 
-test('each trouble has a code, the time since when, words and a remedy, the worst first', () => {
+test('each trouble has a code, its start time, a text and a remedy, the worst first', () => {
   const troubles = troublesOf({
     store: { since: 30, message: 'The disk is full.', remedy: 'Free some space.' },
     secrets: { since: 50, message: 'The file is for others, too.', remedy: 'Run chmod.' },

@@ -34,7 +34,7 @@ const value = fc.letrec((again) => ({
   ),
 })).value
 
-test('every value of the stored types reads back as it was, through the text of its JSON', () => {
+test('every value of the storable types reads back unchanged from its JSON text', () => {
   fc.assert(
     fc.property(value, (given) => {
       // Compares prototypes; vitest compares members called `constructor`.
@@ -47,7 +47,7 @@ test('every value of the stored types reads back as it was, through the text of 
 /** As it is read from a text: without -0, which JSON does not tell from 0. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((given) => JSON.parse(JSON.stringify(given)) as Json)
 
-test('plain JSON is stored as it is, and read as it is', () => {
+test('plain JSON is stored and read unchanged', () => {
   fc.assert(
     fc.property(json, (given) => {
       fc.pre(!JSON.stringify(given).includes('$reeve'))
@@ -92,7 +92,7 @@ test('an error keeps class, name, code, cause and the errors of an aggregate', (
   expect(second).toBeInstanceOf(TypeError)
 })
 
-test('what was stored before, and has the tag but not the shape of an encoding, reads as it was', () => {
+test('an older value that has the tag but not the shape of an encoding reads back unchanged', () => {
   const stored: Json[] = [
     { $reeve: 'Date', value: 'yesterday' },
     { $reeve: 'Date', value: '2026-01-31T12:00:00.000Z', zone: 'UTC' },
@@ -114,7 +114,7 @@ test('what was stored before, and has the tag but not the shape of an encoding, 
   }
 })
 
-test('what cannot be stored is refused, with its place', () => {
+test('a value that cannot be stored is refused, with its path', () => {
   class Money {
     readonly cents = 5
   }
@@ -149,7 +149,7 @@ test('what cannot be stored is refused, with its place', () => {
     )
 })
 
-test('one object in two places is no cycle', () => {
+test('an object that occurs twice is no cycle', () => {
   const shared = { when: new Date(0) }
   expect(throughJson([shared, shared])).toEqual([shared, shared])
 })

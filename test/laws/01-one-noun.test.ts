@@ -12,7 +12,7 @@ const KINDS = {
   external: { kind: 'external', spec: { description: 'a build elsewhere' } },
 } as const
 
-test('whatever runs is a process: one list, one record shape, one set of acts for every kind', async () => {
+test('everything that runs is a process: one list, one record shape, one set of verbs for every kind', async () => {
   const reeve = await embed({ store: tempStore() })
   for (const request of Object.values(KINDS)) await reeve.spawn(request)
   const { processes } = await reeve.list({})

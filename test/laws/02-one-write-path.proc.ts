@@ -9,14 +9,35 @@ import { WriteWitness } from './write-witness.ts'
 
 /** Events that the calls must bring about, so that the witness has seen what it is to judge. */
 const EVENT_TYPES = [
-  ...['registered', 'started', 'program_started', 'ready', 'watch_matched', 'revealed', 'ended'],
-  ...['paused', 'resumed', 'signal.go', 'note', 'shipped', 'stop_requested', 'abandon_requested'],
+  'registered',
+  'started',
+  'program_started',
+  'ready',
+  'watch_matched',
+  'revealed',
+  'ended',
+  'paused',
+  'resumed',
+  'signal.go',
+  'note',
+  'shipped',
+  'stop_requested',
+  'abandon_requested',
   'stop_delivered',
-  ...['cwd_changed', 'reowned', 'external_ref_set', 'wake_target_cleared', 'limit_near', 'child_registered'],
-  ...['step_ended', 'wait_entered', 'parked', 'wait_left', 'released'],
+  'cwd_changed',
+  'reowned',
+  'external_ref_set',
+  'wake_target_cleared',
+  'limit_near',
+  'child_registered',
+  'step_ended',
+  'wait_entered',
+  'parked',
+  'wait_left',
+  'released',
 ]
 
-test('whatever verb is called, every record that is committed is the fold of its events', async () => {
+test('after every verb, each committed record is the fold of its events', async () => {
   await using temp = new TempReeve()
   const store = await openSqlite(tempStore())
   onTestFinished(() => store.close())
@@ -28,7 +49,7 @@ test('whatever verb is called, every record that is committed is the fold of its
   expect([...witness.eventTypes]).toEqual(expect.arrayContaining(EVENT_TYPES))
 })
 
-test('a record that is changed without an event, or not as its event says, is seen', async () => {
+test('the check finds a record that changed without an event, or not as its event says', async () => {
   await using temp = new TempReeve()
   const store = await openSqlite(tempStore())
   onTestFinished(() => store.close())

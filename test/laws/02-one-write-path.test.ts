@@ -3,7 +3,7 @@ import { refold } from '../../src/core/process/fold.ts'
 import { hasEnded } from '../../src/core/process/record.ts'
 import { everyStep } from './arbitrary.ts'
 
-test('decide answers every intent in every state, and a no says what happened and what to do', () => {
+test('decide answers every intent in every state, and a refusal says what happened and what to do', () => {
   const codes = new Set<string>()
   everyStep(({ decision }) => {
     if (decision?.type !== 'refuse') return

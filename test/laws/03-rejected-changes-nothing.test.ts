@@ -35,7 +35,7 @@ test('an intent that is refused, kept or replayed leaves the whole store as it w
   for (const [type, count] of Object.entries(reached)) expect(count, type).toBeGreaterThan(10)
 })
 
-test('every refused act through the public door leaves the whole store as it was', async () => {
+test('every refused verb of the public interface leaves the whole store as it was', async () => {
   const store = await openSqlite(tempStore())
   const reeve = await embed({ store })
   await reeve.openSession({ session: 's1' })

@@ -7,7 +7,7 @@ import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-test('at the moment a caller is told, a stranger reads it from the file', async () => {
+test('when a caller gets its answer, another program reads the write from the file', async () => {
   const file = tempStore()
   const reeve = await embed({ store: file })
   const stranger = new DatabaseSync(file, { readOnly: true })
@@ -21,7 +21,7 @@ test('at the moment a caller is told, a stranger reads it from the file', async 
   await reeve.close()
 })
 
-test('nobody is told before the commit, and a commit that fails is told as a failure', async () => {
+test('no caller gets an answer before the commit, and a failed commit is answered as a failure', async () => {
   const file = tempStore()
   const told: string[] = []
   let failNext = false

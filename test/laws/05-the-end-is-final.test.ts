@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hasEnded } from '../../src/core/process/record.ts'
 import { everyStep } from './arbitrary.ts'
 
-test('once a process has an outcome nothing changes it, whatever is asked', () => {
+test('no intent changes an outcome', () => {
   let reached = 0
   everyStep(({ was, decision, next }) => {
     if (!hasEnded(was.row.record)) return

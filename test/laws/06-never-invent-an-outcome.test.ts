@@ -7,7 +7,7 @@ const PID = 'p_azzzzzzzzzzz'
 const BOUND = { kind: 'tool', spec: { tool: 'work' } } as const
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-test('an end that nobody saw says so, with its evidence and without a result; an end that was seen has none', () => {
+test('an unseen end has its evidence and no result; a seen end has no evidence', () => {
   everyStep(({ next: { row } }) => {
     const { outcome } = row.record
     if (outcome === null) return
@@ -58,7 +58,7 @@ test('a holder that is known to be dead leaves an outcome that is known to be un
   await store.close()
 })
 
-test('a wait that timed out has told its caller, and the process nothing', async () => {
+test('a wait that times out answers its caller, and does not change the process', async () => {
   const clock = simulatedClock()
   const store = await openMemory({ clock })
   const { kernel } = await testKernel(store, { id: 'k_one', clock })

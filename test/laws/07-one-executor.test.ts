@@ -4,7 +4,7 @@ import { decideRegister } from '../../src/core/process/register.ts'
 import { tempStore } from '../temp-folder.ts'
 import { everyStep } from './arbitrary.ts'
 
-test('what carries a fence is appended only while that fence is the lease’s own, and fences never go back', () => {
+test('a fenced write is appended only under the current fence, and fences never go back', () => {
   let fenced = 0
   everyStep(({ was, asked, decision, next }) => {
     expect(next.row.fence).toBeGreaterThanOrEqual(was.row.fence)
@@ -41,7 +41,7 @@ test('of three kernels over one file each process is executed by one, once', asy
   await Promise.all([boss, ...workers].map((reeve) => reeve.close()))
 })
 
-test('an executor that was overtaken writes nothing more', async () => {
+test('an executor that lost its lease writes nothing more', async () => {
   const begun = Promise.withResolvers<void>()
   const go = Promise.withResolvers<void>()
   const late = Promise.withResolvers<Json>()
@@ -77,7 +77,7 @@ test('an executor that was overtaken writes nothing more', async () => {
   await reeve.close()
 })
 
-test('an executor that was overtaken has no more children', async () => {
+test('an executor that lost its lease gets no more children', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'nobody serves' } })
   await reeve.close()
@@ -112,7 +112,7 @@ test('an executor that was overtaken has no more children', async () => {
         startBy: null,
         refuseNew: null,
         place: null,
-        fits: false,
+        acceptsLess: false,
         fence,
       },
       { maxPayloadBytes: 1_000 },

@@ -110,7 +110,7 @@ test('a process may write itself and its children, not its siblings or its paren
   await reeve.close()
 })
 
-test('what acts for one leads to no other', async () => {
+test('a handle that acts for one actor gives no access to another', async () => {
   const { reeve, yours } = await twoSessions()
   expect(Object.keys(yours)).not.toContain('as')
   expect(Object.keys(yours)).not.toContain('close')
@@ -118,7 +118,7 @@ test('what acts for one leads to no other', async () => {
   await reeve.close()
 })
 
-test('groups of two sessions are two groups, whatever their names', async () => {
+test('groups of two sessions are two groups, even with equal names', async () => {
   const { reeve, mine, yours } = await twoSessions()
   const group = { id: 'g', size: 1 }
   const [one, two] = [await mine.spawn({ ...OUTSIDE, group }), await yours.spawn({ ...OUTSIDE, group })]

@@ -27,7 +27,7 @@ const SAID = 'd5b7c2e8-said-by-a-command'
 const PRINTS = "printf '%s%s\\n' d5b7c2e8-said -by-a-command"
 const TYPED = '9f31aa60-typed-into-a-command'
 
-test('what commands print is in their logs and in no other file, whoever has read it', async () => {
+test('the output of commands is in their logs and in no other file, even after it was read', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's' })
@@ -64,7 +64,7 @@ test('what commands print is in their logs and in no other file, whoever has rea
   ).not.toContain(SAID)
 })
 
-test('an outcome holds how long the output was, and none of it', async () => {
+test('an outcome has the length of the output, and no output', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { outcome } = await runs(reeve, `${PRINTS}; exit 1`)

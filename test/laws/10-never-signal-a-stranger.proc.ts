@@ -72,7 +72,7 @@ async function tryToEnd(reeve: Reeve, pid: string): Promise<void> {
 }
 
 test.each(['auto', 'marker'] as const)(
-  'with tree: %s, a stranger that has the recorded PID is not signalled, whatever is asked',
+  'with tree: %s, no request signals a stranger that has the recorded PID',
   async (tree) => {
     await using temp = new TempReeve()
     const pid = await leftOnRecord(temp, { tree })
@@ -101,7 +101,7 @@ test('a recorded PID without start time is not signalled', async () => {
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'abandoned', exitCode: null })
 })
 
-test('what ran before the machine was started anew is abandoned, and nobody is signalled for it', async () => {
+test('a command from before a reboot is abandoned, and no PID is signalled for it', async () => {
   await using temp = new TempReeve()
   const pid = await leftOnRecord(temp)
   await endPrograms(temp, pid)
@@ -113,13 +113,16 @@ test('what ran before the machine was started anew is abandoned, and nobody is s
   const reeve = await temp.embed()
   await tryToEnd(reeve, pid)
   expect((await ended(reeve, pid)).outcome).toMatchObject({
-    ...{ status: 'abandoned', evidence: 'holder_dead', exitCode: null, signal: null },
+    status: 'abandoned',
+    evidence: 'holder_dead',
+    exitCode: null,
+    signal: null,
   })
   await tryToEnd(reeve, pid)
   untouched()
 })
 
-test('a program that carries somebody else’s marker is not ended with a command', async () => {
+test('a program with the marker of another command is not ended with this one', async () => {
   await using temp = new TempReeve()
   await using other = new TempReeve()
   const reeve = await temp.embed()

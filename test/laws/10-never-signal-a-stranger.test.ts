@@ -29,7 +29,7 @@ test('a PID of another boot or another namespace proves nothing', () => {
   expect(proveByPid(row({ startTime: '' }))).toBe('unknown')
 })
 
-test('a program that has ended is dead, and so is one that nobody has buried yet', async () => {
+test('a program that has ended is dead, and so is a zombie', async () => {
   const program = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -55,7 +55,7 @@ function begin(request: RegistrationRequest): History {
       startBy: null,
       refuseNew: null,
       place: null,
-      fits: false,
+      acceptsLess: false,
       fence: null,
     },
     rules,
@@ -208,8 +208,12 @@ const asks = [
   fc.record({
     type: fc.constant('program_started'),
     program: fc.constant({
-      ...{ osPid: 4, startTime: '9', boot: 'b', group: 4 },
-      ...{ tree: 'marker', memoryBy: null },
+      osPid: 4,
+      startTime: '9',
+      boot: 'b',
+      group: 4,
+      tree: 'marker',
+      memoryBy: null,
     }),
     fence,
   }),
@@ -220,7 +224,7 @@ const intent: fc.Arbitrary<Intent> = fc
   .tuple(said, fc.oneof(...asks))
   .map(([asked, what]) => ({ ...asked, ...what }) as Intent)
 
-/** Either somebody claims, or something is asked; leases that fit are likelier than chance would make them. */
+/** Either a claim or an intent; fitting leases are likelier than by chance. */
 const move = fc.oneof(
   { weight: 1, arbitrary: fc.record({ claim: fc.constantFrom('k1', 'k2') }) },
   { weight: 6, arbitrary: fc.record({ ask: intent, fits: fc.boolean() }) },

@@ -113,7 +113,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'a removed holder that renews its row',
-    laws: ['a removed holder does not come back'],
+    // It renews its row, or claims under its former id first.
+    laws: ['a removed holder does not come back', 'a removed holder begins nothing'],
     plan: (plan, planting) => unawareOfRemoval(plan, planting.holder),
   },
   {

@@ -2,7 +2,7 @@ import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TempReeve } from '../temp-reeve.ts'
 
-test('a daemon that is away for longer than a call is repeated fails no function: not one that parks, nor one that waits for a child', {
+test('a daemon that is away for longer than a call is retried fails no function, whether it parks or waits for a child', {
   timeout: 240_000,
 }, async () => {
   const temp = new TempReeve()

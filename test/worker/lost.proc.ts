@@ -30,7 +30,7 @@ async function orderOfWorker(times = TIMES) {
   return { reeve, worker, first, pid, result, done: () => readFileSync(log, 'utf8') }
 }
 
-test('what a killed worker was running is gone on with by the next one', async () => {
+test('the next worker goes on with the processes of a killed one', async () => {
   const { reeve, worker, first, pid, result, done } = await orderOfWorker()
   await first.kill()
   const second = await worker()
@@ -40,7 +40,7 @@ test('what a killed worker was running is gone on with by the next one', async (
   expect(done()).toBe(`charge ${first.osPid}\nship ${second.osPid}\n`)
 })
 
-test('a worker that hung, and has lost what it ran to another, does nothing more of it when it goes on', async () => {
+test('a worker that hung and lost its leases does no more work on those processes when it wakes', async () => {
   const { reeve, worker, first, pid, result, done } = await orderOfWorker()
   process.kill(first.osPid, 'SIGSTOP')
   const second = await worker()
@@ -54,7 +54,7 @@ test('a worker that hung, and has lost what it ran to another, does nothing more
   expect(done()).toBe(`charge ${first.osPid}\nship ${second.osPid}\n`)
 })
 
-test('a worker that hung, and lost nothing, goes on', async () => {
+test('a worker that hung and lost no lease goes on', async () => {
   const { reeve, first, pid, result, done } = await orderOfWorker(PATIENT)
   process.kill(first.osPid, 'SIGSTOP')
   await reeve.send({ pid, name: 'address', value: 'Elm Street 5' })

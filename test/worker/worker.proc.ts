@@ -46,7 +46,7 @@ test('a client runs durable functions of its own for a daemon: steps, signals, s
   })
 })
 
-test('a worker has values as they were given, also such as are masked for others', async () => {
+test('a worker gets values unmasked, even if others see them masked', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
   const secret = `ghp_${'aB3'.repeat(12)}`
@@ -85,7 +85,7 @@ test('a worker has values as they were given, also such as are masked for others
   expect(JSON.stringify(await reeve.events({ pid }))).not.toContain(secret)
 })
 
-test('what a function throws, and a stop, end the process as with a kernel of its own', async () => {
+test('a thrown error and a stop end the process in a worker as in a kernel', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
   await worker.workflow('fail', async (ctx) =>
@@ -126,7 +126,7 @@ test('a function that waits long leaves the worker, and a signal brings it back'
   expect(begun).toBe(2)
 })
 
-test('a worker that is closed gives back what it holds, and the next one goes on', async () => {
+test('a closed worker gives its leases back, and the next one goes on', async () => {
   const { temp, reeve } = await dwell()
   const log = join(temp.home.folder, 'done')
   const first = await startProgram('workflow-worker', [temp.home.folder, log])
@@ -167,7 +167,7 @@ test('a worker goes on with the next daemon when its daemon is killed', async ()
   expect((await reeve.show({ pid: record.pid })).attempts).toBe(1)
 })
 
-test('a stale fence of a worker writes nothing, and one that is not announced claims nothing', async () => {
+test('a worker with a stale fence writes nothing, and an unannounced one claims nothing', async () => {
   const { reeve, daemon } = await dwell()
   const worker = `w_${'0'.repeat(24)}`
   await expect(reeve.claimWork({ worker })).rejects.toMatchObject({ code: 'not_found' })

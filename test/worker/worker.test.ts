@@ -39,7 +39,7 @@ test('a function that could not be announced may be added again', async () => {
   expect(await outcomeOf(await begin())).toMatchObject({ status: 'completed', result: 2 })
 })
 
-test('functions that are added at once are announced one after the other', async () => {
+test('functions that are added concurrently are announced one after the other', async () => {
   const slow = Promise.withResolvers<void>()
   let announced = 0
   const { reeve, worker } = await working((real) => ({
@@ -57,7 +57,7 @@ test('functions that are added at once are announced one after the other', async
   expect((await reeve.workflows()).workflows.map(({ name }) => name).sort()).toEqual(['one', 'two'])
 })
 
-test('an end that is refused is a failure with that message, and is not tried for ever', async () => {
+test('a refused end becomes a failure with that message, and is not retried for ever', async () => {
   let run = 0
   const { worker, begin, outcomeOf } = await working((reeve) => ({
     doWork: async (input) => {
@@ -73,7 +73,7 @@ test('an end that is refused is a failure with that message, and is not tried fo
   expect(run).toBe(1)
 })
 
-test('a stop that is heard before the answer of the claim stops the function', async () => {
+test('a stop that arrives before the answer of the claim stops the function', async () => {
   const claimed = Promise.withResolvers<string>()
   const heard = Promise.withResolvers<void>()
   const { reeve, worker, begin, outcomeOf } = await working((real) => ({
@@ -100,7 +100,7 @@ test('a stop that is heard before the answer of the claim stops the function', a
   expect(await outcomeOf(pid)).toMatchObject({ status: 'cancelled', reason: 'enough' })
 })
 
-test('a stop that the stream left out is found when the stream is taken up again', async () => {
+test('a stop that the event stream missed is found when the stream reconnects', async () => {
   const broken = Promise.withResolvers<void>()
   let streams = 0
   const { reeve, worker, begin, outcomeOf } = await working((real) => ({
@@ -108,7 +108,7 @@ test('a stop that the stream left out is found when the stream is taken up again
       streams += 1
       if (streams > 1) yield* real.follow(input, options)
       await broken.promise
-      throw new RefusedError(refusal('behind_pruned', 'Too late.', 'Begin anew.'))
+      throw new RefusedError(refusal('behind_pruned', 'Too late.', 'Begin again.'))
     },
   }))
   await worker.add('work', (ctx) => ctx.waitForSignal('never'), OPTIONS)
@@ -146,7 +146,7 @@ test('a worker gives up a function that ignores a stop, and asks again while tha
   expect(asked).toEqual([pid, pid])
 })
 
-test('a function in a worker is given its environment as it was stored, and secrets of its own program alone', async () => {
+test('a function in a worker gets its stored environment, with secrets of the worker program alone', async () => {
   process.env['REEVE_TEST_OF_WORKER'] = 'of the worker'
   onTestFinished(() => void delete process.env['REEVE_TEST_OF_WORKER'])
   const { reeve, worker, outcomeOf } = await working(() => ({}))

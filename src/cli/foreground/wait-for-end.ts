@@ -19,7 +19,11 @@ export async function waitForEnd(
  * Begins to wait for the end before the output is followed: a daemon that stops answers the requests it has, and no later ones. A
  * failure is reported to the caller that awaits the promise, and never as unhandled.
  */
-export function beginWaitForEnd(reeve: ReeveVerbs, pid: string, signal: AbortSignal): Promise<OutputOf<'show'>> {
+export function beginWaitForEnd(
+  reeve: ReeveVerbs,
+  pid: string,
+  signal: AbortSignal,
+): Promise<OutputOf<'show'>> {
   const record = waitForEnd(reeve, pid, signal)
   record.catch(() => undefined)
   return record

@@ -1,8 +1,8 @@
+import { didYouMean } from '../../base/nearest-name.ts'
 import type { ReeveVerbs, VerbName } from '../../verbs/reeve.ts'
 import { fromWire } from '../../verbs/request.ts'
 import { routes } from '../../verbs/routes.ts'
 import type { Context } from '../context.ts'
-import { didYouMean } from '../../base/nearest-name.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 

@@ -6,29 +6,29 @@ export type AccountId = `process:${Pid}` | `session:${string}`
 
 /**
  * What one process, or one session, may use and has used. It lies outside the record: a charge is no event, and touches
- * this one account and none above it. For every name that is given, `used + below + carved` is at most `given`, unless work
- * was charged that had been done before anybody could say no.
+ * this one account and none above it. For every name that is given, `used + below + carved` is at most `given`, except after
+ * a charge for work that was already done.
  */
 export interface Account {
   readonly id: AccountId
-  /** Of its parent or session, whether there is one or not: it was carved from there, and goes back there. */
+  /** The account it was carved from, and returns to: of its parent or its session, even if that has no account. */
   readonly parent: AccountId | null
-  /** The tree it stands in, and the account of the session, whether that has one or not: whose sums it is part of. */
+  /** Whose sums it belongs to: its tree, and the account of its session, even if that has no account. */
   readonly root: Pid | null
   readonly session: string | null
-  /** The most that it and all below it may use. What is not named has no limit. */
+  /** The most that it and everything below it may use. A name that is missing has no limit. */
   readonly given: Amounts
-  /** By itself. */
+  /** Used by itself. */
   readonly used: Amounts
-  /** By those below it whose own accounts are settled. */
+  /** Used by processes below it whose own accounts are settled. */
   readonly below: Amounts
-  /** What those below it hold of the given. */
+  /** What processes below it hold of `given`. */
   readonly carved: Amounts
   /** It has ended, and its use is in its parent's `below`. What comes back from below it passes on. */
   readonly settled: boolean
-  /** Limits that it was said of that they are near: that is said once. */
+  /** Limits whose nearness was reported: that happens once. */
   readonly warned?: readonly Counted[]
-  /** The last charges that had a replay key: repeated, they charge nothing. */
+  /** The last charges with a replay key: repeated, they charge nothing. */
   readonly charges?: readonly KeyedCharge[]
 }
 
@@ -38,7 +38,7 @@ export interface KeyedCharge {
 }
 
 export const accountOf = (pid: Pid): AccountId => `process:${pid}`
-/** Another one when a session of the same name is opened again: what the processes of the old one give back is not its own. */
+/** A session that is opened again under the same name gets another account: the old processes give nothing back to it. */
 export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedAt'>): AccountId =>
   `session:${openedAt}:${id}`
 
@@ -56,12 +56,12 @@ export function deletedSessionAccount(id: string, given: Amounts): Account {
 
 export const deletedSessionAccountOf = (id: string): AccountId => sessionAccountOf({ id, openedAt: 0 })
 
-/** The session that such an account is of. */
+/** The session that an account belongs to. */
 export function sessionIn(id: string): string {
   return id.replace(/^session:\d+:/, '')
 }
 
-/** Above whose account a process's own stands. */
+/** The account above a process's own. */
 export function aboveOf(parent: Pid | null, session: Session | null): AccountId | null {
   if (parent !== null) return accountOf(parent)
   return session === null ? null : sessionAccountOf(session)
@@ -79,19 +79,19 @@ export function newSessionAccount(session: Session): Account {
   return newAccount({ id, parent: null, root: null, session: id }, {})
 }
 
-/** Used by itself and by those below it that have ended. */
+/** Used by itself and by ended processes below it. */
 export function spentOf({ used, below }: Account): Amounts {
   return plus(used, below)
 }
 
-/** What is left of one name; below zero after an overrun. Without a limit there is no end of it. */
+/** What is left of one name; below zero after an overrun, infinite without a limit. */
 export function leftOf(account: Account, name: Counted): number {
   const given = account.given[name]
   if (given === undefined) return Number.POSITIVE_INFINITY
   return exact(given - (spentOf(account)[name] ?? 0) - (account.carved[name] ?? 0))
 }
 
-/** Of each name that has a limit, never less than nothing. */
+/** What is left of each name that has a limit; never below zero. */
 export function remainderOf(account: Account): Amounts {
   return Object.fromEntries(
     COUNTED.filter((name) => account.given[name] !== undefined).map((name) => [

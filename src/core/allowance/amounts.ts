@@ -14,7 +14,7 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number]
 export const WITH_DECIMALS: readonly Counted[] = ['cost', 'cpuSeconds']
 
-/** So much of each. What a missing name means is said where amounts are used. */
+/** An amount per name. Each use says what a missing name means. */
 export type Amounts = { readonly [name in Counted]?: number }
 
 export function plus(one: Amounts, other: Amounts): Amounts {
@@ -30,7 +30,7 @@ export function among(amounts: Amounts, of: Amounts): Amounts {
   return Object.fromEntries(Object.entries(amounts).filter(([name]) => of[name as Counted] !== undefined))
 }
 
-/** What code of somebody else's hands in is looked at before it is counted. */
+/** Checks amounts that come from a caller's code. */
 export function refuseAmounts(amounts: Amounts): Refusal | undefined {
   const wrong = Object.entries(amounts).find(([name, amount]) => !isAmount(name, amount))
   if (wrong === undefined) return undefined
@@ -58,7 +58,7 @@ export function isNothing(amounts: Amounts): boolean {
   return COUNTED.every((name) => (amounts[name] ?? 0) === 0)
 }
 
-/** Decimals are kept to millionths, so that what is taken and given back a thousand times comes out even. */
+/** Decimals are rounded to millionths, so that amounts that are taken and given back many times come out even. */
 export function exact(amount: number): number {
   return Number.isInteger(amount) ? amount : Math.round(amount * 1e6) / 1e6
 }

@@ -14,8 +14,8 @@ import {
 } from './amounts.ts'
 
 /**
- * What a child gets at least, while there is that much: with less it could not do anything of use. Half of what is left comes
- * to nothing after some generations; the last of them then get what there is, or none.
+ * What a child gets at least, as long as there is that much: with less it could do nothing useful. Half of the rest becomes
+ * nothing after some generations; the last of them then get what is left, or nothing.
  */
 const FLOOR: { readonly [name in Counted]: number } = {
   toolCalls: 10,
@@ -29,22 +29,22 @@ const FLOOR: { readonly [name in Counted]: number } = {
 }
 const COUNTED_BY_KEEPER: readonly Counted[] = ['cpuSeconds', 'outputBytes']
 const ONE_CHILD: Amounts = { children: 1 }
-/** A tool that is run as a process is a call of whoever runs it. */
+/** A tool that runs as a process counts as a call of its parent. */
 const ONE_CALL: Amounts = { ...ONE_CHILD, toolCalls: 1 }
 
 export type Carved =
   | {
       readonly type: 'carved'
-      /** Of whoever gives, with the child counted; null if it has none. */
+      /** The giver's account with the child counted; null if it has none. */
       readonly parent: Account | null
-      /** Of the child; null where nobody limits anything. */
+      /** The child's account; null if nothing is limited. */
       readonly account: Account | null
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
 /**
- * What a new process may use. Of what its parent has a limit on it gets what it asked for, or half of what is left; what it
- * asked for beyond that is a limit of its own, and is taken from nobody.
+ * What a new process may use. Of a limit of its parent it gets what it asked for, or half of what is left. A limit that only
+ * the request names is its own, and is taken from no account.
  */
 export function decideCarve(
   parent: Account | null,
@@ -76,7 +76,7 @@ export function decideCarve(
   }
 }
 
-/** A command that may not print a byte, or use no CPU time at all, cannot even begin. */
+/** A command that may not print a byte, or may use no CPU time, cannot even begin. */
 export function refuseIdle(kind: Kind, account: Account | null): Refusal | undefined {
   if (kind !== 'command' || account === null) return undefined
   const name = COUNTED_BY_KEEPER.find((one) => account.given[one] === 0)
@@ -84,7 +84,7 @@ export function refuseIdle(kind: Kind, account: Account | null): Refusal | undef
   return refusal(
     'limit_exceeded',
     `limit:${name}${account.parent === null ? '' : ` of ${nameOf({ id: account.parent })}`}: nothing is left for a command, which cannot run without any.`,
-    'Wait until what others hold comes back, or begin with a larger allowance.',
+    'Wait until other processes return what they hold, or begin with a larger allowance.',
     { limit: name, left: 0, asked: 0 },
   )
 }
@@ -93,12 +93,12 @@ export function refuseIdle(kind: Kind, account: Account | null): Refusal | undef
 export function givenBack(account: Account): Refusal {
   return refusal(
     'already_ended',
-    `${nameOf(account)} has ended, and given back what it did not use.`,
-    'Use what follows it.',
+    `${nameOf(account)} has ended, and has given its unused allowance back.`,
+    'Charge its restart, or another process.',
   )
 }
 
-/** As much of what was asked for as there is. */
+/** What was asked for, at most what is left. */
 export function fitting(asked: Amounts, parent: Account | null): Amounts {
   if (parent === null) return asked
   return Object.fromEntries(
@@ -113,24 +113,24 @@ export type Charged =
   | {
       readonly type: 'charged'
       readonly account: Account
-      /** What it has used more of than it may; null if there is no such thing. */
+      /** The limit that it exceeds; null if none. */
       readonly over: Counted | null
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** Of a command its keeper counts what it prints and computes, and that is charged with its end: not twice. */
+/** The keeper of a command counts its output and CPU time, and charges them with the end. No caller may charge them again. */
 export function refuseCharge({ kind, pid }: ProcessRecord, amounts: Amounts): Refusal | undefined {
   const counted = COUNTED_BY_KEEPER.find((name) => (amounts[name] ?? 0) > 0)
   if (kind !== 'command' || counted === undefined) return undefined
   return refusal(
     'invalid_input',
     `${counted} of the command ${pid} is counted by its keeper, and charged with its end.`,
-    'Charge what else it used.',
+    'Charge only its other amounts.',
     { limit: counted },
   )
 }
 
-/** Before the work: what would be too much is refused, whole, and nothing is charged. */
+/** Before the work: a charge beyond the limit is refused whole. */
 export function charge(account: Account, amounts: Amounts): Charged {
   const short = COUNTED.find((name) => (amounts[name] ?? 0) > Math.max(0, leftOf(account, name)))
   if (short !== undefined)
@@ -138,7 +138,7 @@ export function charge(account: Account, amounts: Amounts): Charged {
   return { ...book(account, amounts), over: null }
 }
 
-/** After the work: it was used, whatever was allowed. */
+/** After the work: it is booked even beyond the limit. */
 export function book(account: Account, amounts: Amounts): Extract<Charged, { type: 'charged' }> {
   const booked = { ...account, used: plus(account.used, amounts) }
   const over = COUNTED.find((name) => (amounts[name] ?? 0) > 0 && leftOf(booked, name) < 0)
@@ -147,7 +147,7 @@ export function book(account: Account, amounts: Amounts): Extract<Charged, { typ
 
 export type Repeated = 'new' | 'replayed' | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** Whether this charge was made before. As many are known as are kept. */
+/** Whether this charge was made before. Only the last charges are known. */
 export function repeated(account: Account, { replayKey, amounts }: KeyedCharge): Repeated {
   const before = account.charges?.find((one) => one.replayKey === replayKey)
   if (before === undefined) return 'new'
@@ -162,21 +162,21 @@ export function repeated(account: Account, { replayKey, amounts }: KeyedCharge):
   }
 }
 
-/** So many are enough for whoever repeats what an answer was lost of; an account stays small. */
+/** Enough for a caller that repeats a charge after a lost answer; an account stays small. */
 const KEPT_CHARGES = 32
 
 export function remember(account: Account, charged: KeyedCharge): Account {
   return { ...account, charges: [...(account.charges ?? []), charged].slice(-KEPT_CHARGES) }
 }
 
-/** What an account gives back to those above it. */
+/** What an account gives back to the account above it. */
 export interface Returned {
-  /** What it held and holds no more: all but what is still carved from it. */
+  /** What it held and holds no more: everything but what is still carved from it. */
   readonly freed: Amounts
   readonly spent: Amounts
 }
 
-/** At the end of a process. What is carved from it stays so until those who have it end. */
+/** At the end of a process. What is carved from it stays carved until the processes that have it end. */
 export function settle(account: Account): { readonly account: Account; readonly returned: Returned } {
   return {
     account: { ...account, settled: true },
@@ -184,7 +184,7 @@ export function settle(account: Account): { readonly account: Account; readonly 
   }
 }
 
-/** The same amount is freed and spent here as in the account that comes back: what is unused is left again. */
+/** Frees and counts the same amounts as the account that comes back: what is unused is available again. */
 export function receive(account: Account, { freed, spent }: Returned): Account {
   return {
     ...account,
@@ -193,7 +193,7 @@ export function receive(account: Account, { freed, spent }: Returned): Account {
   }
 }
 
-/** Half of what is left, or the floor, and never more than there is. */
+/** Half of what is left, or the floor; never more than there is. */
 function share(name: Counted, left: number): number {
   const half = WITH_DECIMALS.includes(name) ? exact(left / 2) : Math.floor(left / 2)
   return Math.max(0, Math.min(left, Math.max(half, FLOOR[name])))
@@ -204,7 +204,7 @@ function limitExceeded(account: Account, name: Counted, asked: number): Refusal 
   return refusal(
     'limit_exceeded',
     `limit:${name} of ${nameOf(account)}: ${left} left, and ${asked} asked for.`,
-    'Ask for less, wait until what others hold comes back, or begin with a larger allowance.',
+    'Ask for less, wait until other processes return what they hold, or begin with a larger allowance.',
     { limit: name, left, asked },
   )
 }

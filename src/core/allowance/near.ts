@@ -1,7 +1,7 @@
 import { type Account, leftOf, spentOf } from './account.ts'
 import { type Amounts, COUNTED, type Counted, exact } from './amounts.ts'
 
-/** So much of what was given, in percent, is spent or given on, and whoever is told of a process hears of it: time enough to act. */
+/** At this share of a limit, in percent, the process's scope is warned: early enough to act. */
 const NEAR_PERCENT = 80
 
 /** One limit that will soon be reached. */
@@ -9,11 +9,11 @@ export interface NearLimit {
   readonly limit: Counted
   readonly given: number
   readonly spent: number
-  /** What those below it hold of the given. */
+  /** What processes below it hold of the limit. */
   readonly carved: number
 }
 
-/** Which limits a charge has brought near, each once in the life of a process; and the account that remembers it. */
+/** The limits that a charge has brought near, each once in the life of a process; and the account that remembers it. */
 export function warn(
   account: Account,
   charged: Amounts,
@@ -26,8 +26,10 @@ export function warn(
   return {
     account: { ...account, warned: [...(account.warned ?? []), ...names] },
     near: names.map((limit) => ({
-      ...{ limit, given: account.given[limit] ?? 0 },
-      ...{ spent: spent[limit] ?? 0, carved: account.carved[limit] ?? 0 },
+      limit,
+      given: account.given[limit] ?? 0,
+      spent: spent[limit] ?? 0,
+      carved: account.carved[limit] ?? 0,
     })),
   }
 }

@@ -10,12 +10,12 @@ type Resource =
   | { readonly type: 'session'; readonly id: string }
   | { readonly type: 'store' }
 
-/** The one seam that every intent passes. Says why not, or nothing. */
+/** The one check that every intent passes. Returns the refusal, or undefined. */
 export type Authorize = (subject: Actor, right: Right, resource: Resource) => Refusal | undefined
 
 /**
- * Each to their own: the host and the kernel may do everything, a session what belongs to it, a process itself and
- * its children. A grant shows, and gives nothing else.
+ * Each actor acts on what it owns: the host and the kernel may do everything, a session acts on its processes, a process
+ * on itself and its children. A grant gives visibility and nothing else.
  */
 export const ownerPolicy: Authorize = (subject, right, resource) => {
   if (visibilityOf(subject).type === 'all') return undefined
@@ -38,11 +38,11 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
     case 'registration': {
       const { owner, parent } = resource
       if (parent === null) return owner.session !== undefined && subject === `session:${owner.session}`
-      // Knowing a pid is no right to put children below it, nor is a parent a way into another session.
+      // Knowing a pid gives no right to add children to it, and a parent is no way into another session.
       return isOwn(parent, visibility) && owner.session === parent.owner.session
     }
     case 'session':
-      // What limits it is not its own to change.
+      // A session cannot change its own limits.
       return right !== 'admin' && subject === `session:${resource.id}`
     case 'store':
       return false

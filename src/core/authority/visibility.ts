@@ -4,7 +4,7 @@ import type { Actor, ProcessRecord } from '../process/record.ts'
 /** The processes that an actor may read, as data: a store puts it into its query, so that pages are full. */
 export type Visibility =
   | { readonly type: 'all' }
-  /** Those the session owns, and those granted to it. */
+  /** Processes that the session owns, and those granted to it. */
   | { readonly type: 'session'; readonly session: string }
   /** Itself and its children. */
   | { readonly type: 'process'; readonly pid: Pid }
@@ -22,7 +22,7 @@ export function isVisible(record: ProcessRecord, visibility: Visibility, isGrant
   return isOwn(record, visibility) || (visibility.type === 'session' && isGranted)
 }
 
-/** What an actor may read without a grant; this, and nothing that is granted, it may also act on. */
+/** Whether an actor may read it without a grant. Only on such processes may it also act. */
 export function isOwn(record: ProcessRecord, visibility: Visibility): boolean {
   switch (visibility.type) {
     case 'all':

@@ -1,11 +1,11 @@
-/** What a `tool` or `workflow` runs with, stored once under the hash of its content. Secrets are references, not values. */
+/** What a tool or a durable function runs with, stored once under the hash of its content. Secrets are references, not values. */
 export interface Environment {
   readonly variables: { readonly [name: string]: string | { readonly secret: string } }
   readonly policy: { readonly [name: string]: string | number | boolean }
   readonly options: { readonly [name: string]: string | number | boolean }
 }
 
-/** The option of an environment whose `PATH` goes before that of the base, and does not replace it. */
+/** The option of an environment whose `PATH` is put before that of the base instead of replacing it. */
 export const APPENDS_BASE_PATH = 'appendsBasePath'
 
 export const EMPTY_ENVIRONMENT: Environment = { variables: {}, policy: {}, options: {} }

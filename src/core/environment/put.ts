@@ -2,15 +2,15 @@ import { type Refusal, refusal } from '../refusal.ts'
 import { type Session, sessionEnded, sessionUnknown } from '../session/session.ts'
 import { APPENDS_BASE_PATH, type Environment } from './environment.ts'
 
-/** How many environments a session has besides those of its processes; with one more, it gives up the oldest. */
+/** How many environments a session has besides those of its processes; with one more it releases the oldest. */
 export const MAX_SESSION_ENVIRONMENTS = 8
-/** How long the text of an environment may be that a session stores. */
+/** How long the text of an environment that a session stores may be. */
 export const MAX_SESSION_ENVIRONMENT_CHARS = 256 * 1024
 
 export interface PutEnvironmentFacts {
   readonly id: string
   readonly session: Session | null
-  /** What the session uses by itself, the oldest first. */
+  /** The environments that the session itself uses, the oldest first. */
   readonly used: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export type PutEnvironmentDecision =
   | { readonly type: 'keep' }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** Plain variables give a session nothing that its own `spec.env` would not; names of secrets and a policy do. */
+/** Plain variables give a session nothing that its own `spec.env` would not; names of secrets and a policy would. */
 export function isForSessions({ variables, policy, options }: Environment): boolean {
   return (
     Object.values(variables).every((value) => typeof value === 'string') &&
@@ -29,7 +29,7 @@ export function isForSessions({ variables, policy, options }: Environment): bool
   )
 }
 
-/** Of an environment that a session stores. What processes use stays, whatever their session gives up. */
+/** For an environment that a session stores. Environments in use by processes stay when their session releases them. */
 export function decidePutEnvironment(
   { id, session, used }: PutEnvironmentFacts,
   { ref, chars }: { readonly ref: string; readonly chars: number },

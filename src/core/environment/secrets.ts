@@ -2,9 +2,9 @@ import { own } from '../json/json.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Environment } from './environment.ts'
 
-/** Where the values of secrets come from that environments name. Read when a process starts; never stored. */
+/** The source of the secrets that environments name. Read when a process starts; never stored. */
 export interface Secrets {
-  /** By name. Throws a `ReeveError` where they cannot be read safely. */
+  /** By name. Throws a `ReeveError` if they cannot be read safely. */
   read(): Readonly<Record<string, string>>
 }
 
@@ -15,7 +15,7 @@ export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/
 /** `{ "secret": "env:NAME" }` names a variable of the program that starts the process, and no secret of the home. */
 const FROM_ENV = 'env:'
 
-/** The value of a secret: that of the home first, then the variable of the same name. An empty one is none. */
+/** The value of a secret: that of the home first, then the variable of the same name. An empty value counts as missing. */
 export function secretValue(
   name: string,
   {
@@ -36,7 +36,7 @@ export function secretsNamedIn(environment: Environment | null): readonly string
   )
 }
 
-/** The variables of an environment with the values of its secrets. All of them, or none: a program must not run without one. */
+/** The variables of an environment with the values of its secrets. All or none: a program must not run without one. */
 export function resolveVariables(
   environment: Environment | null,
   lookUp: (secret: string) => string | undefined,

@@ -1,9 +1,9 @@
 import type { Pid } from '../process/pid.ts'
 import type { GroupSeat, Outcome, ProcessRecord, Scope } from '../process/record.ts'
 
-/** Processes whose ends make one notice, with each outcome in its place. */
+/** Processes whose ends make one notice, with each outcome in its seat. */
 export interface Group {
-  /** Its scope and its name: what it is kept under. */
+  /** Its scope and its name: the key it is stored under. */
   readonly id: string
   readonly name: string
   readonly size: number
@@ -16,7 +16,7 @@ interface Seat {
   readonly outcome: Pick<Outcome, 'status' | 'exitCode' | 'reason' | 'result'> | null
 }
 
-/** The key a group is kept under. A space ends the scope, so one within it is escaped: session ids may have some. */
+/** The key of a group. A space ends the scope, so spaces within it are escaped: session ids may contain them. */
 export function groupKeyOf({ id, scope }: Pick<GroupSeat, 'id' | 'scope'>): string {
   return `${(scope ?? '').replaceAll('%', '%25').replaceAll(' ', '%20')} ${id}`
 }

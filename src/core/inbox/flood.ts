@@ -1,12 +1,12 @@
 import type { Pid } from '../process/pid.ts'
 
-/** How many watch matches a scope may be told. Nothing else is ever held back. */
+/** How many watch matches a scope is told. No other notice is ever held back. */
 export interface FloodLimits {
-  /** Of one watch of one process: at most one notice in this time. */
+  /** Per watch of one process: at most one notice in this time. */
   readonly everyMs: number
-  /** So many such windows in a row with something held back, and the watch is disabled. */
+  /** After so many windows in a row with held-back matches the watch is disabled. */
   readonly strikes: number
-  /** Over all sources: so many in `burstMs`, and then nothing for `silenceMs`. */
+  /** Over all sources: so many in `burstMs`, and then none for `silenceMs`. */
   readonly burst: number
   readonly burstMs: number
   readonly silenceMs: number
@@ -23,9 +23,9 @@ export const FLOOD_LIMITS: FloodLimits = {
 /** One source: one watch of one process. */
 export interface SourceFlood {
   readonly toldAt: number | null
-  /** Held back since then. */
+  /** Matches held back since then. */
   readonly held: number
-  /** Windows in a row with something held back, this one included. */
+  /** Windows in a row with held-back matches, this one included. */
   readonly strikes: number
   readonly disabled: boolean
 }
@@ -33,7 +33,7 @@ export interface SourceFlood {
 export const QUIET_SOURCE: SourceFlood = { toldAt: null, held: 0, strikes: 0, disabled: false }
 
 /**
- * A window begins when a match is told, and lasts `everyMs`.
+ * A window begins when a match is reported, and lasts `everyMs`.
  *
  * | the source is         | a match comes                                                               | the window is over           |
  * | quiet, or window over | told, with what was held back before; a window without any clears the strikes | –                            |
@@ -61,19 +61,19 @@ export function matchAtSource(
   return { source: kept, verdict: kept.disabled ? 'disable' : 'hold', heldBack: kept.held }
 }
 
-/** A clock that was set back must not prolong a window by as much: the window then begins now. */
+/** A clock that was set back must not prolong a window: the window then begins now. */
 export function atLatest(source: SourceFlood, at: number): SourceFlood {
   return source.toldAt === null || source.toldAt <= at ? source : { ...source, toldAt: at }
 }
 
-/** When what is held back is told by itself, if nothing comes that it could be told with; null if nothing is held. */
+/** When held-back matches are reported by themselves, if no other match comes; null if none are held back. */
 export function heldDueAt({ toldAt, held, disabled }: SourceFlood, { everyMs }: FloodLimits): number | null {
   return disabled || held === 0 || toldAt === null ? null : toldAt + everyMs
 }
 
 /** All sources of one scope together. */
 export interface Overflow {
-  /** When the last matches were told; no more than `burst` of them. */
+  /** When the last matches were reported; at most `burst` of them. */
   readonly recent: readonly number[]
   readonly tripped: Tripped | null
 }
@@ -84,14 +84,14 @@ interface Tripped {
   readonly seq: number
   readonly at: number
   readonly until: number
-  /** Matches that were not told, the one that tripped it included. */
+  /** Matches that were not reported, the one that tripped it included. */
   readonly held: number
 }
 
 export const NO_OVERFLOW: Overflow = { recent: [], tripped: null }
 
 /**
- * Asked about matches that their source would tell. Whoever asks has released what was due (`isReleaseDue`).
+ * Decides about matches that their source would report. The caller has released what was due (`isReleaseDue`).
  *
  * | the scope is | a match comes                                                   | the silence is over        |
  * | open         | told; one more than `burst` in `burstMs` trips it, and is told so | –                          |
@@ -115,7 +115,7 @@ export function matchOverAll(
   }
 }
 
-/** Also due if the clock was set back by more than the silence lasts: it would last for as long again as that. */
+/** Also due if the clock was set back by more than the silence lasts: otherwise the silence would last that much longer. */
 export function isReleaseDue({ tripped }: Overflow, at: number): boolean {
   if (tripped === null) return false
   return at >= tripped.until || tripped.at - at > tripped.until - tripped.at

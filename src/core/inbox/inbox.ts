@@ -2,8 +2,8 @@ import type { Scope } from '../process/record.ts'
 import { NO_OVERFLOW, type Overflow } from './flood.ts'
 
 /**
- * What is known of a scope's inbox beside its notices: who has read how far, who has taken what, and whether it is being
- * flooded. Every take, acknowledgement and consumption writes it, so that of two at once one sees what the other did.
+ * The state of a scope's inbox besides its notices: who has read how far, who has taken what, and whether it is being
+ * flooded. Every take, acknowledgement and consumption writes it, so that of two concurrent ones the later sees the earlier.
  *
  * | a notice is              | read with a cursor | take                      | acknowledge                |
  * | open                     | shown              | given, taken until a time | done, or the cursor moves on |
@@ -30,7 +30,7 @@ interface Taken {
   readonly until: number
 }
 
-/** How many notices of one inbox may be out at once; who takes more gets none. */
+/** How many notices of one inbox may be taken at once; a consumer that takes more gets none. */
 const MAX_TAKEN = 1_000
 /** How many consumers' cursors are kept. */
 const MAX_CONSUMERS = 100
@@ -41,18 +41,18 @@ export function emptyInbox(scope: Scope): Inbox {
   return { scope, consumers: {}, taken: [], overflow: NO_OVERFLOW }
 }
 
-/** How far a consumer has acknowledged everything. */
+/** Everything up to here is acknowledged by the consumer. */
 export function cursorOf(inbox: Inbox | null, consumer: string): number {
   return throughIn(inbox?.consumers, consumer)
 }
 
-/** How far one reader of a consumer has acknowledged everything. */
+/** Everything up to here is acknowledged by one reader of a consumer. */
 export function readerCursorOf(inbox: Inbox | null, consumer: string, reader: string): number {
   const name = readerName(consumer, reader)
   return Math.max(throughIn(inbox?.readers, name), throughIn(inbox?.consumers, name))
 }
 
-/** How far any consumer has acknowledged everything. */
+/** Everything up to here is acknowledged by some consumer. */
 export function acknowledgedThrough(inbox: Inbox | null): number {
   return Math.max(0, ...Object.values(inbox?.consumers ?? {}).map(({ through }) => through))
 }
@@ -68,7 +68,7 @@ function readerName(consumer: string, reader: string): string {
   return `${consumer}${READER_SEPARATOR}${reader}`
 }
 
-/** Gives out what is open (`places`, in order) and with nobody, to one consumer alone. */
+/** Gives open notices (`places`, in order) that no consumer has taken to one consumer alone. */
 export function take(
   inbox: Inbox,
   places: readonly number[],
@@ -89,7 +89,7 @@ export function take(
   return { inbox: { ...inbox, taken }, given, until }
 }
 
-/** Which of `places` are this consumer's to acknowledge: all that nobody else has taken and still has time for. */
+/** Those of `places` that this consumer may acknowledge: all but those that another consumer has taken and still has time for. */
 export function settle(
   inbox: Inbox,
   places: readonly number[],
@@ -113,7 +113,7 @@ export function moveCursor(inbox: Inbox, consumer: string, through: number, at: 
   return { ...inbox, consumers: newestOf({ ...inbox.consumers, [consumer]: moved }, MAX_CONSUMERS) }
 }
 
-/** Moves the cursor of one reader. Readers' cursors among those of consumers, from older inboxes, go where they belong. */
+/** Moves the cursor of one reader. Older inboxes have readers' cursors among those of consumers: they move to their own map. */
 export function moveReaderCursor(
   inbox: Inbox,
   { consumer, reader }: { readonly consumer: string; readonly reader: string },
@@ -132,7 +132,7 @@ export function moveReaderCursor(
   return { ...inbox, consumers, readers: newestOf(readers, MAX_READERS) }
 }
 
-/** The cursor that was moved longest ago is forgotten first. */
+/** The cursor that was moved longest ago is evicted first. */
 function newestOf(cursors: Cursors, limit: number): Cursors {
   const newestFirst = Object.entries(cursors).sort(([, a], [, b]) => b.at - a.at)
   return Object.fromEntries(newestFirst.slice(0, limit))

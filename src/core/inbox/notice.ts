@@ -1,7 +1,6 @@
-import type { Group } from '../group/group.ts'
-import { isComplete } from '../group/group.ts'
-import { type Json, type JsonObject, own } from '../json/json.ts'
-import type { ProcessEvent, ReservedEvent } from '../process/event.ts'
+import { type Group, isComplete } from '../group/group.ts'
+import { asJson, type Json, type JsonObject, own } from '../json/json.ts'
+import { knownEvent, type ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
 
@@ -22,12 +21,13 @@ export interface Notice {
   readonly replyTo: Json
 }
 
-/** What `event`, which led to `record`, says to whom. Pure, so that the outbox can be checked against the log. */
+/** The notices that `event`, which led to `record`, makes. Pure, so that the outbox can be checked against the log. */
 export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Group | null): Notice[] {
-  if (record.outcome !== null && isEndOf(record, event)) return ofEnd(record, record.outcome, event, group)
+  if (record.outcome !== null && isEndOf(record, event))
+    return noticesOfEnd(record, record.outcome, event, group)
   const type = own(record.eventTypes, event.type)
-  const said = type === undefined ? saidBy(record, event) : null
-  if (said !== null) return toListener(record, event, said)
+  const content = type === undefined ? contentOf(record, event) : null
+  if (content !== null) return toListener(record, event, content)
   if (type?.wake !== true || record.wakeTarget === null) return []
   const scope: Scope = `session:${record.wakeTarget}`
   return [
@@ -40,25 +40,25 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Gro
   ]
 }
 
-/** The person whose machine it is. Only the host reads what they are told. */
+/** The person at the machine. Only the host reads this inbox. */
 const PERSON: Scope = 'human:host'
 
-/** Whose a process is, to be told of it: whoever it wakes, else the session it belongs to, else its parent. */
+/** The scope that a process reports to: its wake target, else its session, else its parent. */
 export function ownListenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner' | 'parent'>): Scope | null {
   const session = record.wakeTarget ?? record.owner.session
   if (session !== undefined) return `session:${session}`
   return record.parent === null ? null : `process:${record.parent}`
 }
 
-/** Who hears of it. Of a command that asks to be told of, and is nobody's, that is the person at the machine. */
+/** The scope that is told of a process. A command without one that asks for notices reports to the person at the machine. */
 export function listenerOf(record: ProcessRecord): Scope | null {
   const own = ownListenerOf(record)
   if (own !== null) return own
-  return record.kind === 'command' && asksToBeToldOf(record.spec) ? PERSON : null
+  return record.kind === 'command' && asksForNotices(record.spec) ? PERSON : null
 }
 
-/** That its end is told is the rule where there is somebody; only who says so asks for it. */
-function asksToBeToldOf({ notify, watch, ready, heartbeatMs }: ProcessRecord['spec']): boolean {
+/** Whether a spec asks for notices. The end is reported by default if there is a scope, so only an explicit `notify` counts. */
+function asksForNotices({ notify, watch, ready, heartbeatMs }: ProcessRecord['spec']): boolean {
   return (
     (notify !== undefined && notify !== 'none') ||
     watch !== undefined ||
@@ -67,7 +67,7 @@ function asksToBeToldOf({ notify, watch, ready, heartbeatMs }: ProcessRecord['sp
   )
 }
 
-/** What is held back by a flood is released in a notice of its own, which has the event that tripped it as its source. */
+/** Matches that a flood held back are released in one notice, whose source is the event that tripped the limit. */
 export function releasedNotice(
   scope: Scope,
   tripped: { readonly seq: number; readonly at: number; readonly held: number },
@@ -79,24 +79,36 @@ export function releasedNotice(
   return { scope, pid: by.pid, seq, kind: 'overflow_released', at, payload, replyTo: by.replyTo }
 }
 
-function ofEnd(record: ProcessRecord, outcome: Outcome, event: ProcessEvent, group: Group | null): Notice[] {
+function noticesOfEnd(
+  record: ProcessRecord,
+  outcome: Outcome,
+  event: ProcessEvent,
+  group: Group | null,
+): Notice[] {
   if (group !== null) {
     if (!isComplete(group) || group.scope === null) return []
-    const payload = { group: group.name, seats: group.seats as unknown as Json }
+    const payload = { group: group.name, seats: asJson(group.seats) }
     return [{ ...about(record, event), scope: group.scope, kind: 'group_completion', payload }]
   }
   if (!isWanted(record, outcome)) return []
   const { status, exitCode, signal, reason, source, evidence, startedAt, endedAt } = outcome
   const payload = {
     ...namesOf(record),
-    ...{ status, exitCode, signal, reason, source, evidence, startedAt, endedAt },
-    ...(record.kind === 'command' ? alsoIn(outcome) : {}),
+    status,
+    exitCode,
+    signal,
+    reason,
+    source,
+    evidence,
+    startedAt,
+    endedAt,
+    ...(record.kind === 'command' ? unreportedIn(outcome) : {}),
   }
   return toListener(record, event, { kind: 'completion', payload })
 }
 
 /**
- * Whether the end is told: the spec decides, unless a watch was disabled, missed output or still holds matches back. The
+ * Whether the end is reported: the spec decides, unless a watch was disabled, missed output or still holds matches back. The
  * completion then carries their count, even with `notify: none`.
  */
 function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Outcome): boolean {
@@ -108,10 +120,10 @@ function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Ou
 }
 
 /**
- * Of its watches: matches that were held back for a next one that never came, and output that was not looked at. And
- * whether it is started again, or why it could not be started at all.
+ * What its watches did not report: matches that were held back for a next one that never came, and output that was not
+ * scanned. Also whether it is started again, or why it could not start at all.
  */
-function alsoIn({ result, reason }: Outcome): JsonObject {
+function unreportedIn({ result, reason }: Outcome): JsonObject {
   const { heldBack, missed, restart, message, remedy } = objectOf(result)
   return {
     ...(heldBack === undefined ? {} : { heldBack }),
@@ -125,19 +137,19 @@ function objectOf(value: Json): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
-interface Said {
+interface NoticeContent {
   readonly kind: NoticeKind
   readonly payload: JsonObject
 }
 
-function saidBy(record: ProcessRecord, event: ProcessEvent): Said | null {
-  const known = event as unknown as ReservedEvent
-  switch (known.type) {
+function contentOf(record: ProcessRecord, event: ProcessEvent): NoticeContent | null {
+  const known = knownEvent(event)
+  switch (known?.type) {
     case 'watch_matched': {
       const { told, ...match } = known.payload
       if (told === 'held') return null
       const kind = told === 'match' ? 'watch_match' : 'overflow_tripped'
-      return { kind, payload: { ...namesOf(record), ...(match as unknown as JsonObject) } }
+      return { kind, payload: { ...namesOf(record), ...asJson(match) } }
     }
     case 'watch_disabled':
       return { kind: 'watch_disabled', payload: { ...namesOf(record), ...known.payload } }
@@ -156,14 +168,14 @@ function saidBy(record: ProcessRecord, event: ProcessEvent): Said | null {
     case 'limit_near':
       return {
         kind: 'limit_warning',
-        payload: { ...namesOf(record), ...(known.payload as unknown as JsonObject) },
+        payload: { ...namesOf(record), ...asJson(known.payload) },
       }
     default:
       return null
   }
 }
 
-/** Without the key that answers it: whoever may answer gets that from elsewhere. */
+/** Without the key that answers it: approvers get the key from elsewhere. */
 function approvalOf(
   record: ProcessRecord,
   {
@@ -175,7 +187,7 @@ function approvalOf(
   return { ...namesOf(record), wait, ordinal, until }
 }
 
-/** Whether a notice of an approval tells of this wait. */
+/** Whether an approval notice is about this wait. */
 export function tellsOf(
   payload: Json,
   { name, ordinal }: { readonly name: string; readonly ordinal: number },
@@ -184,9 +196,9 @@ export function tellsOf(
   return wait === name && told === ordinal
 }
 
-function toListener(record: ProcessRecord, event: ProcessEvent, said: Said): Notice[] {
+function toListener(record: ProcessRecord, event: ProcessEvent, content: NoticeContent): Notice[] {
   const scope = listenerOf(record)
-  return scope === null ? [] : [{ ...about(record, event), scope, ...said }]
+  return scope === null ? [] : [{ ...about(record, event), scope, ...content }]
 }
 
 function about(record: ProcessRecord, event: ProcessEvent) {

@@ -1,19 +1,19 @@
 import type { DoneHow } from '../change.ts'
 import { cursorOf, type Inbox, readerCursorOf } from './inbox.ts'
 
-/** One of several that read as the same session, such as a connection of an MCP client. */
+/** One of several readers of the same session, such as a connection of an MCP client. */
 export interface Reader {
   readonly id: string
   /** When it connected, by the clock of the kernel that answers it. */
   readonly since: number
 }
 
-/** What decides whether a stored notice is news. */
+/** The facts that decide whether a stored notice is news. */
 export interface NoticeState {
   readonly place: number
   readonly at: number
   readonly done: DoneHow | null
-  /** Turns in which it was looked at, and readers that consumed it. */
+  /** Turns that saw it, and readers that consumed it. */
   readonly observed: readonly string[]
 }
 
@@ -36,8 +36,8 @@ export function positionIn(
 }
 
 /**
- * What one reader of a session has consumed (waited for, read to its end, acknowledged) is not news for readers that connect
- * later. It is still news for readers that were connected when the notice was told.
+ * A notice that one reader of a session has consumed (waited for, read to its end, acknowledged) is not news for readers that
+ * connect later. It is still news for readers that were connected when it was written.
  *
  * | the notice was                         | reader connected before it | reader connected later | no reader |
  * | told, and nothing else                 | news                       | news                   | news      |
@@ -52,7 +52,12 @@ export function isNews(notice: NoticeState, { reader, own, shared }: InboxPositi
   return notice.place > shared && !isConsumedByReader(notice)
 }
 
-/** A notice that a reader consumed is done as well, but other readers may still be told. */
+/** Whether this turn has seen the notice; false without a turn. */
+export function wasSeenIn(turn: string | undefined, { observed }: Pick<NoticeState, 'observed'>): boolean {
+  return turn !== undefined && observed.includes(turn)
+}
+
+/** A notice that a reader consumed is done as well, but may still be news for other readers. */
 export function isDoneForAll(notice: NoticeState): boolean {
   return notice.done !== null && !(notice.done === 'consumed' && isConsumedByReader(notice))
 }
@@ -63,7 +68,7 @@ function isConsumedByReader({ observed }: NoticeState): boolean {
 
 const READER_PREFIX = 'reader:'
 
-/** Noted with a notice that this reader has consumed. */
+/** The mark of a reader that has consumed a notice. */
 export function readerMark({ id }: Reader): string {
   return `${READER_PREFIX}${id}`
 }
@@ -72,7 +77,7 @@ function isReaderMark(mark: string): boolean {
   return mark.startsWith(READER_PREFIX)
 }
 
-/** How many turns, and how many readers, are noted with one notice. */
+/** How many turns, and how many readers, are kept with one notice. */
 const MAX_MARKS = 16
 
 /** The newest marks are kept, of turns and of readers each, so that many turns do not push out a reader. */
@@ -85,8 +90,8 @@ export function withMark(observed: readonly string[], mark: string): readonly st
 }
 
 /**
- * Joins pages of one list that were filtered differently, each in order and of at most `limit` items. Where a page is full, its
- * list goes on: what the other page has beyond it belongs to a later page.
+ * Joins pages of one list that were filtered differently, each in order and of at most `limit` items. A full page means that
+ * its list goes on: items of the other page beyond it belong to a later page.
  */
 export function joinPages<Item extends { readonly place: number }>(
   pages: readonly (readonly Item[])[],
@@ -110,8 +115,8 @@ export function joinPages<Item extends { readonly place: number }>(
 }
 
 /**
- * Where a reader begins in the output of a process: where it stopped; the first time, at the beginning of a process that was
- * created since it connected, and where its session is in an older one.
+ * Where a reader begins in the output of a process: where it stopped. The first time: at the beginning of a process that was
+ * created since it connected, and at the session's position in an older one.
  */
 export function outputStart({
   own,
@@ -130,7 +135,7 @@ export function outputStart({
   return createdAt >= reader.since ? 0 : (session ?? 0)
 }
 
-/** The session is where the reader that has read the most is. Without readers it goes where the read ended. */
+/** The session's position is that of its foremost reader. Without readers it is where the read ended. */
 export function sessionOutputPosition(
   session: number | null,
   reached: number,

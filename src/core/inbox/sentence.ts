@@ -4,16 +4,16 @@ import type { Notice } from './notice.ts'
 /** How much of the end of a command's output a notice of its end carries. */
 export const TAIL_CHARS = 2_000
 
-/** What is known when a notice is read, and not when it is written: the output is in a log file and nowhere else. */
+/** Facts that are known when a notice is read, and not when it is written: the output is only in a log file. */
 export interface Told extends Notice {
-  /** The end of the process's output, without escape sequences; null where it has none or it is not kept. */
+  /** The end of the process's output, without escape sequences; null if it has none or it is not kept. */
   readonly tail: string | null
 }
 
 /**
- * A notice as text that stands alone: what was asked, of whom, when, how it ended. It is made when it is read, because the
- * output cannot be read where notices are written, because an append must stay small, and so that it is worded, and what is
- * secret in it masked, by whoever shows it.
+ * A notice as text that stands alone: what was asked of which process, when, and how it ended. It is made on reading, because
+ * the output cannot be read where notices are written, an append must stay small, and the surface that shows it words it and
+ * masks its secrets.
  */
 export function sentenceOf(told: Told): string {
   const payload = objectOf(told.payload)
@@ -37,7 +37,7 @@ export function sentenceOf(told: Told): string {
     case 'heartbeat':
       return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
     case 'approval':
-      return `${nameOf(told, payload)} waits since ${timeOf(told.at)} for somebody to approve ${textOf(payload['wait'])}${typeof payload['until'] === 'number' ? `, until ${timeOf(payload['until'])}` : ''}. It goes on when that is answered.`
+      return `${nameOf(told, payload)} waits since ${timeOf(told.at)} for approval of ${textOf(payload['wait'])}${typeof payload['until'] === 'number' ? `, until ${timeOf(payload['until'])}` : ''}. It goes on when that is answered.`
     case 'limit_warning':
       return limitWarning(told, payload)
     case 'wake':
@@ -52,7 +52,7 @@ function completion(told: Told, payload: JsonObject): string {
     ...(typeof signal === 'string' ? [`signal ${signal}`] : []),
     ...(typeof reason === 'string' ? [`reason ${reason}`] : []),
     ...(typeof source === 'string' ? [`asked by ${source}`] : []),
-    ...(typeof evidence === 'string' ? [`evidence ${evidence}: nobody saw how it ended`] : []),
+    ...(typeof evidence === 'string' ? [`evidence ${evidence}: its end was not seen`] : []),
   ]
   const how = details.length === 0 ? '' : ` (${details.join(', ')})`
   const begun = typeof startedAt === 'number' ? `started ${timeOf(startedAt)}` : 'never started'

@@ -3,15 +3,20 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** The member that an object has itself: names like `constructor` every object inherits. */
+/** Plain data whose type is an interface, seen as JSON: an interface lacks the index signature that `Json` asks for. */
+export function asJson(value: object): JsonObject {
+  return value as JsonObject
+}
+
+/** A member of the object itself: every object inherits names like `constructor`. */
 export function own<Value>(object: { readonly [key: string]: Value }, key: string): Value | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Far below what a call stack can take, far above what anybody nests on purpose. Also ends a value that holds itself. */
+/** Far below what a call stack allows, far above any sensible nesting. Also ends a value that contains itself. */
 const MAX_DEPTH = 500
 
-/** Says where `value` stops being JSON that reads back as it was written, or nothing if it never does. */
+/** Where `value` stops being JSON that reads back unchanged; undefined if it is JSON throughout. */
 export function notJson(value: unknown, path = '', depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return `The value is nested more than ${MAX_DEPTH} deep`
   switch (typeof value) {

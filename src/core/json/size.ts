@@ -1,6 +1,6 @@
 import type { Json } from './json.ts'
 
-/** Bytes of the JSON text in UTF-8, near enough for a limit: counted without an encoder. */
+/** Bytes of the JSON text in UTF-8, close enough for a limit: counted without an encoder. */
 export function sizeOf(value: Json): number {
   const text = JSON.stringify(value)
   let bytes = text.length

@@ -3,7 +3,7 @@ import { hasEnded, type ProcessRecord, wakesAt } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import type { Lease } from './lease.ts'
 
-/** Who claims, and where it is. */
+/** The holder that claims, and where it is. */
 export interface Claimant {
   readonly holder: string
   readonly here: readonly Placement[]
@@ -17,16 +17,16 @@ export type ClaimDecision =
   | { readonly type: 'refused'; readonly why: ClaimRefusal }
 
 /**
- * Who may execute.
+ * Whether a claimant gets the lease.
  *
  * | lease             | claimant       | answer                                     |
  * | free              | anyone         | granted, fence + 1                         |
  * | held              | its own holder | granted, the fence it has                  |
  * | held              | anyone else    | busy, with the holder                      |
  *
- * What is placed elsewhere is refused, free or not.
- * A claim never passes over a dead holder: recovery settles what that one had first, so that what happened to the
- * process is an event, and then its lease is free.
+ * A process that is placed elsewhere is refused, free or not.
+ * A claim never takes a lease from a dead holder. Recovery settles the process first, so that what happened to it is an
+ * event, and then its lease is free.
  */
 export function decideClaim(row: ProcessRow, { holder, here }: Claimant, at: number): ClaimDecision {
   const refused = whyNot(row.record, at)
@@ -38,7 +38,7 @@ export function decideClaim(row: ProcessRow, { holder, here }: Claimant, at: num
   return { type: 'granted', lease: { holder, fence: row.fence + 1 } }
 }
 
-/** A holder whose row lapsed and came back: what is still its own it takes again, with a higher fence. */
+/** A holder whose row lapsed and came back reclaims the leases that are still its own, with a higher fence. */
 export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefined {
   return row.holder === claimant && !hasEnded(row.record)
     ? { holder: claimant, fence: row.fence + 1 }

@@ -6,7 +6,7 @@ export interface Served {
   readonly targets: readonly string[] | null
 }
 
-/** One kernel incarnation, one keeper, or one worker that a daemon speaks for: whoever may hold leases. */
+/** Holds leases: one kernel incarnation, one keeper, or one worker that writes through a daemon. */
 export interface Holder {
   readonly id: string
   readonly role: 'kernel' | 'keeper' | 'worker'
@@ -27,12 +27,12 @@ export interface HolderRow extends Holder {
   readonly expired: boolean
 }
 
-/** What could be found out about a holder from here, apart from its row. */
+/** What this machine can tell about a holder, apart from its row. */
 export type Proof = 'alive' | 'dead' | 'unknown'
 
 /**
  * Expiry is a guess by time, proof is not. A holder that is provably alive never counts as dead (a laptop that
- * slept), and one that is provably dead need not be waited for.
+ * slept), and a holder that is provably dead counts as dead before its row expires.
  *
  * | row     | alive | dead | unknown |
  * | valid   | live  | dead | live    |
@@ -44,13 +44,13 @@ export function isDead(row: HolderRow | null, proof: Proof): boolean {
   return row.expired && proof !== 'alive'
 }
 
-/** What is shown of a holder. `silent`: it is not dead, and its row has expired. */
+/** Whether a holder lives, as users see it. `silent`: its row has expired, and nothing proves that it is dead. */
 export interface HolderLiveness {
   readonly state: 'live' | 'silent' | 'dead'
   readonly proof: Proof
 }
 
-export function standingOf(row: HolderRow, proof: Proof): HolderLiveness {
+export function livenessOf(row: HolderRow, proof: Proof): HolderLiveness {
   if (isDead(row, proof)) return { state: 'dead', proof }
   return { state: row.expired ? 'silent' : 'live', proof }
 }

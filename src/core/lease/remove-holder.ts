@@ -2,14 +2,14 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { HolderRow, Proof } from './holder.ts'
 
 /**
- * Whether an operator may declare a holder dead. One that renews its row is alive and well: it is removed only by force.
+ * Whether an operator may declare a holder dead. A holder that renews its row is removed only by force.
  *
  * | row     | alive   | dead   | unknown |
  * | valid   | force   | yes    | force   |
  * | expired | yes     | yes    | yes     |
  * | missing | yes, if it still holds something        |
  *
- * Expired and alive is a program that hangs or is stopped: it can be taken over by nothing but a removal.
+ * Expired and alive is a program that hangs or is suspended: only a removal frees what it holds.
  */
 export function refuseRemoval(
   id: string,
@@ -26,7 +26,7 @@ export function refuseRemoval(
   return refusal(
     'holder_alive',
     `The holder ${id}${of} is alive: it renewed its row at ${new Date(renewedAt).toISOString()}.`,
-    'End its program in order, or repeat this with force: what it holds is then taken from it.',
+    'Stop its program, or repeat this with force: other kernels then settle what it holds.',
     { id, osPid, host, renewedAt, proof },
   )
 }

@@ -4,15 +4,15 @@ import type { Kind } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /**
- * Where a process is executed: on a host, by its name, or in a program that has a data folder, by the id of that folder.
- * Null in a record: anywhere that serves it.
+ * Where a process is executed: on a host, by its name, or in a program with a data folder, by the id of that folder.
+ * Null in a record: at any holder that serves it.
  */
 export type Placement = `host:${string}` | `folder:${string}`
 
-/** What a registration asks for; `parent` is where its parent is placed. */
+/** The placement that a registration asks for; `parent`: where its parent is placed. */
 export type PlacementRequest = Placement | 'parent'
 
-/** Where these holders, which are one program, are: on their host, and in the data folders of keepers. */
+/** The placements of these holders, which are one program: their host, and the data folders of keepers. */
 export function placementsOf(
   holders: readonly Pick<Holder, 'role' | 'host' | 'incarnation'>[],
 ): readonly Placement[] {
@@ -24,7 +24,7 @@ export function placementsOf(
   return [...placements]
 }
 
-/** Whether a process of this placement may be executed by a program that is at these. */
+/** Whether a program at these placements may execute a process of this placement. */
 export function isPlacedAt(placement: Placement | null, here: readonly Placement[]): boolean {
   return placement === null || here.includes(placement)
 }
@@ -35,7 +35,7 @@ export function isPlacedAt(placement: Placement | null, here: readonly Placement
  * | `parent`        | its parent's; if that has none, as if nothing was asked for    |
  * | nothing         | a command: the data folder where it was asked for, else its parent's placement; others: none |
  *
- * A command without a folder here is registered by a program that runs no commands: any data folder will do.
+ * A command that is registered by a program without a data folder may run in any data folder.
  */
 export function resolvePlacement(
   asked: PlacementRequest | undefined,
@@ -57,7 +57,7 @@ export function refusePlacement(
   if (request.kind === 'external')
     return refusal(
       'invalid_input',
-      'An external process runs elsewhere and is placed nowhere here.',
+      'An external process runs elsewhere and has no placement here.',
       'Leave placement out.',
       { field: 'placement' },
     )

@@ -15,7 +15,7 @@ import { isReserved } from './event.ts'
 import type { Intent } from './intent.ts'
 import { hasEnded } from './record.ts'
 
-/** An event of a type that the process declared for itself. */
+/** An event of a type that the process declared. */
 export function decideAppend(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'append' }>,

@@ -16,8 +16,8 @@ import { hasEnded } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /**
- * What an executor saw of a process while it runs: a line that was watched for, that it is ready, that it still prints.
- * Whoever scans again after a crash comes upon the same places, and what was told before is kept as it is.
+ * What an executor sees of a running process: a watched line, its readiness, that it still prints. A scan that is repeated
+ * after a crash meets the same offsets, and matches that were recorded before stay as they are.
  */
 export function decideMatch(
   { row, replayed, overflow }: Facts,
@@ -47,7 +47,7 @@ export function decideDisableWatch(
   )
 }
 
-/** Said once, one way or the other. */
+/** Recorded once: ready, or timed out. */
 export function decideReadiness(
   row: ProcessRow,
   { by, detail, timeoutMs, own: isOwn, last, fence }: Extract<Intent, { type: 'settle_readiness' }>,

@@ -15,10 +15,10 @@ import type { Intent } from './intent.ts'
 import { type Evidence, hasEnded, type Outcome, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** Recovery's writes: each is a compare-and-swap on the lease that the verdict was reached on. */
+/** Recovery's writes: each is a compare-and-swap on the lease that the verdict was based on. */
 
 export function decidePutBack(row: ProcessRow, intent: Extract<Intent, { type: 'put_back' }>): Decision {
-  // Asked for after the verdict was reached: put back in line, it would be nobody's to end.
+  // Requested after the verdict: a queued process would have no holder to end it.
   if (row.record.abandonRequest !== null)
     return decideAbandon(row, { ...intent, type: 'abandon', evidence: 'requested' })
   if (row.record.stopRequest !== null) return decideSettleStop(row, { ...intent, type: 'settle_stop' })
@@ -45,7 +45,7 @@ export function decideAbandon(row: ProcessRow, intent: Extract<Intent, { type: '
 
 export function decideGiveUp(row: ProcessRow, intent: Extract<Intent, { type: 'give_up' }>): Decision {
   const { attempts, journal, limits } = row.record
-  // It ended a step after the verdict was reached: it has attempts left again.
+  // It ended a step after the verdict, so it has attempts left again.
   if (journal !== null && attempts - journal.attempts < limits.attempts)
     return decidePutBack(row, { ...intent, type: 'put_back', evidence: 'holder_dead', retryAt: intent.at })
   return onObserved(row, intent.observed, () => ({
@@ -60,7 +60,7 @@ export function decideGiveUp(row: ProcessRow, intent: Extract<Intent, { type: 'g
   }))
 }
 
-/** The holder died while it was being stopped, and it would not be run again: then the stop is its end. */
+/** The holder died during a stop, and the process would not run again: so the stop is its end. */
 export function decideSettleStop(
   row: ProcessRow,
   intent: Extract<Intent, { type: 'settle_stop' }>,
@@ -76,7 +76,7 @@ export function decideSettleStop(
   }))
 }
 
-/** Its keeper is dead, and the program may not be: the next keeper holds it from here on, under a fence of its own. */
+/** The keeper is dead, and the program may live: the next keeper holds it from here on, under a fence of its own. */
 export function decideTakeOver(row: ProcessRow, intent: Extract<Intent, { type: 'take_over' }>): Decision {
   return onObserved(row, intent.observed, () => ({
     type: 'append',
@@ -85,7 +85,7 @@ export function decideTakeOver(row: ProcessRow, intent: Extract<Intent, { type: 
   }))
 }
 
-/** An orderly shutdown: what can move goes back in line; what cannot ends here, and says so. */
+/** An orderly shutdown: a process that can move is queued again; any other ends here, with that evidence. */
 export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: 'release' }>): Decision {
   const { record } = row
   if (hasEnded(record) || !holds(row, intent.fence)) return { type: 'keep' }
@@ -106,7 +106,7 @@ export function decideRelease(row: ProcessRow, intent: Extract<Intent, { type: '
   return { type: 'append', events, lease: free(row) }
 }
 
-/** What nobody holds ends at once; what somebody holds ends when its lease has lapsed. The first request counts. */
+/** A process without a holder ends at once; any other ends when its lease has lapsed. The first request counts. */
 export function decideRequestAbandon(
   row: ProcessRow,
   intent: Extract<Intent, { type: 'request_abandon' }>,
@@ -138,7 +138,7 @@ function onObserved(row: ProcessRow, observed: Lease, then: () => Decision): Dec
       refusal(
         'busy',
         `${row.record.pid} was taken by ${row.holder} meanwhile.`,
-        'Nothing is to be done: somebody else recovers it.',
+        'Do nothing: another kernel recovers it.',
       ),
     )
   }
@@ -151,7 +151,7 @@ function free(row: ProcessRow): Lease {
 
 function abandoned(record: ProcessRecord, evidence: Evidence, endedAt: number): Outcome {
   const { stopRequest } = record
-  // A stop that reached it is how it ended; what its exit code was is not known all the same.
+  // A stop that reached the process explains its end; its exit code is still unknown.
   if (evidence === 'process_gone' && stopRequest?.deliveredAt !== undefined)
     return { ...stopped(record, stopRequest.reason, stopRequest.source, endedAt), evidence }
   const request = evidence === 'requested' ? record.abandonRequest : null

@@ -5,8 +5,8 @@ import { hasEnded, type Outcome, type ProcessRecord, STOPS, type StopHow } from 
 import type { ProcessRow } from './row.ts'
 
 /**
- * A request to end. Somebody who executes it is asked and settles it; what nobody executes ends here and now.
- * An external process is only told: nobody here can end it.
+ * A request to end. A process with a holder is asked, and its executor settles the stop; a process without one ends here
+ * and now. An external process is only told, because Reeve cannot end it.
  */
 export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { type: 'stop' }>): Decision {
   const { record } = row
@@ -33,7 +33,7 @@ export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { t
   }
 }
 
-/** A stronger stop that was requested meanwhile has not reached the process yet. */
+/** A stronger stop that was requested since then has not reached the process yet. */
 export function decideConfirmStop(
   row: ProcessRow,
   { delivered }: Extract<Intent, { type: 'confirm_stop' }>,
@@ -66,7 +66,7 @@ export function decideResume(row: ProcessRow, intent: Extract<Intent, { type: 'r
   })
 }
 
-/** The outcome of what was stopped on request, with nobody executing it. */
+/** The outcome of a process that was stopped on request and had no executor to settle it. */
 export function stopped(
   record: ProcessRecord,
   reason: string,
@@ -94,7 +94,7 @@ export function stopping(record: ProcessRecord) {
   )
 }
 
-/** Another grace is another request: whoever let it take its time may come to think otherwise. */
+/** Another grace makes another request: the caller may shorten a grace that it gave before. */
 function isStronger(
   asked: Extract<Intent, { type: 'stop' }>,
   before: { readonly how: StopHow; readonly graceMs?: number },

@@ -1,5 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
-import { type Json, own } from '../json/json.ts'
+import { asJson, own } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { stopping } from './decide-stop.ts'
@@ -19,12 +19,12 @@ import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
 import { hasEnded, type ProcessRecord, type Wait, waitsOf } from './record.ts'
 
-/** Of one workflow at a time: enough for any fan-out that fits in memory, and a bound for the record. */
+/** Waits of one durable function at a time: enough for any fan-out that fits in memory, and a bound for the record. */
 const MAX_WAITS = 1_000
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']
 
-/** Durable and ordered: taken at once by a wait on its name, or kept for the next one. */
+/** A signal is durable and ordered: a wait on its name takes it at once, or the next one does. */
 export function decideSignal(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'signal' }>,
@@ -62,7 +62,7 @@ export function decideSignal(
 
 /**
  * Entering a wait names it by what it is on and how many such waits came before, so that a later attempt of the
- * same code enters the same wait, and finds there what it was already given.
+ * same code enters the same wait, and finds the answer that it was already given.
  */
 export function decideEnterWait(
   { row, replayed, isAsked }: Facts,
@@ -104,7 +104,7 @@ export function decideEnterWait(
   }
 }
 
-/** The executor itself leaves: the time is up, the timer is due, the child has ended. Whoever answered before wins. */
+/** The executor itself leaves the wait: it timed out, the timer is due, or the child has ended. An earlier answer wins. */
 export function decideLeaveWait(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'leave_wait' }>,
@@ -122,8 +122,8 @@ export function decideLeaveWait(
 }
 
 /**
- * An answer from outside, through the wait's one-shot key. It may come before the wait is entered, or between two
- * attempts: then the wait finds itself answered, and nothing that a person said is lost in a restart.
+ * An answer from outside, through the wait's one-shot key. It may arrive before the wait is entered, or between two
+ * attempts: the wait then finds itself answered, and no person's answer is lost in a restart.
  */
 export function decideAnswer(
   { row, replayed }: Facts,
@@ -140,11 +140,17 @@ export function decideAnswer(
   }
 }
 
-/** What the end of one process says to another that waits for it: the wait is over, and here is the outcome. */
+/** The events of a process that waits for another one to end: its wait is over, with the outcome as the value. */
 export function decideAwaitedEnd(record: ProcessRecord, ended: ProcessRecord): readonly NewEvent[] {
   return waitsOf(record)
     .filter(({ on, name }) => on === 'child' && name === ended.pid)
-    .map((wait) => left(wait, { how: 'ended', signalSeq: null, value: ended.outcome as unknown as Json }))
+    .map((wait) =>
+      left(wait, {
+        how: 'ended',
+        signalSeq: null,
+        value: ended.outcome === null ? null : asJson(ended.outcome),
+      }),
+    )
 }
 
 function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {

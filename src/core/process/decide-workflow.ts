@@ -17,7 +17,7 @@ import { type Intent, stepKey, stepTriedKey } from './intent.ts'
 import { dueIn, hasEnded, type ProcessRecord, waitsOf } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** One step is over. Its place is its name in the log: what is there already stands, whatever is said now. */
+/** Ends one step. Its place is its key in the log: the first end of a step counts, and later ones change nothing. */
 export function decideEndStep(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'end_step' }>,
@@ -44,11 +44,11 @@ export function decideRetryStep(
   return append({ type: 'step_tried', payload: step, replayKey: stepTriedKey(step.place, step.tries) })
 }
 
-/** Gives the lease back and goes on waiting. Refused if something it waited for has come meanwhile. */
+/** Gives the lease back and goes on waiting. Refused if something that it waits for has arrived since. */
 export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'park' }>): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
-  // Asked again, because the answer was lost: nobody has claimed it since.
+  // A repetition, because the answer was lost: no holder has claimed the process since.
   if (record.parked && row.holder === null && row.fence === intent.fence.fence) return { type: 'keep' }
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   if (record.stopRequest !== null) return refuse(stopping(record))
@@ -64,7 +64,7 @@ export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'par
   }
 }
 
-/** Who is told of the end is written down here, so that ends that nobody waits for cost nothing more. */
+/** The record names the parked processes that wait for this end, so that other ends cost nothing more. */
 export function decideAwaitEnd(row: ProcessRow, intent: Extract<Intent, { type: 'await_end' }>): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
@@ -91,6 +91,6 @@ function notToPark(record: ProcessRecord): Refusal {
   return refusal(
     'not_waiting',
     `${record.pid} cannot be parked: it no longer waits for all that it waited for.`,
-    'Go on with what has come.',
+    'Go on with the wait that has ended.',
   )
 }

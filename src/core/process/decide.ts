@@ -1,5 +1,5 @@
 import { sameJson } from '../json/canonical.ts'
-import type { Json } from '../json/json.ts'
+import { asJson, type Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
@@ -112,7 +112,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
   }
 }
 
-/** Said once of each limit. */
+/** Each limit is reported once. */
 function decideNearLimit(
   { row, replayed }: Facts,
   { near }: Extract<Intent, { type: 'near_limit' }>,
@@ -139,7 +139,7 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   return append({ type: 'started', payload: { holder: intent.fence.holder, attempt: record.attempts + 1 } })
 }
 
-/** Said once: a program is begun at most once per process. */
+/** Recorded once: a program starts at most once per process. */
 function decideProgramStarted(
   row: ProcessRow,
   intent: Extract<Intent, { type: 'program_started' }>,
@@ -184,7 +184,7 @@ function replayOfEnd(
     startedAt: first.startedAt,
     source: first.source,
   }
-  if (replayed.type === 'ended' && sameJson(again as unknown as Json, first as unknown as Json))
+  if (replayed.type === 'ended' && sameJson(asJson(again), asJson(first)))
     return { type: 'replay', event: replayed }
   return refuse(replayConflict(record, intent.replayKey))
 }
@@ -205,13 +205,13 @@ function endingToOutcome(record: ProcessRecord, intent: Extract<Intent, { type: 
   }
 }
 
-/** Between its start and now, whatever the clocks say. */
+/** Between its start and now, even if clocks disagree. */
 function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: 'end' }>): number {
   const earliest = record.firstStarted?.at ?? record.createdAt
   return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
 }
 
-/** An end is always the last event, so of what has ended nothing more is said here. Whoever lets it be shown says it elsewhere. */
+/** The end is always the last event, so a reveal of an ended process makes no event: only the `onReveal` callback hears of it. */
 function decideReveal(row: ProcessRow, { actor, verb }: Extract<Intent, { type: 'reveal' }>): Decision {
   return hasEnded(row.record)
     ? { type: 'keep' }

@@ -7,19 +7,19 @@ import type { StoredEvent } from './event.ts'
 import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** What the decision needs to know. `replayed` is the event already stored under the intent's replay key. */
+/** The facts that a decision needs. `replayed` is the event already stored under the intent's replay key. */
 export interface Facts {
   readonly row: ProcessRow
   readonly replayed: StoredEvent | null
-  /** Of whoever is told of a watch match: how much that is already. */
+  /** The overflow state of the scope that is told of a watch match. */
   readonly overflow?: Overflow
-  /** Of an approval that is waited for: somebody was told so already, when another holder waited for it. */
+  /** An earlier holder has already asked for the approval that the process waits for. */
   readonly isAsked?: boolean
 }
 
-/** Judgements that are passed in because they need more than the facts. Pure, like everything here. */
+/** Rules that are passed in because they need code from outside of `core`. Pure, like everything here. */
 export interface Rules {
-  /** Says how `payload` misses `schema`, or nothing if it fits. */
+  /** Says how `payload` violates `schema`; undefined if it fits. */
   readonly validate: (schema: { readonly [key: string]: Json }, payload: Json) => string | undefined
   readonly maxPayloadBytes: number
   readonly maxPendingSignals: number
@@ -33,21 +33,21 @@ export interface NewEvent {
 }
 
 export type Decision =
-  /** These happen, together, and the lease becomes this one. */
+  /** These events happen together, and the lease becomes this one. */
   | {
       readonly type: 'append'
       readonly events: readonly NewEvent[]
       readonly lease?: Lease
-      /** What the flood control of whoever is told becomes. */
+      /** The new overflow state of the scope that is told. */
       readonly overflow?: Overflow
     }
-  /** It happened before: here is the event. */
+  /** It happened before: this is the event. */
   | { readonly type: 'replay'; readonly event: StoredEvent }
-  /** It is so already; nothing needs to happen. */
+  /** It is so already: nothing happens. */
   | { readonly type: 'keep' }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** Held processes are written by their holder alone; others by whoever has the right. */
+/** A held process is written by its holder alone; an external one by any actor with the right. */
 export function needsFence(row: ProcessRow, fence: Fence | null): Refusal | undefined {
   if (fence !== null) return holds(row, fence) ? undefined : staleFence(row.record, fence)
   if (row.record.recovery === 'external') return undefined
@@ -59,7 +59,7 @@ export function needsFence(row: ProcessRow, fence: Fence | null): Refusal | unde
   )
 }
 
-/** What is too large for an event. Outputs and artefacts have other places. */
+/** Refuses a value that is too large for an event. Large outputs belong in files. */
 export function refuseSize(what: string, value: Json, { maxPayloadBytes }: Rules): Refusal | undefined {
   const bytes = sizeOf(value)
   if (bytes <= maxPayloadBytes) return undefined

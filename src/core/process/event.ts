@@ -15,7 +15,7 @@ import type {
 
 export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
 
-/** The reserved types: the whole lifecycle. Everything else a process has to declare. */
+/** Reeve's own event types: the whole lifecycle. A process declares every other type. */
 export type ReservedEvent =
   | { readonly type: 'registered'; readonly payload: Registration }
   | {
@@ -24,27 +24,27 @@ export type ReservedEvent =
         readonly pid: Pid
         readonly kind: Kind
         readonly label: string
-        /** Of a workflow's child: which step spawned it. */
+        /** Of a durable function's child: which step spawned it. */
         readonly place?: number
       }
     }
-  /** It is to be begun later. */
+  /** It begins later. */
   | { readonly type: 'postponed'; readonly payload: { readonly until: number } }
   | { readonly type: 'started'; readonly payload: { readonly holder: string; readonly attempt: number } }
   | { readonly type: 'program_started'; readonly payload: Program }
-  /** Its keeper died; another one has it now. */
+  /** Its keeper died, and another one holds it now. */
   | { readonly type: 'taken_over'; readonly payload: { readonly from: string; readonly holder: string } }
   | {
       readonly type: 'holder_lost'
       readonly payload: { readonly holder: string; readonly evidence: Evidence; readonly retryAt: number }
     }
   | { readonly type: 'released'; readonly payload: { readonly holder: string } }
-  /** It waits, and has left memory. `until`: it comes back by itself then. */
+  /** It waits, and has left memory. `until`: when it goes on by itself. */
   | {
       readonly type: 'parked'
       readonly payload: { readonly holder: string; readonly until: number | null }
     }
-  /** `by` is parked, and waits for this one to end. */
+  /** `by` is parked, and waits for the end of this process. */
   | { readonly type: 'awaited'; readonly payload: { readonly by: Pid } }
   | { readonly type: 'step_ended'; readonly payload: StepEnded }
   | { readonly type: 'step_tried'; readonly payload: StepTried }
@@ -70,7 +70,7 @@ export type ReservedEvent =
         readonly ordinal: number
         readonly until: number | null
         readonly place?: number
-        /** Of an approval: an earlier holder asked for it, and whoever is asked was told so. */
+        /** Of an approval: an earlier holder asked for it, and the approver has that notice already. */
         readonly again?: true
       }
     }
@@ -96,14 +96,14 @@ export type ReservedEvent =
   | { readonly type: 'external_ref_set'; readonly payload: { readonly ref: Json } }
   | { readonly type: 'wake_target_cleared'; readonly payload: { readonly session: string } }
   | { readonly type: 'watch_matched'; readonly payload: WatchMatch }
-  /** Too much fitted, too often: nothing more is told of this watch. */
+  /** Too many matches, too often: this watch makes no more notices. */
   | { readonly type: 'watch_disabled'; readonly payload: WatchDisabled }
   | {
       readonly type: 'ready'
       readonly payload: {
         readonly by: ReadyBy
         readonly detail: string
-        /** Of a port: whether the process itself was seen to listen there. Absent where that cannot be seen. */
+        /** Of a port: whether the process itself listens there. Absent if that cannot be seen. */
         readonly own?: boolean
       }
     }
@@ -113,26 +113,26 @@ export type ReservedEvent =
         readonly by: ReadyBy
         readonly detail: string
         readonly timeoutMs: number
-        /** How the last try failed. */
+        /** Why the last try failed. */
         readonly last?: string
       }
     }
-  /** It has printed something since the last one. */
+  /** It has printed something since the last heartbeat. */
   | {
       readonly type: 'heartbeat'
       readonly payload: { readonly outputBytes: number; readonly newBytes: number }
     }
-  /** So much of a limit is used that it will soon be reached. */
+  /** A limit will soon be reached. */
   | { readonly type: 'limit_near'; readonly payload: NearLimit }
-  /** Somebody had the secrets in it shown, by this verb. */
+  /** An actor had its secrets shown, by this verb. */
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
 export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
 
-/** One step of a workflow is over, for good: it has a result, or was tried for the last time. */
+/** One step of a durable function has ended for good: with a result, or after its last try. */
 export type StepEnded = {
-  /** From 1, in the order the steps were begun. */
+  /** From 1, in the order in which the steps began. */
   readonly place: number
   readonly kind: StepKind
   readonly name: string
@@ -147,7 +147,7 @@ export type StepEnded = {
   | { readonly how: 'failed'; readonly error: string; readonly thrown?: Json }
 )
 
-/** A step failed, and is tried again at a time. */
+/** A step failed, and is tried again at `retryAt`. */
 export interface StepTried {
   readonly place: number
   readonly kind: StepKind
@@ -159,22 +159,22 @@ export interface StepTried {
 
 export type ReadyBy = 'log' | 'port' | 'http' | 'command'
 
-/** Lines that a watch was waiting for. */
+/** Lines that matched a watch. */
 export interface WatchMatch {
   readonly watch: string
   readonly wanted: string
-  /** Of the first line that fits; where scanning goes on. */
+  /** Of the first matching line; scanning goes on at `end`. */
   readonly offset: number
   readonly end: number
   readonly lines: readonly string[]
-  /** Lines that fit beside those that are shown. */
+  /** Further matching lines that are not shown. */
   readonly more: number
-  /** Lines that fitted since the last match was told, and were only counted. */
+  /** Matching lines since the last notice that were only counted. */
   readonly heldBack: number
-  /** Output that was not kept long enough to be looked at. */
+  /** Output that was evicted before it was scanned. */
   readonly missed: { readonly from: number; readonly to: number } | null
   readonly strikes: number
-  /** What the scope is told of it, where there is one: too many matches at once are held back. */
+  /** What the scope is told, if there is one: a flood of matches is held back. */
   readonly told: 'match' | 'tripped' | 'held'
 }
 
@@ -188,7 +188,7 @@ export interface WatchDisabled {
 /** A stored fact about one process, in the past tense. */
 export interface ProcessEvent {
   readonly pid: Pid
-  /** Place among this process's events: from 1, without gaps. */
+  /** Position among this process's events: from 1, without gaps. */
   readonly seq: number
   readonly type: string
   readonly at: number
@@ -198,7 +198,7 @@ export interface ProcessEvent {
   readonly payload: Json
 }
 
-/** An event with its place in the one order over all processes. */
+/** An event with its position over all processes. */
 export interface StoredEvent extends ProcessEvent {
   readonly position: number
 }
@@ -237,9 +237,26 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'ended',
 ])
 
-/** Reserved types are Reeve's own: nobody declares or appends them. */
+/** Reserved types are Reeve's own: no process declares or appends them. */
 export function isReserved(type: string): boolean {
   return RESERVED.has(type) || type.startsWith('signal.')
+}
+
+/** An event of one of Reeve's own types: its `type` tells what its `payload` is. */
+export type KnownEvent<Event extends AnyEvent = StoredEvent> = ReservedEvent & Omit<Event, 'type' | 'payload'>
+
+/** A stored event of this type. */
+export type EventOf<Type extends ReservedEvent['type']> = Extract<KnownEvent, { readonly type: Type }>
+
+interface AnyEvent {
+  readonly type: string
+  readonly payload: unknown
+}
+
+/** The event with its payload typed; null if the process declared the type. */
+export function knownEvent<Event extends AnyEvent>(event: Event): KnownEvent<Event> | null {
+  const untyped: AnyEvent = event
+  return isReserved(event.type) ? (untyped as KnownEvent<Event>) : null
 }
 
 export interface StopDelivered {

@@ -1,10 +1,10 @@
 import { type Json, own } from '../json/json.ts'
-import type { ProcessEvent, ReservedEvent } from './event.ts'
+import { type EventOf, knownEvent, type ProcessEvent } from './event.ts'
 import { type Outcome, type ProcessRecord, type Registration, type Wait, waitsOf } from './record.ts'
 import type { PausedFrom } from './status.ts'
 
 /**
- * What a stored event means. It never says no: what was once appended can always be folded again, and the
+ * What a stored event means. It never refuses: an event that was once appended can always be folded again, and the
  * record is this fold, field for field.
  */
 export function evolve(record: ProcessRecord | null, event: ProcessEvent): ProcessRecord {
@@ -14,10 +14,10 @@ export function evolve(record: ProcessRecord | null, event: ProcessEvent): Proce
 
 function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   if (event.type.startsWith('signal.')) return signalled(record, event)
-  // What a process declared before that type became one of Reeve's own still means what it meant.
+  // A type that a process declared before it became one of Reeve's own keeps its declared meaning.
   if (own(record.eventTypes, event.type) !== undefined) return declared(record, event)
-  const known = event as unknown as ReservedEvent
-  switch (known.type) {
+  const known = knownEvent(event)
+  switch (known?.type) {
     case 'child_registered':
       return { ...record, children: record.children + 1 }
     case 'postponed':
@@ -25,7 +25,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'started':
       return {
         ...record,
-        // What it waited for when it was parked it still waits for.
+        // A parked process still waits for the same things.
         status: record.wait === null ? 'running' : 'waiting',
         parked: false,
         attempts: known.payload.attempt,
@@ -84,7 +84,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       return { ...record, wakeTarget: null }
     case 'watch_matched': {
       const { watch, end: scannedTo, strikes, lines } = known.payload
-      // A gap was met, and nothing matched.
+      // Scanning met a gap, and nothing matched.
       const toldAt = lines.length === 0 ? (own(record.watches, watch)?.toldAt ?? null) : event.at
       const state = { scannedTo, toldAt, strikes, disabled: false }
       return { ...record, watches: { ...record.watches, [watch]: state } }
@@ -109,10 +109,11 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
 }
 
 function begin(event: ProcessEvent): ProcessRecord {
-  const { label, definition, ...registration } = event.payload as unknown as Registration
+  const { payload }: { readonly payload: unknown } = event
+  const { label, definition, ...registration } = payload as Registration
   return {
     ...registration,
-    // Those that were registered before there were placements.
+    // Processes that were registered before placements existed have none.
     placement: registration.placement ?? null,
     identity: { label, definition },
     status: 'queued',
@@ -141,7 +142,7 @@ function begin(event: ProcessEvent): ProcessRecord {
   }
 }
 
-/** Back in line. What it waited for is forgotten: the next attempt enters its waits again. */
+/** Queued again. Its waits are forgotten: the next attempt enters them again. */
 function putBack(record: ProcessRecord): ProcessRecord {
   const status = record.status === 'paused' || record.status === 'stopping' ? record.status : 'queued'
   const waits = { wait: null, moreWaits: [], parked: false }
@@ -159,7 +160,7 @@ function signalled(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   return { ...record, signals: { ...record.signals, [name]: grown } }
 }
 
-/** What is paused stays so, and will wait when it is resumed. */
+/** A paused process stays paused, and waits once it is resumed. */
 function waitEntered(record: ProcessRecord, wait: Wait): ProcessRecord {
   if (record.wait !== null) return { ...record, moreWaits: [...record.moreWaits, wait] }
   return record.status === 'paused'
@@ -167,18 +168,15 @@ function waitEntered(record: ProcessRecord, wait: Wait): ProcessRecord {
     : { ...record, status: 'waiting', wait }
 }
 
-function waitLeft(
-  record: ProcessRecord,
-  left: Extract<ReservedEvent, { type: 'wait_left' }>['payload'],
-): ProcessRecord {
+function waitLeft(record: ProcessRecord, left: EventOf<'wait_left'>['payload']): ProcessRecord {
   const waits = waitsOf(record)
   const [wait = null, ...moreWaits] = waits.filter(
     ({ on, name, ordinal }) => on !== left.on || name !== left.name || ordinal !== left.ordinal,
   )
   const isOne = moreWaits.length + Number(wait !== null) < waits.length
-  // An answer may come before its wait is entered: what is waited for now goes on.
+  // An answer may arrive before its wait is entered: the other waits go on.
   if (!isOne) return record
-  // Parked, it is not executed: whoever claims it goes on from here.
+  // A parked process is not executed: the next claim goes on from here.
   const then: PausedFrom = record.parked ? 'queued' : wait === null ? 'running' : 'waiting'
   const status = record.status === 'waiting' ? then : record.status
   const pausedFrom = record.pausedFrom === 'waiting' ? then : record.pausedFrom

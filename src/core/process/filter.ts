@@ -8,7 +8,7 @@ import type { Status } from './status.ts'
 export interface Filter {
   readonly status?: readonly Status[] | 'any'
   readonly kind?: readonly Kind[]
-  /** What it waits for; true: anything, false: nothing. */
+  /** What it waits for. True: anything; false: nothing. */
   readonly waiting?: readonly WaitOn[] | boolean
   readonly definition?: readonly Json[]
   readonly label?: readonly string[]
@@ -21,7 +21,7 @@ export interface Filter {
   readonly createdBefore?: number
 }
 
-/** The whole meaning of a filter. A store may narrow by what it has indexed; this decides. */
+/** The whole meaning of a filter. A store may narrow by its indexes; this function decides. */
 export function matches(record: ProcessRecord, filter: Filter): boolean {
   return (
     matchesStatus(record, filter.status) &&

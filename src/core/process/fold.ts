@@ -19,7 +19,7 @@ export interface Folding {
   readonly at: number
 }
 
-/** From decided events to changes: numbers them, folds them into the record, and adds all that follows from them. */
+/** From decided events to changes: numbers them, folds them into the record, and adds everything that follows from them. */
 export function fold(folding: Folding): { readonly row: ProcessRow; readonly changes: Change[] } {
   const { pid, was, actor, lease } = folding
   // A clock that jumped back must not make a process end before it began.
@@ -61,7 +61,7 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
   return { row, changes }
 }
 
-/** The record again, from nothing but the events: what it must equal at any time. */
+/** The record, computed from the events alone: the stored record must always equal it. */
 export function refold(events: readonly (ProcessEvent | StoredEvent)[]): ProcessRecord | null {
   return events.reduce<ProcessRecord | null>((record, event) => evolve(record, event), null)
 }

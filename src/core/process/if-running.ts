@@ -2,12 +2,12 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { Owner, Scope } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** `keep`: the process that lives is the answer. `replace`: it has to be ended first. */
+/** `keep`: the live process is the answer. `replace`: it has to end first. */
 export type IfRunning = 'keep' | 'replace'
 
 type Named = { readonly name?: string; readonly ifRunning?: IfRunning }
 
-/** Before anything else is asked. Null: none is kept, or the request does not ask. A process that is stopping still lives. */
+/** Decided before anything else. Null: no process is kept, or the request does not ask. A stopping process still lives. */
 export function decideKept(
   running: ProcessRow | null,
   { name, ifRunning }: Named,
@@ -30,12 +30,12 @@ export function decideKept(
   return running !== null && ifRunning === 'keep' ? { type: 'running', row: running } : null
 }
 
-/** What has to end before a process can be registered in its place. */
+/** The process that has to end before the new one can be registered. */
 export function replacedBy(running: ProcessRow | null, { ifRunning }: Named): ProcessRow | null {
   return ifRunning === 'replace' ? running : null
 }
 
-/** Only for requests that would be registered if these had ended: ending them must not be in vain. */
+/** Only for requests that would be registered after these have ended: no process is ended in vain. */
 export function refuseInUse(inUse: readonly ProcessRow[]): Refusal | undefined {
   const pids = inUse.map(({ record }) => record.pid)
   const [first] = inUse
@@ -47,7 +47,7 @@ export function refuseInUse(inUse: readonly ProcessRow[]): Refusal | undefined {
   })
 }
 
-/** A request that replaces must be the only one of its name: it would end what another one of them has just started. */
+/** A replacing request must be the only one of its name: it would end a process that another one has just started. */
 export function refuseSharedNames(
   requests: readonly (Named & { readonly owner: Owner })[],
 ): Refusal | undefined {
@@ -67,14 +67,14 @@ export function refuseSharedNames(
   )
 }
 
-/** Whether a process of this owner is in the scope in which names are compared: the session, or none. */
+/** Whether two owners share the scope in which names are compared: the session, or none. */
 export function isSameScope(one: Owner, other: Owner): boolean {
   return one.session === other.session
 }
 
 /**
- * The inbox whose row is written with a registration that depends on a name. Two such registrations at once both write it, so
- * that the later one is decided again and sees the earlier.
+ * The inbox whose row is written with a registration that depends on a name. Two concurrent registrations both write it, so
+ * that the later one is decided again and sees the earlier one.
  */
 export function nameGuardOf({ session }: Owner): Scope {
   return session === undefined ? 'human:host' : `session:${session}`

@@ -20,14 +20,14 @@ interface Asked {
   readonly at: number
 }
 
-/** How an executor, or whoever saw it, says that a process ended. */
+/** How an executor, or the reporter of an external process, says that a process ended. */
 export interface Ending {
   readonly status: Exclude<EndStatus, 'abandoned'>
   readonly exitCode?: number | null
   readonly signal?: string | null
   readonly reason?: string | null
   readonly result?: Json
-  /** When it was seen to end, where that is earlier than when it is written. */
+  /** When the end was seen, if that is earlier than the write. */
   readonly endedAt?: number
 }
 
@@ -36,26 +36,26 @@ export interface WaitRef {
   readonly on: WaitOn
   readonly name: string
   readonly ordinal: number
-  /** Of a workflow: its place among the steps. */
+  /** Of a durable function: the number of the step. */
   readonly place?: number
 }
 
-/** Everything that can be asked of a registered process. */
+/** Everything that can be requested of a registered process. */
 export type Intent =
   | (Asked & { readonly type: 'start'; readonly fence: Fence })
   | (Asked & { readonly type: 'program_started'; readonly program: Program; readonly fence: Fence })
-  /** What was seen in its output; the same place is told of once. */
+  /** A watch match in its output; the same offset is recorded once. */
   | (Asked & { readonly type: 'match'; readonly match: Omit<WatchMatch, 'told'>; readonly fence: Fence })
   | (Asked & { readonly type: 'disable_watch'; readonly disabled: WatchDisabled; readonly fence: Fence })
   | (Asked & {
       readonly type: 'settle_readiness'
       readonly by: ReadyBy
       readonly detail: string
-      /** After which it was given up; null if it is ready. */
+      /** After which readiness was given up; null if it is ready. */
       readonly timeoutMs: number | null
       /** Of a port that is ready: whether the process itself listens there. */
       readonly own?: boolean
-      /** Of what is not ready: how the last try failed. */
+      /** If it is not ready: why the last try failed. */
       readonly last?: string
       readonly fence: Fence
     })
@@ -86,9 +86,9 @@ export type Intent =
       readonly graceMs?: number
       readonly replayKey: string
     })
-  /** What it was charged has brought a limit near. */
+  /** A charge has brought a limit near. */
   | (Asked & { readonly type: 'near_limit'; readonly near: NearLimit })
-  /** Of an external process: the stop that was requested has reached it. */
+  /** Of an external process: the requested stop has reached it. */
   | (Asked & { readonly type: 'confirm_stop'; readonly delivered: StopDelivered })
   | (Asked & { readonly type: 'pause' })
   | (Asked & { readonly type: 'resume' })
@@ -107,12 +107,12 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
-  /** Of a workflow: one step is over, or failed and is tried again later. */
+  /** Of a durable function: a step has ended, or failed and is tried again later. */
   | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
   | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
   /** Leaves memory, if it still waits for all of these. */
   | (Asked & { readonly type: 'park'; readonly waits: readonly WaitRef[]; readonly fence: Fence })
-  /** `by` is being parked until this one ends. */
+  /** `by` is being parked until this process ends. */
   | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
   | (Asked & { readonly type: 'changeOwner'; readonly owner: Owner })
@@ -120,7 +120,7 @@ export type Intent =
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
   | (Asked & { readonly type: 'reveal'; readonly verb: string })
-  /** Recovery and shutdown. `observed` is the lease the verdict was reached on: another one means that somebody was faster. */
+  /** Recovery and shutdown. `observed` is the lease the verdict was based on: another lease means that another kernel was faster. */
   | (Asked & {
       readonly type: 'put_back'
       readonly observed: Lease
@@ -131,27 +131,27 @@ export type Intent =
       readonly type: 'abandon'
       readonly observed: Lease
       readonly evidence: Evidence
-      /** What is known of it all the same. */
+      /** What is known nevertheless. */
       readonly result?: Json
     })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })
   | (Asked & { readonly type: 'settle_stop'; readonly observed: Lease })
-  /** Its executor: the code was asked to stop, its grace is over, and it was not seen to stop. */
+  /** From the executor: the code was asked to stop, its grace is over, and it was not seen to stop. */
   | (Asked & { readonly type: 'give_up_stop'; readonly fence: Fence })
   | (Asked & { readonly type: 'take_over'; readonly observed: Lease; readonly holder: string })
   | (Asked & { readonly type: 'release'; readonly fence: Fence })
 
-/** The key under which a wait's end is found again, in this attempt or a later one. */
+/** The replay key of a wait's end, the same in every attempt. */
 export function waitLeftKey(wait: WaitRef): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:left`
 }
 
-/** A wait that was cut off by a crash or a shutdown is entered again by the next holder, under its own fence. */
+/** A wait that a crash or a shutdown cut off is entered again by the next holder, under its own fence. */
 export function waitEnteredKey(wait: WaitRef, fence: number): string {
   return `wait:${wait.on}:${wait.name}:${wait.ordinal}:entered:${fence}`
 }
 
-/** A step is in the log once. */
+/** A step has one end in the log. */
 export function stepKey(place: number): string {
   return `step:${place}`
 }
@@ -160,12 +160,12 @@ export function stepTriedKey(place: number, tries: number): string {
   return `step:${place}:tried:${tries}`
 }
 
-/** Not that of the stop for the same limit, which is `limit:<name>`. */
+/** Different from the key of the stop for the same limit, which is `limit:<name>`. */
 export function nearLimitKey(limit: string): string {
   return `limit_near:${limit}`
 }
 
-/** The key of the event that would make this intent a repetition, where it has one. */
+/** The replay key under which an event would make this intent a repetition; null if it has none. */
 export function replayKeyOf(intent: Intent): string | null {
   switch (intent.type) {
     case 'end':

@@ -1,7 +1,7 @@
 /** Reeve's id of a process, `p_` and twelve characters; the operating system's number is `osPid`. */
 export type Pid = string
 
-/** Without i, l, o and u: nothing in a pid can be misread, and no words appear. */
+/** Without i, l, o and u: no character of a pid can be misread, and no words appear. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const PID = /^p_[0-9a-hjkmnp-tv-z]{12}$/
 const PREFIX = /^p_[0-9a-hjkmnp-tv-z]{4,12}$/
@@ -10,7 +10,7 @@ export function isPid(text: string): boolean {
   return PID.test(text)
 }
 
-/** Four characters after `p_` are the least that may stand for a whole pid. */
+/** A prefix of a pid has at least four characters after `p_`. */
 export function isPidPrefix(text: string): boolean {
   return PREFIX.test(text)
 }

@@ -5,10 +5,10 @@ import type { Carry } from './row.ts'
 /** How long a tombstone refuses its pid. An idempotency key that is repeated later starts a new process. */
 export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000
 
-/** How long an unread notice keeps the process it tells of. */
+/** How long an unread notice keeps the process that it is about. */
 export const UNREAD_MS = 90 * 24 * 60 * 60_000
 
-/** What decides whether a process may be pruned, read in the transaction that prunes it. */
+/** The facts that decide whether a process may be pruned, read in the transaction that prunes it. */
 export interface PruneFacts {
   readonly pid: Pid
   readonly parent: Pid | null
@@ -27,13 +27,13 @@ export interface PruneFacts {
   readonly isReferenced: boolean
   readonly hasAccount: boolean
   /**
-   * When the newest unread notice about it was told; null if there is none. Unread: not done, acknowledged by no consumer, and in
-   * the inbox of a session that has not ended or of a live process. A person's inbox keeps nothing: it may never be read.
+   * When the newest unread notice about it was written; null if there is none. Unread: not done, not acknowledged by any
+   * consumer, and in the inbox of an open session or a live process. A person's inbox keeps nothing: it may never be read.
    */
   readonly unreadAt: number | null
 }
 
-/** What was asked: pruning beyond limits, of age or number, or of some by pid. */
+/** The request: pruning beyond limits, of age or number, or of some by pid. */
 export interface Pruning {
   readonly by: 'limits' | 'pid'
   readonly at: number
@@ -50,14 +50,14 @@ export type KeepReason =
   | 'unread'
 
 /**
- * Null: it may be pruned. What a live process refers to is kept:
+ * Null: it may be pruned. A process that a live process refers to is kept:
  *
  * | reason        | kept                                                                               |
  * | live          | until it ends                                                                      |
  * | just_ended    | until other kernels can read its end: never pruned by the commit that ended it      |
  * | carrying      | until its stop or end has been carried to its children                             |
  * | live_tree     | while its tree lives: a stop passes through it                                     |
- * | live_parent   | while code that finds its children again when it is run again has it as a child    |
+ * | live_parent   | while its parent runs code that finds its children again when it is run again      |
  * | referenced    | while a live process waits for it, or is its restart                               |
  * | unread        | from limits alone: while a notice about it is unread, for up to 90 days            |
  */

@@ -8,7 +8,7 @@ export type Kind = 'command' | 'agent' | 'workflow' | 'tool' | 'external'
 
 export type Lifetime = 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
 
-/** What may follow a lost holder: run again, never run again, or nothing that a kernel does. */
+/** What may follow a lost holder: it runs again, it never runs again, or no kernel does anything. */
 export type Recovery = 'rerunnable' | 'bound' | 'external'
 
 export const OWNER_SELECTORS = [
@@ -24,13 +24,13 @@ export const OWNER_SELECTORS = [
 /** The scope a process belongs to; lists and interrupts select by it. */
 export type Owner = { readonly [selector in (typeof OWNER_SELECTORS)[number]]?: string }
 
-/** Who asks. `host` is the embedding program or the operator, and `kernel` acts on its own behalf (recovery, lifetimes). */
+/** The source of a request. `host` is the embedding program or the operator; `kernel` acts for itself (recovery, lifetimes). */
 export type Actor = 'host' | `session:${string}` | `process:${Pid}` | `kernel:${string}`
 
-/** Whom a notice is addressed to. */
+/** The addressee of a notice. */
 export type Scope = `session:${string}` | `process:${Pid}` | `human:${string}`
 
-/** An event type that a process declares for itself. */
+/** An event type that a process declares. */
 export interface EventType {
   /** JSON Schema of the payload. */
   readonly schema: JsonObject
@@ -43,23 +43,23 @@ export interface EventType {
 }
 
 export interface Limits {
-  /** How often it may be begun, the first time included, when its holders die. */
+  /** How often it may begin, the first time included, when its holders die. */
   readonly attempts: number
   /** How deep the tree may grow, counted from the root; children inherit it. */
   readonly depth: number
-  /** How many of its children may live at once, each of them with as many; children inherit this and the ceilings below. */
+  /** How many of its children may live at once. Children inherit this and the ceilings below, each with the full amount. */
   readonly liveChildren?: number
   /** How long a command may run. */
   readonly runMs?: number
-  /** How much memory a command and all it started may use. */
+  /** How much memory a command and everything that it started may use. */
   readonly memoryBytes?: number
-  /** What it was given when it was registered. What is left of it is in its account. */
+  /** What it was given at registration. Its account has what is left. */
   readonly allowance?: Amounts
 }
 
 export interface GroupSeat {
   readonly id: string
-  /** Who hears of it. Groups of different scopes are different groups, whatever their ids. */
+  /** The scope that is told of it. Groups of different scopes are different groups, even with equal ids. */
   readonly scope: Scope | null
   readonly index: number
   readonly size: number
@@ -75,15 +75,15 @@ export interface Wait {
   readonly ordinal: number
   readonly since: number
   readonly until: number | null
-  /** Of a workflow: its place among the steps. */
+  /** Of a durable function: the number of the step. */
   readonly place?: number
 }
 
-/** How far a workflow has come. Its steps are events; the record only counts. */
+/** The progress of a durable function. Its steps are events; the record only counts. */
 interface Journal {
-  /** The last place that has a step on record. */
+  /** The last step on record. */
   readonly last: number
-  /** How many attempts there had been before the one that took it: what fails without progress is given up, not what lives long. */
+  /** How many attempts came before the one that took it: attempts without progress are limited, long life is not. */
   readonly attempts: number
 }
 
@@ -93,11 +93,11 @@ export const EVIDENCES = [
   'holder_drain',
   'requested',
   'identity_mismatch',
-  /** Its OS process was seen to be gone, and Reeve was not its parent: how it ended is not known. */
+  /** Its OS process is gone, and Reeve was not its parent: how it ended is unknown. */
   'process_gone',
   'not_seen_to_stop',
 ] as const
-/** Why an end that was not seen is believed. `not_seen_to_stop`: its code was asked to stop, and ignores that. */
+/** Why an unseen end is believed. `not_seen_to_stop`: its code was asked to stop, and ignores that. */
 export type Evidence = (typeof EVIDENCES)[number]
 
 export interface Outcome {
@@ -105,7 +105,7 @@ export interface Outcome {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly reason: string | null
-  /** Who asked for the end, where somebody did. */
+  /** The actor that requested the end, if any did. */
   readonly source: Actor | null
   readonly result: Json
   readonly evidence: Evidence | null
@@ -113,23 +113,23 @@ export interface Outcome {
   readonly endedAt: number
 }
 
-/** What is told of a watch so far. Scanning goes on behind `scannedTo`, whoever scans: nothing is told twice. */
+/** The state of one watch. Scanning goes on behind `scannedTo` after a restart, so that no match is reported twice. */
 export interface WatchState {
   readonly scannedTo: number
   readonly toldAt: number | null
-  /** Windows in a row in which something was held back. */
+  /** Windows in a row in which matches were held back. */
   readonly strikes: number
   readonly disabled: boolean
 }
 
-/** Whether it is what it is to be when it is ready, where its spec says what that is. */
+/** Whether it is ready, by the definition in its spec. */
 interface Readiness {
   readonly at: number
   readonly ready: boolean
 }
 
 export const STOPS = ['interrupt', 'cancel', 'kill'] as const
-/** How hard a stop was asked for, weakest first. */
+/** How hard a stop is, weakest first. */
 export type StopHow = (typeof STOPS)[number]
 
 /** The OS process behind a command, as its keeper saw it. A PID without start time is never signalled. */
@@ -140,7 +140,7 @@ export interface Program {
   readonly group: number
   /** How its whole tree is found: by a cgroup of its own, or by a marker in the inherited environment. */
   readonly tree: 'cgroup' | 'marker'
-  /** How a memory limit is kept, where there is one. */
+  /** How a memory limit is enforced, if there is one. */
   readonly memoryBy: 'cgroup' | 'sampled' | null
 }
 
@@ -150,14 +150,14 @@ interface StopRequest {
   readonly source: Actor
   /** The process whose stop led to this one. */
   readonly cause: Pid | null
-  /** How long it may take before it is forced, where whoever asked said so. */
+  /** How long it may take before it is forced, if the request says so. */
   readonly graceMs?: number
   readonly at: number
-  /** Of an external process: when the request reached it. Absent until then, so that a restart sends it again. */
+  /** Of an external process: when the request reached it. Absent until then, so that a restarted kernel sends it again. */
   readonly deliveredAt?: number
 }
 
-/** Named signals of one name: those not yet taken wait in the order they came. */
+/** Named signals of one name: untaken ones wait in the order of their arrival. */
 export interface SignalQueue {
   readonly received: number
   readonly taken: number
@@ -165,12 +165,12 @@ export interface SignalQueue {
   readonly pending: readonly number[]
 }
 
-/** A registration with every default filled in: what `registered` says, and the record begins as. */
-export interface Registration {
+/** A registration with every default filled in: the payload of `registered`, and the beginning of the record. */
+export interface Registration<K extends Kind = Kind, Spec extends JsonObject = JsonObject> {
   readonly pid: Pid
   readonly name: string | null
-  readonly kind: Kind
-  readonly spec: JsonObject
+  readonly kind: K
+  readonly spec: Spec
   readonly label: string
   readonly definition: Json
   readonly parent: Pid | null
@@ -184,7 +184,7 @@ export interface Registration {
   readonly replyTo: Json
   readonly lifetime: Lifetime
   readonly recovery: Recovery
-  /** Where it is executed; null: anywhere that serves it. */
+  /** Where it is executed; null: at any holder that serves it. */
   readonly placement: Placement | null
   readonly envRef: string | null
   readonly cwd: string | null
@@ -194,16 +194,20 @@ export interface Registration {
   readonly limits: Limits
 }
 
-/** The fold of a process's events, and nothing else. Times are milliseconds since 1970. */
-export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'> {
+/**
+ * The fold of a process's events, and nothing else. Times are milliseconds since 1970. `RecordOf` names the record of one
+ * kind.
+ */
+export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = JsonObject>
+  extends Omit<Registration<K, Spec>, 'label' | 'definition'> {
   readonly identity: { readonly label: string; readonly definition: Json }
   readonly status: Status
   readonly pausedFrom: PausedFrom | null
   readonly stopRequest: StopRequest | null
   readonly wait: Wait | null
-  /** What a workflow waits for at the same time, in the order it began to. */
+  /** Further waits of a durable function, in the order in which it entered them. */
   readonly moreWaits: readonly Wait[]
-  /** It waits, and nobody has it in memory: what it waits for makes it ready. */
+  /** It waits, and is in no program's memory. The end of a wait makes it claimable. */
   readonly parked: boolean
   /** Parked processes that wait for the end of this one. */
   readonly awaitedBy: readonly Pid[]
@@ -212,11 +216,11 @@ export interface ProcessRecord extends Omit<Registration, 'label' | 'definition'
   /** How many children were ever registered under it. */
   readonly children: number
   readonly attempts: number
-  /** Not to be begun again before then: the backoff after a lost holder. */
+  /** The earliest time of the next start: the backoff after a lost holder. */
   readonly retryAt: number | null
   readonly firstStarted: { readonly at: number; readonly holder: string } | null
   readonly program: Program | null
-  /** By name; those that have told something. */
+  /** By name; only watches that have reported something. */
   readonly watches: { readonly [watch: string]: WatchState }
   readonly readiness: Readiness | null
   readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
@@ -238,12 +242,12 @@ export function waitsOf({ wait, moreWaits }: ProcessRecord): readonly Wait[] {
   return wait === null ? moreWaits : [wait, ...moreWaits]
 }
 
-/** When a parked process is to be begun again by itself, if ever. */
+/** When a parked process goes on by itself; null if never. */
 export function wakesAt(record: ProcessRecord): number | null {
   return record.parked && record.status === 'waiting' ? dueIn(record) : null
 }
 
-/** The earliest time that it waits for; or when it has run for as long as it may, so that somebody stops it. */
+/** The earliest deadline of its waits; or the end of its run limit, so that it is claimed and stopped then. */
 export function dueIn(record: ProcessRecord): number | null {
   const { limits, firstStarted } = record
   const overAt = limits.runMs === undefined || firstStarted === null ? null : firstStarted.at + limits.runMs
@@ -251,7 +255,7 @@ export function dueIn(record: ProcessRecord): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** The tool or workflow a process asks for by name; kinds that name nothing are served whole. */
+/** The tool or durable function that a process names; null for kinds that name none. */
 export function targetOf(kind: Kind, spec: JsonObject): string | null {
   const name = kind === 'tool' ? spec['tool'] : kind === 'workflow' ? spec['workflow'] : undefined
   return typeof name === 'string' ? name : null

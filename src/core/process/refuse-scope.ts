@@ -5,11 +5,11 @@ import type { Registration } from './record.ts'
 interface ScopeFacts {
   readonly session: Session | null
   readonly turn: Turn | null
-  /** A session that is to be woken, or shown the process, and cannot be. */
+  /** A session that is to be woken, or to be granted the process, and is not open. */
   readonly unusableSession: string | null
 }
 
-/** Whether what it belongs to is there, and open, and whether its lifetime has something to end with. */
+/** Whether the owner exists and is open, and whether the lifetime has something to end with. */
 export function refuseScope(
   { session, turn, unusableSession }: ScopeFacts,
   { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,

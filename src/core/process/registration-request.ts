@@ -1,5 +1,6 @@
 import type { Amounts } from '../allowance/amounts.ts'
-import type { Json, JsonObject } from '../json/json.ts'
+import { canonical } from '../json/canonical.ts'
+import { asJson, type Json, type JsonObject } from '../json/json.ts'
 import type { PlacementRequest } from '../placement/placement.ts'
 import type { IfRunning } from './if-running.ts'
 import type { Pid } from './pid.ts'
@@ -10,7 +11,7 @@ interface GrantRequest {
   readonly descriptor?: Json
 }
 
-/** What a caller asks for; everything that is left out gets a default. */
+/** What a caller asks for; every field that is left out gets a default. */
 export interface RegistrationRequest {
   readonly kind: Kind
   readonly spec: JsonObject
@@ -19,7 +20,7 @@ export interface RegistrationRequest {
   readonly definition?: Json
   readonly parent?: Pid
   readonly restartOf?: Pid
-  /** Not to be begun before then. */
+  /** The earliest start. */
   readonly notBefore?: number
   readonly group?: { readonly id: string; readonly size: number; readonly index?: number }
   readonly owner?: Owner
@@ -29,17 +30,35 @@ export interface RegistrationRequest {
   readonly recovery?: Recovery
   readonly placement?: PlacementRequest
   readonly envRef?: string
-  /** Of a command that names no environment: what its client runs in. Like `defaultCwd`, no part of what was asked. */
+  /** Of a command that names no environment: that of its client. Like `defaultCwd`, not part of the registration's identity. */
   readonly baseEnvRef?: string
   readonly cwd?: string
-  /** Of a command that was given no folder and inherits none. Where it was asked for, and no part of what was asked. */
+  /** Of a command without a folder that inherits none: that of its client. Not part of the registration's identity. */
   readonly defaultCwd?: string
   readonly eventTypes?: { readonly [type: string]: EventType }
   readonly wakeTarget?: string
   readonly limits?: Partial<Omit<Limits, 'allowance'>>
-  /** What it and all below it may use. What is left out is half of what is left of its parent's. */
+  /** What it and everything below it may use. A name that is left out gets half of what its parent has left. */
   readonly allowance?: Amounts
   readonly grants?: readonly GrantRequest[]
-  /** What happens if a process of this name lives in the scope of the owner. Without it a second one is registered. */
+  /** What happens if a process of this name lives in the owner's scope. Without it a second one is registered. */
   readonly ifRunning?: IfRunning
+}
+
+/** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */
+export function registrationText(request: RegistrationRequest): string {
+  const { causedBy, defaultCwd: _folder, baseEnvRef: _base, ...rest } = request
+  const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
+  const asked = Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }
+  return canonical(asJson(inFormerWords(asked)))
+}
+
+/**
+ * The kind `workflow` was called `engine` when hashes were first stored. Hashes keep the former words, so that a retry with an
+ * idempotency key of that time still finds its process.
+ */
+function inFormerWords<Asked extends Pick<RegistrationRequest, 'kind' | 'spec'>>(asked: Asked): object {
+  if (asked.kind !== 'workflow') return asked
+  const { workflow, ...spec } = asked.spec
+  return { ...asked, kind: 'engine', spec: { ...spec, engine: workflow } }
 }

@@ -1,20 +1,33 @@
+import { takesChildren } from './parent.ts'
 import type { ProcessRecord } from './record.ts'
-import type { RegistrationRequest } from './register.ts'
+import type { RegistrationRequest } from './registration-request.ts'
 
-/** The same once more, under what of its surroundings is still there. */
-export function restartRequest(old: ProcessRecord, hasParent: boolean): RegistrationRequest {
+/**
+ * The request that starts a process again, under the parts of its surroundings that still exist. `parent` is the record
+ * of the old process's parent. One that takes no more children is left out, and the restart becomes a root.
+ */
+export function restartRequest(old: ProcessRecord, parent: ProcessRecord | null): RegistrationRequest {
   const { kind, spec, name, owner, lifetime, recovery, placement, envRef, cwd, eventTypes, wakeTarget } = old
-  // What was given may have been half of what was left: given back since, it is asked for again.
+  // The allowance may have been half of what was left then. It was given back, and is asked for again.
   const { allowance, ...limits } = old.limits
   return {
-    ...{ kind, spec, owner, lifetime, recovery, eventTypes, limits, restartOf: old.pid },
-    ...{ label: old.identity.label, definition: old.identity.definition, replyTo: old.replyTo },
+    kind,
+    spec,
+    owner,
+    lifetime,
+    recovery,
+    eventTypes,
+    limits,
+    restartOf: old.pid,
+    label: old.identity.label,
+    definition: old.identity.definition,
+    replyTo: old.replyTo,
     ...(allowance === undefined ? {} : { allowance }),
     ...(name === null ? {} : { name }),
     ...(placement === null ? {} : { placement }),
     ...(envRef === null ? {} : { envRef }),
     ...(cwd === null ? {} : { cwd }),
     ...(wakeTarget === null ? {} : { wakeTarget }),
-    ...(hasParent && old.parent !== null ? { parent: old.parent } : {}),
+    ...(parent !== null && takesChildren(parent) ? { parent: parent.pid } : {}),
   }
 }

@@ -2,8 +2,8 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { ProcessRecord } from './record.ts'
 import type { EndStatus } from './status.ts'
 
-/** When a command that has ended by itself is started again. */
-export interface RestartPolicy {
+/** When a command that ended by itself is started again. */
+export type RestartPolicy = {
   readonly on: 'never' | 'failure' | 'always'
   readonly delayMs?: number
   readonly maxDelayMs?: number
@@ -13,12 +13,12 @@ export interface RestartPolicy {
 const DELAY_MS = 1_000
 const MAX_DELAY_MS = 60_000
 export const RESTART_LIMIT = 10
-/** Whoever ran for so long has recovered: the count, and the delay, begin anew. */
+/** A process that ran for so long has recovered: the count and the delay start over. */
 export const STEADY_MS = 10 * 60_000
 
 /**
- * How long until the next one is begun, or null if there is none. `before`: how many restarts in a row led to this one.
- * What somebody stopped stays stopped.
+ * The delay before the next start, or null if there is none. `before`: how many restarts in a row led to this process.
+ * A process that was stopped on request stays stopped.
  *
  * | it                  | never | failure  | always   |
  * | completed           | –     | –        | again    |
@@ -33,8 +33,8 @@ export function restartDelay(policy: RestartPolicy, status: EndStatus, before: n
 }
 
 /**
- * Whether the process that a restart's idempotency key stands for is the restart of `asked`. A name means the new process by
- * now, so the old one, the new one and their name all count.
+ * Whether the process of a restart's idempotency key is the restart of `asked`. The name refers to the new process by now, so
+ * the old pid, the new pid and the name all count.
  */
 export function otherRestart({ pid, name, restartOf }: ProcessRecord, asked: string): Refusal | undefined {
   const isSame =

@@ -6,7 +6,7 @@ import type { Intent } from './intent.ts'
 import { hasEnded, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** How long a tool or a durable function may take to stop, where the request does not say. */
+/** How long a tool or a durable function may take to stop, if the request does not say. */
 const STOP_GRACE_MS = 30_000
 
 /** When a stop that its executor does not answer is given up. Null: never, because the request says 0. */
@@ -18,9 +18,9 @@ export function stopOverdueAt({
 }
 
 /**
- * The grace is over, and the code was not seen to stop: it ignores its abort signal. The process ends with that evidence; the
- * lease is free, so nothing that the code still writes under its fence counts. A command is ended by its keeper, which sees it
- * gone.
+ * The grace is over, and the code was not seen to stop: it ignores its abort signal. The process ends with that evidence, and
+ * its lease is free, so that later writes of the code are refused by their fence. A command is ended by its keeper, which
+ * sees the program gone.
  */
 export function decideGiveUpStop(
   row: ProcessRow,

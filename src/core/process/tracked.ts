@@ -1,13 +1,13 @@
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Actor, ProcessRecord, StopHow } from './record.ts'
-import type { RegistrationRequest } from './register.ts'
+import type { RegistrationRequest } from './registration-request.ts'
 
 /** The OS process behind an external process that Reeve did not start. `spec.process` of the record. */
-export interface TrackedProcess {
+export type TrackedProcess = {
   readonly osPid: number
   readonly startTime: string
   readonly boot: string
-  /** Which machine: a kernel elsewhere can tell nothing of it. */
+  /** Which machine: a kernel elsewhere knows nothing about it. */
   readonly host: string
   /** PIDs can be compared only within one PID namespace. */
   readonly pidNamespace: string
@@ -16,7 +16,7 @@ export interface TrackedProcess {
 /** Null for a process without an OS identity. */
 export function trackedOf({ kind, spec }: Pick<ProcessRecord, 'kind' | 'spec'>): TrackedProcess | null {
   const tracked = kind === 'external' ? spec['process'] : undefined
-  return tracked === undefined ? null : (tracked as unknown as TrackedProcess)
+  return tracked === undefined ? null : (tracked as TrackedProcess)
 }
 
 /** The machine that a kernel runs on. */
@@ -26,9 +26,9 @@ export interface Machine extends Pick<TrackedProcess, 'boot' | 'host' | 'pidName
 }
 
 /**
- * Where a tracked process is, as seen from a machine. `earlier_boot`: it was on this machine, which has started again since
- * then, so that it is gone. `unknown`: elsewhere, or nothing here can tell. `liveBoots` are the boots of the holders that live:
- * a boot among them that is not the one of this machine is that of another machine.
+ * Where a tracked process is, as seen from a machine. `earlier_boot`: it was on this machine, which has rebooted since, so it
+ * is gone. `unknown`: elsewhere, or not known here. `liveBoots` are the boots of the live holders: one among them that is not
+ * this machine's boot belongs to another machine.
  */
 export function whereIs(
   tracked: TrackedProcess,
@@ -40,12 +40,12 @@ export function whereIs(
   return machine.hasMachineId && !liveBoots.includes(tracked.boot) ? 'earlier_boot' : 'unknown'
 }
 
-/** Which signal delivers a stop to a tracked process. A kill asks first; what forces it follows after the grace. */
+/** The signal that delivers a stop to a tracked process. A kill asks first; SIGKILL follows after the grace. */
 export function stopSignalOf(how: StopHow): 'SIGINT' | 'SIGTERM' {
   return how === 'interrupt' ? 'SIGINT' : 'SIGTERM'
 }
 
-/** Reeve signals what it tracks, so only the host may name a PID: a session could otherwise have any process ended. */
+/** Reeve signals what it tracks, so only the host may name a PID: otherwise a session could have any process killed. */
 export function refuseTracking(request: RegistrationRequest, actor: Actor): Refusal | undefined {
   if (trackedOf(request) === null) return undefined
   if (actor !== 'host') {

@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from '../refusal.ts'
 
-/** A hundred years: what is later than that is a mistake. */
+/** A hundred years: anything later is a mistake. */
 export const MAX_WAIT_MS = 100 * 365.25 * 24 * 60 * 60 * 1_000
 
 export function isWaitTime(value: unknown): value is number {

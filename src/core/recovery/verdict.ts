@@ -17,7 +17,7 @@ export type Verdict =
   | { readonly type: 'settle_stop' }
 
 /**
- * What recovery does with a process that somebody holds.
+ * What recovery does with a process that has a holder.
  *
  * | process                          | holder dead, or removed                       | holder live or silent |
  * | external                         | leave                                         | leave                 |
@@ -29,7 +29,7 @@ export type Verdict =
  * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
  * | rerunnable, no attempts left     | give up                                       | leave                 |
  *
- * Attempts count from the last step that a workflow took: one that gets on may be killed as often as it likes.
+ * Attempts count from the last step that a durable function ended: one that makes progress may lose any number of holders.
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
 export function verdict(

@@ -2,7 +2,7 @@ import { type Amounts, isSame } from '../allowance/amounts.ts'
 import type { Right } from '../authority/authorize.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
-/** A scope that outlives turns. What lives as long as it does is stopped when it ends. */
+/** A scope that outlives turns. Processes whose lifetime it is are stopped when it ends. */
 export interface Session {
   readonly id: string
   readonly label: string | null
@@ -12,7 +12,7 @@ export interface Session {
   readonly deleted: boolean
   /** Its end must still be carried to the processes whose lifetime it is. */
   readonly carry: boolean
-  /** What all of it may use; what is left is in its account. */
+  /** What all its processes together may use; its account has what is left. */
   readonly allowance?: Amounts
 }
 
@@ -30,10 +30,10 @@ export type ScopeDecision<Thing> =
   | { readonly type: 'keep'; readonly value: Thing }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** The facts about a deleted session of the same name. */
+/** Facts about a deleted session of the same name. */
 export interface DeletedSession {
   readonly hadAllowance: boolean
-  /** Whether the actor has the right that giving an allowance takes. */
+  /** Whether the actor has the right to give an allowance. */
   readonly mayGiveAllowance: boolean
 }
 
@@ -64,14 +64,14 @@ export function decideOpenSession(
   )
 }
 
-/** Giving an allowance, or taking one away, takes a right that the session itself does not have. */
+/** Giving or removing an allowance takes a right that the session itself does not have. */
 export const RIGHT_TO_GIVE_ALLOWANCE: Right = 'admin'
 
 export function rightToOpen(allowance: Amounts | undefined): Right {
   return allowance === undefined ? 'write' : RIGHT_TO_GIVE_ALLOWANCE
 }
 
-/** Deleted and opened again it would have no limits. */
+/** Deleted and opened again, it would escape its limits. */
 export function rightToDelete(session: Session | null): Right {
   return rightToOpen(session?.allowance)
 }

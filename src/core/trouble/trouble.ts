@@ -1,4 +1,4 @@
-/** Something that is wrong now, and that a person can do something about. It is listed until it is over. */
+/** A current problem that a person can act on. It is listed until it is over. */
 export interface Trouble {
   readonly code: TroubleCode
   readonly since: number
@@ -10,15 +10,15 @@ export interface Trouble {
 
 type TroubleCode = 'store_unwritable' | 'secrets_unusable' | 'output_held_back' | 'log_unwritten'
 
-/** What is known of the parts that can be in trouble. */
+/** The state of the parts that can be in trouble. */
 export interface TroubleFacts {
-  /** The write that failed last, if none has succeeded since. */
+  /** The last failed write, if none has succeeded since. */
   readonly store: { readonly since: number; readonly message: string; readonly remedy: string } | null
   /** Why the source of secrets cannot be read now. */
   readonly secrets: { readonly since: number; readonly message: string; readonly remedy: string } | null
-  /** Commands that have ended, and whose ends are not in the store. */
+  /** Commands that have ended and whose ends are not in the store. */
   readonly unrecordedEnds: number
-  /** Commands that wait for the disk to take their output. */
+  /** Commands that wait because the disk does not accept their output. */
   readonly held: readonly { readonly since: number; readonly bytes: number }[]
   /** The daemon's own log. */
   readonly log: {
@@ -29,7 +29,7 @@ export interface TroubleFacts {
   } | null
 }
 
-/** What is wrong now, the worst first. */
+/** The current problems, the worst first. */
 export function troublesOf({ store, secrets, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
   const troubles: Trouble[] = []
   if (store !== null) troubles.push(unwritable(store, unrecordedEnds))

@@ -1,4 +1,4 @@
-/** So many bytes are handed to one call: the arguments of a call lie on the stack. */
+/** Bytes per call: the arguments of a call are on the stack. */
 const CHUNK = 8_192
 
 export function toBase64(bytes: Uint8Array): string {
@@ -8,7 +8,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Undefined where the text is not what `toBase64` writes. */
+/** Undefined if the text is not what `toBase64` writes. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   const binary = atob(text)

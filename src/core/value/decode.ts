@@ -3,8 +3,8 @@ import { fromBase64 } from './base64.ts'
 import { TAG, type Value } from './value.ts'
 
 /**
- * What `encode` was given. Total: an object that has the tag, but not the shape of an encoding, means itself, so that what
- * was stored before there was a codec reads as it was. JSON without any encoding in it is answered as it is, not copied.
+ * The inverse of `encode`. Total: an object that has the tag but not the shape of an encoding means itself, so that values
+ * from before the codec read back as they were. JSON without an encoding in it is returned as it is, not copied.
  */
 export function decode(json: Json): Value {
   if (json === null || typeof json !== 'object') return json
@@ -94,7 +94,7 @@ function errorOf(object: JsonObject): { readonly value: Error } | undefined {
 
 const HIDDEN = { enumerable: false, configurable: true, writable: true }
 
-/** The language's own. Of others the name is kept. */
+/** Error classes of the language. Of other classes the name is kept. */
 const CLASSES: ReadonlyMap<string, ErrorConstructor> = new Map<string, ErrorConstructor>([
   ['EvalError', EvalError],
   ['RangeError', RangeError],

@@ -4,13 +4,13 @@ import { MAX_DEPTH, TAG } from './value.ts'
 
 export type Encoded =
   | { readonly type: 'encoded'; readonly json: Json }
-  /** `why` names the place in the value, and is a whole clause: "the value at /a is a function". */
+  /** `why` names the path in the value, and is a whole clause: "the value at /a is a function". */
   | { readonly type: 'unstorable'; readonly why: string }
 
-/** Each takes two bytes of JSON or more, so a larger value is beyond every limit. Bounds values that share parts, too. */
+/** Each node takes two bytes of JSON or more, so a larger value exceeds every limit. Also bounds values that share parts. */
 const MAX_PARTS = 2 ** 20
 
-/** As it is stored. A value that is JSON already is answered as it is, not copied. */
+/** The value as it is stored. JSON is returned as it is, not copied. */
 export function encode(value: unknown): Encoded {
   const encoding = new Encoding()
   const json = encoding.of(value)
@@ -22,7 +22,7 @@ export function encode(value: unknown): Encoded {
 class Encoding {
   wrong: string | undefined
   readonly #path: (string | number)[] = []
-  /** The objects that hold the one that is looked at. */
+  /** The objects that contain the current one. */
   readonly #above = new Set<object>()
   #depth = 0
   #parts = 0
@@ -87,7 +87,7 @@ class Encoding {
     return isSame ? (items as readonly Json[]) : encoded
   }
 
-  /** One without a prototype is copied: what is read back has one. */
+  /** An object without a prototype is copied: the decoded one has a prototype. */
   #plain(value: object, isBare: boolean): Json {
     if (Object.getOwnPropertySymbols(value).length > 0) return this.#refuse('has a symbol as a key')
     const isTagged = Object.hasOwn(value, TAG)
@@ -126,7 +126,7 @@ class Encoding {
     return entries
   }
 
-  /** Of an error the parts that programs look at. The stack is a place in code that may have changed since. */
+  /** The parts of an error that programs look at. The stack refers to code that may have changed since. */
   #error(error: Error): Json {
     const { name, message, code, cause } = error as Error & { readonly code?: unknown }
     return {
@@ -158,7 +158,7 @@ class Encoding {
     return json
   }
 
-  /** The first place counts. */
+  /** The first problem counts. */
   #refuse(why: string): null {
     const path = this.#path.length > MAX_SHOWN ? ['…', ...this.#path.slice(-MAX_SHOWN)] : this.#path
     const at = path.length === 0 ? 'the value' : `the value at /${path.join('/')}`
@@ -167,10 +167,10 @@ class Encoding {
   }
 }
 
-/** Of a path so many parts are shown. */
+/** How many parts of a path are shown. */
 const MAX_SHOWN = 20
 
-/** A `Buffer` is told from other classes over `Uint8Array` by its name: the pure part does not know Node. */
+/** A `Buffer` is told from other subclasses of `Uint8Array` by its name: `core` does not know Node. */
 function isBytes(value: object, prototype: unknown): value is Uint8Array {
   if (!(value instanceof Uint8Array)) return false
   return prototype === Uint8Array.prototype || value.constructor.name === 'Buffer'

@@ -2,12 +2,12 @@ import type { Json } from '../json/json.ts'
 import { encode } from './encode.ts'
 import { TAG } from './value.ts'
 
-/** Of a message so much is kept. */
+/** How much of a message is kept. */
 const MAX_MESSAGE_CHARS = 10_000
-/** Of a chain of causes so many. */
+/** How long a chain of causes may be. */
 const MAX_CAUSES = 8
 
-/** What was thrown, as an encoded error. Total: a failure is recorded in any case, without what cannot be stored of it. */
+/** A thrown value as an encoded error. Total: a failure is always recorded, without the parts that cannot be stored. */
 export function encodeThrown(thrown: unknown, depth = 0): Json {
   const isError = thrown instanceof Error
   const { code, cause } = (isError ? thrown : {}) as { readonly code?: unknown; readonly cause?: unknown }
@@ -33,7 +33,7 @@ function causeOf(cause: unknown, depth: number): { readonly cause?: Json } {
   return isShort ? { cause: encoded.json } : {}
 }
 
-/** An object without a prototype has no text. */
+/** An object without a prototype has no `toString`. */
 function textOf(thrown: unknown): string {
   try {
     return String(thrown)

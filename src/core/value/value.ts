@@ -1,4 +1,4 @@
-/** What the codec stores and reads back as it was: JSON, and the plain data of JavaScript that JSON does not have. */
+/** What the codec stores and reads back unchanged: JSON, and plain JavaScript data that JSON lacks. */
 export type Value =
   | null
   | undefined
@@ -30,5 +30,5 @@ export type Value =
  */
 export const TAG = '$reeve'
 
-/** Levels of JSON. Far below what a call stack can take. */
+/** Levels of JSON. Far below what a call stack allows. */
 export const MAX_DEPTH = 500

@@ -348,34 +348,31 @@ export function allowances(behaves: Behaves): void {
     }
   })
 
-  behaves(
-    'a successor is given what is left of the allowance before it, in the place of that one',
-    async (bench) => {
-      await bench.register({ ...OUTSIDE, limits: { liveChildren: 1 }, allowance: { cost: 1 } }, { pid: A })
-      await child(bench, B, A, { cost: 1 })
-      await charged(bench, B, { cost: 0.25 })
-      const request = { ...OUTSIDE, parent: A, allowance: { cost: 1 } }
-      const before = await snapshotOf(bench.store)
-      assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request }])), 'limit_exceeded')
-      assert.deepEqual(await snapshotOf(bench.store), before)
-      const succeeds = { pid: B, used: { cost: 0.125 } }
-      for (const _ of times(2)) accepted(await bench.tryRegister([{ pid: C, request, succeeds }]))
-      assert.deepEqual((await account(bench, C)).given, { cost: 0.625 })
-      assert.deepEqual(remainderOf(await account(bench, A)), { cost: 0 })
-      const late = await charge(bench.edges, 'k', {
-        pid: B,
-        amounts: { cost: 0.1 },
-        done: true,
-        actor: 'host',
-      })
-      assert.ok(isRefusal(late) && late.code === 'already_ended')
-      const below = { ...OUTSIDE, parent: B }
-      assert.equal(refusalOf(await bench.tryRegister([{ pid: D, request: below }])), 'already_ended')
-      for (const pid of [B, C]) await end(bench, pid)
-      const root = await account(bench, A)
-      assert.deepEqual([remainderOf(root), spentOf(root)], [{ cost: 0.625 }, { cost: 0.375, children: 2 }])
-    },
-  )
+  behaves('a restart gets what is left of the allowance of the process that it replaces', async (bench) => {
+    await bench.register({ ...OUTSIDE, limits: { liveChildren: 1 }, allowance: { cost: 1 } }, { pid: A })
+    await child(bench, B, A, { cost: 1 })
+    await charged(bench, B, { cost: 0.25 })
+    const request = { ...OUTSIDE, parent: A, allowance: { cost: 1 } }
+    const before = await snapshotOf(bench.store)
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: C, request }])), 'limit_exceeded')
+    assert.deepEqual(await snapshotOf(bench.store), before)
+    const restarts = { pid: B, used: { cost: 0.125 } }
+    for (const _ of times(2)) accepted(await bench.tryRegister([{ pid: C, request, restarts }]))
+    assert.deepEqual((await account(bench, C)).given, { cost: 0.625 })
+    assert.deepEqual(remainderOf(await account(bench, A)), { cost: 0 })
+    const late = await charge(bench.edges, 'k', {
+      pid: B,
+      amounts: { cost: 0.1 },
+      done: true,
+      actor: 'host',
+    })
+    assert.ok(isRefusal(late) && late.code === 'already_ended')
+    const below = { ...OUTSIDE, parent: B }
+    assert.equal(refusalOf(await bench.tryRegister([{ pid: D, request: below }])), 'already_ended')
+    for (const pid of [B, C]) await end(bench, pid)
+    const root = await account(bench, A)
+    assert.deepEqual([remainderOf(root), spentOf(root)], [{ cost: 0.625 }, { cost: 0.375, children: 2 }])
+  })
 
   behaves('only so many children live at once as an allowance of live children says', async (bench) => {
     await bench.register({ ...OUTSIDE, limits: { liveChildren: 2 } }, { pid: A })

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Reader } from '../../core/inbox/readers.ts'
-import type { WatchMatch } from '../../core/process/event.ts'
 import type { Scope } from '../../core/process/record.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
+import { acknowledge } from '../../kernel/acknowledge.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
-import { acknowledge, consume, observe, readNotices, release, takeNotices } from '../../kernel/inbox.ts'
+import { consume, observe } from '../../kernel/consume-notices.ts'
+import { release } from '../../kernel/overflow.ts'
+import { readNotices } from '../../kernel/read-notices.ts'
 import { openSession } from '../../kernel/sessions.ts'
+import { takeNotices } from '../../kernel/take-notices.ts'
 import {
   type Asking,
   accepted,
@@ -377,7 +380,7 @@ export function inbox(behaves: Behaves): void {
     await bench.refused('stale_fence', matched(pid, 40, 50, 'k_other'))
     const told = await bench.store.ask({ ask: 'notices', scope: SCOPE, after: 0, limit: 9 })
     assert.deepEqual(
-      told.map(({ kind, payload }) => [kind, (payload as unknown as WatchMatch).offset]),
+      told.map(({ kind, payload }) => [kind, Object(payload).offset]),
       [
         ['watch_match', 10],
         ['watch_match', 20],

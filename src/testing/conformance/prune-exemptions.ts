@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { TOMBSTONE_MS, UNREAD_MS } from '../../core/process/prune.ts'
 import type { Scope } from '../../core/process/record.ts'
+import { acknowledge } from '../../kernel/acknowledge.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
-import { acknowledge, readNotices } from '../../kernel/inbox.ts'
 import { type PruneBatch, type PruneOptions, prune, pruneInBatches } from '../../kernel/prune.ts'
+import { readNotices } from '../../kernel/read-notices.ts'
 import { endSession, openSession } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, type Bench, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
 

@@ -37,6 +37,7 @@ function attended(
   const troubles: string[] = []
   const record = {
     pid: PID,
+    kind: 'command',
     spec,
     watches: {},
     readiness: null,

@@ -1,5 +1,8 @@
 import type { Scope } from '../../../src/core/process/record.ts'
-import { acknowledge, consume, observe, readNotices, takeNotices } from '../../../src/kernel/inbox.ts'
+import { acknowledge } from '../../../src/kernel/acknowledge.ts'
+import { consume, observe } from '../../../src/kernel/consume-notices.ts'
+import { readNotices } from '../../../src/kernel/read-notices.ts'
+import { takeNotices } from '../../../src/kernel/take-notices.ts'
 import type { Request } from './intent.ts'
 import { someSession } from './requests.ts'
 

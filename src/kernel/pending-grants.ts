@@ -1,5 +1,5 @@
-/** The writes that may grant a lease to a holder and have not come back yet. */
-export class GrantsUnderWay {
+/** Counts, per holder, the writes that may grant it a lease and have not returned yet. */
+export class PendingGrants {
   readonly #counts = new Map<string, number>()
   readonly #waiting = new Map<string, (() => void)[]>()
 
@@ -18,7 +18,7 @@ export class GrantsUnderWay {
     this.#waiting.delete(holder)
   }
 
-  /** When none is under way for this holder. */
+  /** Resolves when no write that may grant this holder a lease is under way. */
   ended(holder: string): Promise<void> {
     if (!this.#counts.has(holder)) return Promise.resolve()
     return new Promise((resolve) => {

@@ -1,0 +1,55 @@
+import { listenerOf } from '../inbox/notice.ts'
+import { type Intent, replayKeyOf } from './intent.ts'
+import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
+import type { ProcessRow } from './row.ts'
+
+/** What a plan has to read, besides the row, before it can decide an intent. Null: not needed. */
+export interface FactsNeeded {
+  /** The event that is stored under this replay key. */
+  readonly replayKey: string | null
+  /** The inbox of the scope that is told of a watch match: its overflow state limits how much is told. */
+  readonly overflowOf: Scope | null
+  /** The notices of the scope that approves: an earlier holder may have asked for this approval already. */
+  readonly approvalsOf: Scope | null
+  /** The session and the turn of the owner that the process moves to. */
+  readonly newOwner: Owner | null
+}
+
+export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
+  return {
+    replayKey: replayKeyNeeded(row, intent),
+    overflowOf: intent.type === 'match' ? listenerOf(row.record) : null,
+    approvalsOf: approvalsNeeded(row, intent),
+    newOwner: intent.type === 'changeOwner' ? intent.owner : null,
+  }
+}
+
+/** A live process has no end event, and no step beyond its last: the commonest writes then ask one question only. */
+function replayKeyNeeded({ record }: ProcessRow, intent: Intent): string | null {
+  if (intent.type === 'end' && !hasEnded(record)) return null
+  if (intent.type === 'end_step' && intent.step.place > (record.journal?.last ?? 0)) return null
+  return replayKeyOf(intent)
+}
+
+/** The first holder is also the first to wait: no earlier holder can have asked. */
+function approvalsNeeded({ record, fence }: ProcessRow, intent: Intent): Scope | null {
+  const isApproval = intent.type === 'enter_wait' && intent.wait.on === 'approval'
+  return isApproval && fence >= 2 ? listenerOf(record) : null
+}
+
+/** What else the transaction that ends a process has to write. */
+export interface EndDuties {
+  /** Parked processes that wait for this end: they go on in the same transaction, so that none is forgotten. */
+  readonly awaitedBy: ProcessRecord['awaitedBy']
+  /** Its allowance goes back to its giver; or its use is counted in the sums above it; or it has no account. */
+  readonly account: 'give_back' | 'count_use' | null
+}
+
+const NO_DUTIES: EndDuties = { awaitedBy: [], account: null }
+
+export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
+  if (!hasEnded(now) || hasEnded(was)) return NO_DUTIES
+  const { awaitedBy, limits, kind } = now
+  if (limits.allowance !== undefined) return { awaitedBy, account: 'give_back' }
+  return { awaitedBy, account: kind === 'command' ? 'count_use' : null }
+}

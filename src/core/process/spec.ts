@@ -1,0 +1,75 @@
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Kind, ProcessRecord } from './record.ts'
+import type { RestartPolicy } from './restart.ts'
+import type { TrackedProcess } from './tracked.ts'
+
+/** What each kind of process is to run. Type aliases, because an interface would not count as JSON. */
+export interface Specs {
+  readonly command: CommandSpec
+  readonly agent: { readonly agent: string; readonly goal?: Json }
+  readonly workflow: { readonly workflow: string; readonly input?: Json }
+  readonly tool: { readonly tool: string; readonly input?: Json }
+  readonly external: ExternalSpec
+}
+
+/** The verb `spawn` has the schema of it, which says what each field means. */
+export type CommandSpec = {
+  readonly argv?: readonly string[]
+  readonly run?: string
+  readonly env?: { readonly [name: string]: string }
+  readonly passEnv?: readonly string[]
+  readonly inheritEnv?: 'whole' | 'part'
+  readonly keepEnv?: readonly string[]
+  readonly pty?: boolean | { readonly cols?: number; readonly rows?: number }
+  readonly stdin?: 'null' | 'pipe' | { readonly text: string }
+  readonly output?: 'merged' | 'tagged' | 'direct'
+  readonly keepBytes?: number
+  readonly timeoutMs?: number
+  readonly idleTimeoutMs?: number
+  readonly endSignal?: string
+  readonly graceMs?: number
+  readonly watch?: readonly WatchSpec[]
+  readonly ready?: ReadySpec
+  readonly notify?: 'complete' | 'failure' | 'none'
+  readonly heartbeatMs?: number
+  readonly restart?: RestartPolicy
+  readonly limits?: {
+    readonly memoryBytes?: number
+    readonly cpuSeconds?: number
+    readonly openFiles?: number
+    readonly outputBytes?: number
+  }
+}
+
+type WatchSpec = { readonly text?: string; readonly pattern?: string; readonly name?: string }
+
+type ReadySpec = { readonly timeoutMs?: number } & (
+  | { readonly log: string }
+  | { readonly port: number }
+  | { readonly http: string }
+  | { readonly command: string }
+)
+
+type ExternalSpec = {
+  readonly description: string
+  readonly ref?: Json
+  /** Of a tracked process: the OS process behind it. */
+  readonly process?: TrackedProcess
+}
+
+/** The record of a process of one kind, with its spec typed. */
+export type RecordOf<K extends Kind> = ProcessRecord<K, Specs[K]>
+
+export function isKind<K extends Kind>(record: ProcessRecord, kind: K): record is RecordOf<K> {
+  return record.kind === kind
+}
+
+/** The spec of a record whose kind the caller knows, because only processes of that kind reach it. */
+export function specOf<K extends Kind>(
+  { kind: found, spec }: Pick<ProcessRecord, 'kind' | 'spec'>,
+  kind: K,
+): Specs[K] {
+  if (found !== kind) throw new Error(`A ${found} where only a ${kind} can be`)
+  const untyped: JsonObject = spec
+  return untyped as Specs[K]
+}

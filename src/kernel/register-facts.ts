@@ -1,0 +1,123 @@
+import { groupKeyOf } from '../core/group/group.ts'
+import { ownListenerOf } from '../core/inbox/notice.ts'
+import { replacedBy } from '../core/process/if-running.ts'
+import { takesChildren } from '../core/process/parent.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { RegisterFacts, RegisterIntent } from '../core/process/register.ts'
+import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts'
+import type { RegistrationRequest } from '../core/process/registration-request.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { know } from '../store/contract.ts'
+import { giveBackEarly, giverOf, type RestartedProcess } from './allowances.ts'
+import { runningAs } from './name-lookup.ts'
+import type { PlanPart } from './plan-part.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** What a plan knows about one registration besides the intent. */
+export interface RegistrationContext {
+  /** The pid was generated for it, so that no process can have it. */
+  readonly isNew: boolean
+  readonly formerPid: Pid | undefined
+  readonly restarts: RestartedProcess | undefined
+  /** Processes that have to end before the plan can be carried out. */
+  readonly replaced: ProcessRow[]
+}
+
+/** Reads everything that `decideRegister` needs. */
+export function* registerFacts(
+  rows: WorkingRows,
+  { request, pid, actor, defaultEnvRef }: RegisterIntent,
+  { isNew, formerPid, restarts, replaced }: RegistrationContext,
+): PlanPart<RegisterFacts> {
+  const [found = null, former = null] = yield* rows.processes(
+    formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid],
+  )
+  // Another actor may have registered a process under the pid of the former scheme: the key does not refer to it.
+  const existing = found ?? (former?.record.originator === actor ? former : null)
+  if (existing === null && restarts !== undefined) yield* giveBackEarly(rows, restarts)
+  const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
+  // The store compares this row at the commit, so it cannot be pruned before the new reference protects it.
+  if (existing === null && request.restartOf !== undefined) yield* rows.process(request.restartOf)
+  const owner = ownerOf(request, parent?.record ?? null, actor)
+  const { session, turn } = owner
+  const envRef = environmentOf(request)
+  const inSession = session === undefined ? null : yield* know({ ask: 'session', id: session })
+  const listening = { owner, parent: parent?.record.pid ?? null }
+  const running = existing === null ? yield* runningAs(rows, request, owner) : null
+  const gone = new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
+  return {
+    existing,
+    tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
+    parent,
+    stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
+    session: inSession,
+    turn:
+      session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
+    unusableSession: yield* unusableSession(request),
+    group:
+      request.group === undefined
+        ? null
+        : yield* rows.group(
+            groupKeyOf({
+              id: request.group.id,
+              scope: ownListenerOf({ ...listening, wakeTarget: request.wakeTarget ?? null }),
+            }),
+          ),
+    environmentKnown:
+      envRef === undefined ||
+      envRef === defaultEnvRef ||
+      (yield* know({ ask: 'environment', ref: envRef })) !== null,
+    account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
+    liveChildren: yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
+    running,
+  }
+}
+
+/** Counted only under a limit. Each registration writes the parent's row, so no child is overlooked. */
+function* liveChildrenOf(
+  rows: WorkingRows,
+  parent: ProcessRow | null,
+  gone: ReadonlySet<Pid | undefined>,
+): PlanPart<number> {
+  const most = parent?.record.limits.liveChildren
+  if (parent === null || most === undefined) return 0
+  const { pid } = parent.record
+  const live = yield* know({
+    ask: 'processes',
+    filter: { parent: [pid] },
+    after: null,
+    limit: most + 1 + gone.size,
+  })
+  const ofThisPlan = rows.changes.filter(
+    (change) => change.type === 'process' && change.was === null && change.row.record.parent === pid,
+  )
+  return live.items.filter(({ record }) => !gone.has(record.pid)).length + ofThisPlan.length
+}
+
+function* unusableSession(request: RegistrationRequest): PlanPart<string | null> {
+  const named = (request.grants ?? []).map(({ session }) => session)
+  if (request.wakeTarget !== undefined) named.push(request.wakeTarget)
+  for (const id of new Set(named)) {
+    const session = yield* know({ ask: 'session', id })
+    if (session === null || session.endedAt !== null) return id
+  }
+  return null
+}
+
+/**
+ * Seeing a far ancestor's stop early is a courtesy. What makes it certain is the parent's own row, which this
+ * registration writes: once the stop has been carried to the parent, no child is registered under it any more.
+ */
+function* stoppingAncestor(
+  rows: WorkingRows,
+  parent: ProcessRow,
+  gone: ReadonlySet<Pid | undefined>,
+): PlanPart<ProcessRow | null> {
+  for (let row: ProcessRow | null = parent; row !== null; ) {
+    const { pid } = row.record
+    if (!takesChildren(row.record) || gone.has(pid)) return row
+    if (row.record.parent === null) return null
+    row = yield* rows.process(row.record.parent)
+  }
+  return null
+}

@@ -1,0 +1,61 @@
+import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
+import { decide } from '../../src/core/process/decide.ts'
+import type { Rules } from '../../src/core/process/decision.ts'
+import { fold } from '../../src/core/process/fold.ts'
+import type { Intent } from '../../src/core/process/intent.ts'
+import { decideRegister, type RegistrationRequest } from '../../src/core/process/register.ts'
+import type { ProcessRow } from '../../src/core/process/row.ts'
+
+const RULES: Rules = {
+  validate: () => undefined,
+  maxPayloadBytes: 10_000,
+  maxPendingSignals: 10,
+  flood: FLOOD_LIMITS,
+}
+
+const FACTS = {
+  existing: null,
+  tombstone: null,
+  parent: null,
+  stoppingAncestor: null,
+  session: null,
+  turn: null,
+  unusableSession: null,
+  group: null,
+  environmentKnown: true,
+  account: null,
+  liveChildren: 0,
+  running: null,
+}
+
+const INTENT = {
+  bytes: 1,
+  hash: 'h',
+  actor: 'host',
+  at: 1_000,
+  defaultEnvRef: 'empty',
+  here: [],
+  startBy: null,
+  refuseNew: null,
+  fence: null,
+  place: null,
+  acceptsLess: false,
+} as const
+
+/** A process as it is right after its registration, by the rules alone. */
+export function registered(pid: string, request: Partial<RegistrationRequest> = {}): ProcessRow {
+  const whole: RegistrationRequest = { kind: 'tool', spec: { tool: 't' }, lifetime: 'detached', ...request }
+  const decision = decideRegister(FACTS, { ...INTENT, pid, request: whole }, RULES)
+  if (decision.type !== 'register') throw new Error(JSON.stringify(decision))
+  const { events, lease } = decision
+  return fold({ pid, was: null, group: null, events, lease, actor: 'host', at: INTENT.at }).row
+}
+
+/** The process after an intent that is accepted. */
+export function after(row: ProcessRow, intent: Intent): ProcessRow {
+  const decision = decide({ row, replayed: null }, intent, RULES)
+  if (decision.type !== 'append') throw new Error(JSON.stringify(decision))
+  const { events, lease } = decision
+  const { pid, actor, at } = intent
+  return fold({ pid, was: row, group: null, events, lease, actor, at }).row
+}
